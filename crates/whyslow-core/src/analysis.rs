@@ -1,0 +1,482 @@
+//! [`Analysis`]: what whyslow says of its captures, as data. The renderers print it and compute nothing.
+//!
+//! This is the JSON contract, `"schema": "whyslow/1"`: names are added, never renamed. Times are seconds from the
+//! capture's first packet, rates bits per second, pairs `[client, server]`, and what is unknown is null.
+
+use crate::units::Nanos;
+use serde::{Serialize, Serializer};
+
+/// The version of the contract.
+pub const SCHEMA: &str = "whyslow/1";
+
+/// Everything that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysis {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The inputs, in the order in which they were read.
+    pub captures: Vec<Capture>,
+    /// Connections, in the order of their first packets.
+    pub connections: Vec<Connection>,
+    /// Findings that span connections, ordered by seconds lost.
+    pub findings: Vec<Finding>,
+}
+
+/// One input.
+#[derive(Clone, Debug, Serialize)]
+pub struct Capture {
+    /// As it was named.
+    pub path: String,
+    /// `pcap`, `pcapng` or `tcpdump text`.
+    pub format: String,
+    /// Names of the link types in it.
+    pub link_types: Vec<String>,
+    /// All packets.
+    pub packets: u64,
+    /// Those that gave a TCP segment.
+    pub tcp_packets: u64,
+    /// ISO 8601, UTC, nanoseconds; null when the capture has no date.
+    pub first_time: Option<String>,
+    /// From the first packet to the last, seconds; null when the capture has no times.
+    pub duration_s: Option<Nanos>,
+    /// What was skipped, cut or odd.
+    pub problems: Vec<Problem>,
+}
+
+/// A property of a capture that limits what can be said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its name.
+    pub slug: String,
+    /// How often.
+    pub count: u64,
+    /// In plain words.
+    pub detail: String,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Endpoint {
+    /// IP address; the host name where a text capture shows only that.
+    pub address: String,
+    /// Port.
+    pub port: u16,
+    /// Server name from TLS (SNI) or HTTP (Host), or the capture's own name for the address.
+    pub name: Option<String>,
+}
+
+/// Which end, of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// The end that opened the connection.
+    Client,
+    /// The other.
+    Server,
+}
+
+impl End {
+    /// The other end.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// Its place in a `[client, server]` pair.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Client => 0,
+            Self::Server => 1,
+        }
+    }
+}
+
+/// Where the capture stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Near {
+    /// Next to the client.
+    Client,
+    /// Next to the server.
+    Server,
+    /// Between the two.
+    Middle,
+    /// It cannot be told.
+    #[default]
+    Unknown,
+}
+
+/// How a connection stood at its last packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// SYNs, and no answer.
+    Unanswered,
+    /// A SYN was answered by a reset.
+    Refused,
+    /// Open when the capture ended.
+    Open,
+    /// One end has sent FIN, and it was acknowledged, and the other never answered with its own: CLOSE_WAIT there.
+    HalfClosed,
+    /// FINs from both ends.
+    Closed,
+    /// Ended by a reset.
+    Reset,
+}
+
+/// One connection.
+#[derive(Clone, Debug, Serialize)]
+pub struct Connection {
+    /// 1-based, in the order of first packets.
+    pub id: u64,
+    /// Index in [`Analysis::captures`] of the (first) capture that holds it.
+    pub capture: usize,
+    /// Who opened it.
+    pub client: Endpoint,
+    /// Who answered.
+    pub server: Endpoint,
+    /// First packet.
+    pub start_s: Nanos,
+    /// First packet to last.
+    pub duration_s: Nanos,
+    /// How it stood at the end.
+    pub state: State,
+    /// Who sent FIN or RST first.
+    pub closed_by: Option<End>,
+    /// Where the capture stands.
+    pub near: Near,
+    /// What that rests on, in plain words.
+    pub near_reason: String,
+    /// Round-trip times.
+    pub rtt_ms: Rtt,
+    /// The opening; null when it was not captured.
+    pub handshake: Option<Handshake>,
+    /// Capture problems that concern this connection.
+    pub problems: Vec<Problem>,
+    /// Client's, then server's.
+    pub directions: Vec<Direction>,
+    /// Bulk transfers, in time order; at most [`MAX_TRANSFERS`], the ones that took longest.
+    pub transfers: Vec<Transfer>,
+    /// How many transfers there were.
+    pub transfers_total: u64,
+    /// Findings over the connection's transfers, ordered by seconds lost.
+    pub findings: Vec<Finding>,
+}
+
+/// Most transfers told in full of one connection.
+pub const MAX_TRANSFERS: usize = 256;
+
+/// Round-trip times in milliseconds, of the whole path whatever the vantage.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Rtt {
+    /// Least.
+    pub min: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// How many samples these stand on.
+    pub samples: u64,
+}
+
+/// What the two SYNs said; pairs are `[client, server]`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Handshake {
+    /// From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from any vantage.
+    pub rtt_ms: Option<f64>,
+    /// Maximum segment size, bytes.
+    pub mss: [Option<u16>; 2],
+    /// Window scale shift as offered; null when not offered or not seen.
+    pub window_scale: [Option<u8>; 2],
+    /// SACK permitted.
+    pub sack: [Option<bool>; 2],
+    /// Timestamps.
+    pub timestamps: [Option<bool>; 2],
+    /// How often the SYN and the SYN-ACK were sent again.
+    pub retries: [u64; 2],
+}
+
+/// One direction of a connection.
+#[derive(Clone, Debug, Serialize)]
+pub struct Direction {
+    /// Who sends.
+    pub from: End,
+    /// Payload as sequence space: each byte counted once, whether or not every segment is in the capture.
+    pub bytes: u64,
+    /// Segments.
+    pub packets: u64,
+    /// Segments that were sent more than once, by why.
+    pub retransmitted: Retransmitted,
+    /// Segments that came after later ones (reordered, or retransmissions whose first copy the capture did not see).
+    pub out_of_order: u64,
+    /// Duplicate acknowledgements that this direction's data got (RFC 5681 section 2).
+    pub duplicate_acks: u64,
+    /// Time for which this direction's sender faced a closed window, seconds.
+    pub zero_window_s: Nanos,
+    /// Most bytes in flight, as the sender knew it.
+    pub max_in_flight: u64,
+    /// Largest window that the other end offered to this direction's sender, bytes; null when the scale is unknown.
+    pub max_window: Option<u64>,
+}
+
+/// Retransmitted segments by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Retransmitted {
+    /// After duplicate ACKs or SACKs.
+    pub fast: u64,
+    /// After the retransmission timer.
+    pub timeout: u64,
+    /// Tail loss probes (RFC 8985 section 7).
+    pub tail_probe: u64,
+    /// Needless: the first copy had arrived (D-SACK, or Eifel's timestamps). Counted here and in no other kind.
+    pub spurious: u64,
+    /// The capture has only this copy, and SACKs prove that a first one was lost before the capture point.
+    pub unseen_original: u64,
+}
+
+/// One contiguous bulk of payload in one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Transfer {
+    /// Who sends.
+    pub from: End,
+    /// Sequence space that was acknowledged.
+    pub bytes: u64,
+    /// The sender's first byte.
+    pub start_s: Nanos,
+    /// To the ACK of its last byte, by the sender's clock.
+    pub duration_s: Nanos,
+    /// `bytes` over `duration_s`; null when that is no time.
+    pub rate_bps: Option<f64>,
+    /// What it carried, where the payload tells: `HTTP GET /file → 200`, `TLS application data`.
+    pub label: Option<String>,
+    /// What went before its first byte: handshakes, the request's way, the server's thinking.
+    pub before: Vec<LimitShare>,
+    /// From the first byte sent to the first byte that the receiving application could read (a whole TLS record), seconds.
+    pub first_byte_s: Option<Nanos>,
+    /// The first rounds, at most [`MAX_ROUNDS`].
+    pub rounds: Vec<Round>,
+    /// How many rounds there were.
+    pub rounds_total: u64,
+    /// Partition of `duration_s`; the shares sum to 1.
+    pub limits: Vec<LimitShare>,
+    /// Limits in time order, for a timeline: runs of one limit, at most [`MAX_SPANS`].
+    pub timeline: Vec<LimitSpan>,
+    /// Why it was slow, ordered by seconds lost; none when it was not.
+    pub findings: Vec<Finding>,
+    /// The verdict in one sentence.
+    pub verdict: String,
+}
+
+/// Most rounds listed of one transfer.
+pub const MAX_ROUNDS: usize = 64;
+/// Most spans in a transfer's timeline.
+pub const MAX_SPANS: usize = 256;
+
+/// Packet-timed: from the first segment sent after the ACK of the last round's first segment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Round {
+    /// Its first segment.
+    pub start_s: Nanos,
+    /// To the next round's first segment, or to the transfer's end.
+    pub duration_s: Nanos,
+    /// New payload bytes.
+    pub bytes: u64,
+    /// First frame.
+    pub first_frame: Frame,
+    /// Last frame.
+    pub last_frame: Frame,
+    /// Most bytes in flight during it, as the sender knew it.
+    pub in_flight: u64,
+    /// Largest window that the sender had, bytes; null when the scale is unknown.
+    pub window: Option<u64>,
+    /// The limit that took most of its time.
+    pub limit: Limit,
+}
+
+/// Time under one limit.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LimitShare {
+    /// Which.
+    pub limit: Limit,
+    /// For how long.
+    pub seconds: Nanos,
+    /// Of the whole, 0–1.
+    pub share: f64,
+}
+
+/// A stretch of time under one limit.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LimitSpan {
+    /// Which.
+    pub limit: Limit,
+    /// From.
+    pub start_s: Nanos,
+    /// For how long.
+    pub seconds: Nanos,
+}
+
+/// What held a transfer back at one instant. The slugs are public: see `help-cause`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The TCP handshake.
+    Handshake,
+    /// The TLS handshake.
+    TlsHandshake,
+    /// The request on its way to the server, and the first byte of the answer on its way back.
+    RequestWait,
+    /// The server had the request and had not begun to answer.
+    ServerThink,
+    /// The congestion window was still opening.
+    SlowStart,
+    /// The congestion window grew slowly.
+    CongestionAvoidance,
+    /// The receiver's window was full.
+    ReceiveWindow,
+    /// The receiver's window was closed.
+    ZeroWindow,
+    /// The sender never had more in flight, though it might.
+    SenderCap,
+    /// A window of the application's protocol was full.
+    ProtocolWindow,
+    /// The sending application had nothing to send.
+    Application,
+    /// The sender spaced its segments evenly.
+    Pacing,
+    /// A small segment waited for a delayed ACK.
+    NagleDelayedAck,
+    /// An ACK was late.
+    AckDelay,
+    /// Lost segments were sent again after duplicate ACKs.
+    LossRecovery,
+    /// The sender waited for its retransmission timer.
+    Timeout,
+    /// The path carried what it could.
+    Bandwidth,
+    /// Waiting for the close.
+    Close,
+    /// Not known.
+    Unknown,
+}
+
+impl Limit {
+    /// Its public name.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::TlsHandshake => "tls-handshake",
+            Self::RequestWait => "request-wait",
+            Self::ServerThink => "server-think",
+            Self::SlowStart => "slow-start",
+            Self::CongestionAvoidance => "congestion-avoidance",
+            Self::ReceiveWindow => "receive-window",
+            Self::ZeroWindow => "zero-window",
+            Self::SenderCap => "sender-cap",
+            Self::ProtocolWindow => "protocol-window",
+            Self::Application => "application",
+            Self::Pacing => "pacing",
+            Self::NagleDelayedAck => "nagle-delayed-ack",
+            Self::AckDelay => "ack-delay",
+            Self::LossRecovery => "loss-recovery",
+            Self::Timeout => "timeout",
+            Self::Bandwidth => "bandwidth",
+            Self::Close => "close",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why, with what it rests on and what to do.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// The cause's public name.
+    pub cause: &'static str,
+    /// Seconds lost to it.
+    pub seconds: Nanos,
+    /// 0–1.
+    pub confidence: f64,
+    /// One sentence.
+    pub summary: String,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// What to do.
+    pub fix: Option<Fix>,
+    /// The transfer's time with this cause gone, seconds; null when no model was run or it does not fit.
+    pub predicted_s: Option<Nanos>,
+    /// Ids of the connections, when it spans several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<u64>,
+    /// What would settle an open question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<String>,
+}
+
+/// A figure, and the frames that show it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evidence {
+    /// Where to look; a first and a last frame make a range.
+    pub frames: Vec<Frame>,
+    /// What was measured.
+    pub figure: String,
+    /// How much.
+    pub value: f64,
+    /// In what.
+    pub unit: &'static str,
+}
+
+/// What to do about it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fix {
+    /// Who must act.
+    pub who: Actor,
+    /// What, in plain words, with the value computed from this transfer.
+    pub what: String,
+    /// A command that does it, where there is one.
+    pub command: Option<String>,
+}
+
+/// Who can remove a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Actor {
+    /// The end that sends the payload.
+    Sender,
+    /// The end that gets it.
+    Receiver,
+    /// Whoever runs the path.
+    Network,
+    /// The program at one of the ends.
+    Application,
+    /// Whoever captures.
+    Capture,
+}
+
+/// A frame number, 1-based as in Wireshark; with its file when there are several inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    /// Index in [`Analysis::captures`]; none with one input.
+    pub file: Option<u16>,
+    /// Within that file.
+    pub number: u64,
+}
+
+impl std::fmt::Display for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.file {
+            Some(file) => write!(f, "{}:{}", file + 1, self.number),
+            None => write!(f, "{}", self.number),
+        }
+    }
+}
+
+/// A number, or `"file:frame"` (the file's 1-based place among the captures) with several inputs.
+impl Serialize for Frame {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.file {
+            Some(_) => serializer.collect_str(self),
+            None => serializer.serialize_u64(self.number),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `capture`: bytes pushed in any split → packets.
+//!
+//! Knows the container formats (pcap, pcapng, tcpdump's text) and nothing of what is in a packet. It promises that the
+//! packets do not depend on how the bytes were split over the pushes, that a torn or damaged record ends or is skipped
+//! with a counted [`Problem`], and that memory stays bounded by one record. A text capture comes out as packets as well:
+//! the reader writes the IP and TCP headers that the line describes, so that all later stages have one input.
+
+use crate::units::Nanos;
+use std::net::IpAddr;
+
+/// One captured packet, borrowed from the bytes that were pushed.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// 1-based number within its file, counted as Wireshark counts.
+    pub frame: u64,
+    /// When it was captured, since the epoch where [`Clock::Absolute`].
+    pub time: Nanos,
+    /// What `data` starts with.
+    pub link: LinkType,
+    /// The captured bytes, from the link layer's first.
+    pub data: &'a [u8],
+    /// The packet's length on the wire in bytes; never less than `data.len()`.
+    pub original_len: u32,
+}
+
+/// A link-layer header type: the LINKTYPE_ value of a capture file (<https://www.tcpdump.org/linktypes.html>).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkType(pub u16);
+
+/// How far a capture's times can be trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// Since the epoch, UTC.
+    #[default]
+    Absolute,
+    /// A text capture with times of day but no date, or times since its first packet: only differences mean something.
+    Relative,
+    /// A text capture without times (`tcpdump -t`): nothing about time can be said.
+    None,
+}
+
+/// Something about the capture itself that the reader must say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// A short name: one of the public vocabulary (`short-snaplen`), or the reader's own (`torn-record`).
+    pub slug: &'static str,
+    /// How often.
+    pub count: u64,
+    /// In plain words: what, and where it was met first (byte offset or frame).
+    pub detail: String,
+}
+
+/// What a capture says about itself, once it was read to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// `pcap`, `pcapng` or `tcpdump text`.
+    pub format: &'static str,
+    /// Every link type declared, in order of appearance.
+    pub link_types: Vec<LinkType>,
+    /// Packets given to the sink.
+    pub packets: u64,
+    /// The earliest time seen; none without packets, or without times.
+    pub first_time: Option<Nanos>,
+    /// The latest time seen.
+    pub last_time: Option<Nanos>,
+    /// What the times mean.
+    pub clock: Clock,
+    /// What was skipped, cut or odd, by kind.
+    pub problems: Vec<Problem>,
+}
+
+/// Why bytes could not be read as a capture at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureError {
+    /// Byte offset in the input where it went wrong.
+    pub offset: u64,
+    /// What was wrong, and what to do, in plain words.
+    pub message: String,
+}
+
+impl std::fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "byte {}: {}", self.offset, self.message)
+    }
+}
+
+impl std::error::Error for CaptureError {}
+
+/// Takes what a capture holds, in file order.
+pub trait Sink {
+    /// A packet.
+    fn packet(&mut self, packet: &Packet<'_>);
+    /// The capture names an address (pcapng name resolution block, or a host name in tcpdump's text).
+    /// When `stand_in` is set the capture shows only the name, and the address was made up to stand for it.
+    fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
+        let _ = (address, name, stand_in);
+    }
+}

@@ -1,0 +1,21 @@
+//! From a packet capture to the reason why a TCP transfer was slow.
+//!
+//! The data flows one way, through stages that each know only the one before:
+//!
+//! 1. [`capture`]: bytes pushed in any split → packets;
+//! 2. [`wire`]: a packet → a TCP segment;
+//! 3. `flow`: segments → connections;
+//! 4. `tcp`: a connection's segments → what TCP did;
+//! 5. `limit`: what TCP did → what held it back, a partition of the time;
+//! 6. `rules`: limits and events → findings;
+//!
+//! and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file, socket, thread, clock or
+//! environment; time comes from the packets alone.
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod capture;
+pub mod explain;
+pub mod rules;
+pub mod units;
+pub mod wire;

@@ -1,0 +1,2 @@
+//! The binary: arguments, settings, calls.
+fn main() {}
