@@ -1,0 +1,3 @@
+//! The link emulator: what one direction of a link does to packets, in pure virtual time.
+
+pub mod config;

@@ -1,0 +1,3 @@
+//! Namespaces, devices, routes and settings: the hosts of a path on this one machine.
+
+pub mod config;
