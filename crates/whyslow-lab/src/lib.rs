@@ -42,4 +42,5 @@
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
 
 pub mod link;
+pub mod log;
 pub mod net;
