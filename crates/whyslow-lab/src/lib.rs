@@ -41,6 +41,11 @@
 //!
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
 
+pub mod agent;
+pub mod figures;
 pub mod link;
 pub mod log;
 pub mod net;
+pub mod sample;
+pub mod scenario;
+pub mod work;
