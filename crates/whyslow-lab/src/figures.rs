@@ -55,7 +55,7 @@ pub const HOST: &[(&str, Kind, &str)] = &[
     ("busy", Kind::Time, "time with data outstanding"),
     ("rwnd_limited", Kind::Share, "of the busy time: limited by the peer's window"),
     ("sndbuf_limited", Kind::Share, "of the busy time: limited by the send buffer"),
-    ("sndbuf_full", Kind::Share, "of the readings with data outstanding: send memory in use above 60 % of the buffer"),
+    ("sndbuf_full", Kind::Share, "of the time with data outstanding: send memory in use above 60 % of the buffer"),
     ("retransmitted", Kind::Count, "segments"),
     ("timeouts", Kind::Count, "retransmission timeouts"),
     ("dsack_dups", Kind::Count, "segments reported as received twice"),
@@ -68,7 +68,11 @@ pub const HOST: &[(&str, Kind, &str)] = &[
     ("max_unread", Kind::Size, "received and not read by the program"),
     ("max_notsent", Kind::Size, "written and not sent"),
     ("max_window", Kind::Size, "largest window that it advertised"),
-    ("app_limited", Kind::Share, "of the readings: the last delivery rate was limited by the program"),
+    (
+        "app_limited",
+        Kind::Share,
+        "of the time with data outstanding: the last delivery rate was limited by the program",
+    ),
     ("delivered_ce", Kind::Count, "segments that met congestion (ECN)"),
 ];
 
