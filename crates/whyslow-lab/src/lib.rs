@@ -42,10 +42,19 @@
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
 
 pub mod agent;
+pub mod count;
+mod emulator;
+pub mod experiments;
 pub mod figures;
 pub mod link;
 pub mod log;
 pub mod net;
+pub mod pcap;
+mod port;
+pub mod run;
 pub mod sample;
 pub mod scenario;
+pub mod show;
+mod tap;
+pub mod truth;
 pub mod work;

@@ -79,8 +79,9 @@ impl Default for HostConfig {
     }
 }
 
-/// Attributes of a route (`ip route change … initcwnd 10`), `None` is the kernel's own choice.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Attributes of a route (`ip route change … initcwnd 10`), `None` is the kernel's own choice. Only the congestion control
+/// has a default: cubic, since the kernel's own choice is this machine's setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Route {
     /// Initial congestion window, in segments.
@@ -97,6 +98,20 @@ pub struct Route {
     pub rto_min_ms: Option<u32>,
     /// MSS that is told to the other side.
     pub advmss: Option<u32>,
+}
+
+impl Default for Route {
+    fn default() -> Self {
+        Self {
+            initcwnd: None,
+            initrwnd: None,
+            quickack: None,
+            congestion_control: Some("cubic".to_owned()),
+            ecn: false,
+            rto_min_ms: None,
+            advmss: None,
+        }
+    }
 }
 
 /// How the links are emulated.
