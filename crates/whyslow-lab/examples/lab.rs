@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use whyslow_lab::run::{Progress, Settings};
 use whyslow_lab::{experiments, run, scenario, show};
 
-const USAGE: &str = "lab list | run NAME|FILE… [--out DIR] [--repeat N] [--only LABEL] [--jobs N] [--set KEY=VALUE] | show DIR [--csv|--json]";
+const USAGE: &str = "lab list | run NAME|FILE… [--out DIR] [--repeat N] [--only LABEL] [--jobs N] [--attempts N] [--set KEY=VALUE] | show DIR [--csv|--json]";
 
 fn main() -> ExitCode {
     if let Some(code) = whyslow_lab::agent::maybe_run() {
@@ -32,6 +32,7 @@ fn command(args: &[String]) -> Result<(), String> {
             "--out" => settings.out = PathBuf::from(value()?),
             "--repeat" => settings.repeat = value()?.parse().map_err(|e| format!("--repeat: {e}"))?,
             "--jobs" => settings.jobs = value()?.parse().map_err(|e| format!("--jobs: {e}"))?,
+            "--attempts" => settings.attempts = value()?.parse().map_err(|e| format!("--attempts: {e}"))?,
             "--only" => settings.only.push(value()?.clone()),
             "--set" => {
                 let (key, text) = value()?.split_once('=').ok_or("--set wants KEY=VALUE")?;

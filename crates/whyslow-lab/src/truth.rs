@@ -244,6 +244,7 @@ fn kernel(host: &str, end: &EndTruth, all: &mut Figures) {
     put("max_unread", max("inq"));
     put("max_notsent", max("notsent"));
     put("max_window", max("rcv_wnd"));
+    put("max_peer_window", max("snd_wnd"));
     put("last_cwnd", end.sockets.last().and_then(|s| s.last("snd_cwnd")).map(|v| v as f64));
     let ssthresh = end.sockets.last().and_then(|s| s.rows.first()).and_then(|row| value(row, "snd_ssthresh"));
     put("first_ssthresh", ssthresh.map(|v| v.min(INFINITE_SSTHRESH) as f64));
@@ -271,7 +272,7 @@ fn lasting(end: &EndTruth) -> impl Iterator<Item = (f64, &Row)> {
 }
 
 fn held(end: &EndTruth, when: impl Fn(&Row) -> bool) -> f64 {
-    lasting(end).filter(|(_, row)| when(row)).map(|(time, _)| time).sum()
+    lasting(end).filter(|(_, row)| when(row)).map(|(time, _)| time).fold(0.0, std::ops::Add::add)
 }
 
 fn value(row: &Row, column: &str) -> Option<u64> {
