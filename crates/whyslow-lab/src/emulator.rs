@@ -152,7 +152,8 @@ impl Driver {
                 Spin::Always => SPIN_NS,
             };
             let wait = match wait {
-                Some(wait) if now + wait <= spin_until => continue,
+                // A frame may have ended the sleep early: then there is more than a spin left to wait.
+                Some(wait) if wait <= SPIN_NS && now + wait <= spin_until => continue,
                 Some(wait) if wait >= least => {
                     spin_until = now + wait;
                     Some(wait - SPIN_NS)
