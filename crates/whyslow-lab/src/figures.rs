@@ -311,6 +311,16 @@ mod tests {
     }
 
     #[test]
+    fn every_figure_and_column_is_documented() {
+        const DOCS: &str = include_str!("../../../docs/lab.md");
+        let columns = crate::sample::column_docs();
+        for (name, meaning) in RUN.iter().chain(HOST).chain(LINK).map(|(n, _, m)| (*n, *m)).chain(columns) {
+            let documented = DOCS.lines().any(|l| l.starts_with(&format!("| `{name}` |")) && l.contains(meaning));
+            assert!(documented, "`{name}` is not in docs/lab.md with its meaning");
+        }
+    }
+
+    #[test]
     fn claims_read_compare_and_write() {
         let claim: Claim = "server.rwnd_limited >= 80%".parse().unwrap();
         assert_eq!(claim.to_string(), "server.rwnd_limited >= 80%");

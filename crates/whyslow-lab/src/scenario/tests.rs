@@ -179,3 +179,17 @@ fn a_case_is_laid_over_the_file_and_the_command_line_over_the_case() {
     let loss = &load("test.toml", text, &[]).unwrap().runs[0].scenario.path.down.loss;
     assert_eq!(serde_json::to_string(loss).unwrap(), r#"{"packets":[3]}"#);
 }
+
+#[test]
+fn the_scenario_in_the_documentation_is_one() {
+    let docs = include_str!("../../../../docs/lab.md");
+    let text: String = docs
+        .lines()
+        .skip_while(|line| !line.starts_with("    name "))
+        .take_while(|line| line.is_empty() || line.starts_with("    "))
+        .map(|line| format!("{}\n", line.trim_start()))
+        .collect();
+    let experiment = load("docs/lab.md", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((experiment.runs.len(), experiment.expect.len()), (2, 1));
+    assert!(experiment.runs.iter().any(|run| run.is_meant(&experiment.expect[0])));
+}
