@@ -36,16 +36,6 @@ pub enum Error {
         /// The input.
         name: String,
     },
-    /// Its compression is known and not read here.
-    #[error("{name}: is a {kind} file, which is not read; unpack it first: {command}")]
-    Unsupported {
-        /// The input.
-        name: String,
-        /// What it is.
-        kind: &'static str,
-        /// What unpacks it.
-        command: String,
-    },
     /// Its compressed stream is damaged from the start.
     #[error("{name}: byte {offset}: the {kind} stream cannot be read: {detail}")]
     Compressed {

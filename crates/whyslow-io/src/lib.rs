@@ -19,6 +19,7 @@ mod source;
 pub use error::Error;
 
 use feed::Feed;
+use set::{Part, Set};
 use std::path::PathBuf;
 use whyslow_core::analysis::Analysis;
 use whyslow_core::explain::Explainer;
@@ -65,19 +66,18 @@ pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<A
         feed.run(source::Source::open(input)?, &mut explainer)?;
         return Ok(explainer.finish());
     }
-    let mut parts = inputs.iter().map(set::Part::look).collect::<Result<Vec<_>, _>>()?;
-    parts.sort_by_key(|part| part.order());
-    let mut sets: Vec<(set::Set, Explainer)> = Vec::new();
+    let mut parts = inputs.iter().map(Part::look).collect::<Result<Vec<_>, _>>()?;
+    parts.sort_by_key(Part::order);
+    let mut sets: Vec<(Set, Explainer)> = Vec::new();
     for part in parts {
-        let place = set::continued(sets.iter().map(|(set, _)| set), &part);
-        let place = place.unwrap_or_else(|| {
-            sets.push(Default::default());
-            sets.len() - 1
-        });
-        let Some((set, explainer)) = sets.get_mut(place) else { continue };
-        let source = part.open()?;
-        let summary = feed.run(source.0, explainer)?;
-        set.add(&source.1, &summary);
+        let continued = set::continued(sets.iter().map(|(set, _)| set), &part.look);
+        let (set, explainer) = match continued.and_then(|place| sets.get_mut(place)) {
+            Some(set) => set,
+            None => sets.push_mut(Default::default()),
+        };
+        let Part { look, source } = part;
+        let summary = feed.run(source.open()?, explainer)?;
+        set.add(look, &summary);
     }
     Ok(join::join(sets.into_iter().map(|(_, explainer)| explainer.finish())))
 }

@@ -10,16 +10,18 @@
 
 mod head;
 mod lz4;
+mod xz;
 
 use crate::{Error, Input};
 use head::Headed;
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::rc::Rc;
+use whyslow_core::capture::CaptureError;
 
-/// Most memory that an xz stream may ask for: enough for every preset (`xz -9` needs 65 MiB).
-const XZ_MEMORY: u64 = 256 << 20;
+/// Bytes decompressed at once. A decoder that meets damage loses what it decoded in the same call.
+const PIECE: usize = 16 << 10;
 
 /// An open input.
 pub(crate) struct Source {
@@ -27,7 +29,11 @@ pub(crate) struct Source {
     stream: Box<dyn Read>,
     raw: Rc<Raw>,
     compression: Option<Compression>,
-    given: u64,
+    /// Whether any byte was given out.
+    given: bool,
+    /// What went wrong behind the bytes that were given out.
+    failed: Option<io::Error>,
+    torn: Option<String>,
 }
 
 /// What is known of the bytes below the decompression.
@@ -101,14 +107,9 @@ impl Source {
         let counted = Counted { reader, raw: Rc::clone(&raw) };
         let mut bytes = Headed::new(BufReader::with_capacity(1 << 16, counted));
         let read_error = |source| Error::Read { name: name.clone(), offset: raw.read.get(), source };
-        let head = bytes.peek_frame().map_err(read_error)?;
-        let compression = Compression::of(head);
-        if let (None, Some((kind, unpack))) = (compression, other_compression(head)) {
-            let command = format!("{unpack} {name} | whyslow -");
-            return Err(Error::Unsupported { name, kind, command });
-        }
+        let compression = Compression::of(bytes.peek_frame().map_err(read_error)?);
         let stream = decompressed(bytes, compression).map_err(read_error)?;
-        Ok(Self { name, stream, raw, compression, given: 0 })
+        Ok(Self { name, stream, raw, compression, given: false, failed: None, torn: None })
     }
 
     /// How it is named.
@@ -121,9 +122,9 @@ impl Source {
         self.raw.read.get()
     }
 
-    /// Whether the bytes are decompressed ones.
-    pub(crate) fn is_compressed(&self) -> bool {
-        self.compression.is_some()
+    /// What the core says of its bytes, with its name.
+    pub(crate) fn no_capture(&self, source: CaptureError) -> Error {
+        Error::Capture { name: self.name.clone(), compressed: self.compression.is_some(), source }
     }
 
     /// Reads the next bytes.
@@ -131,22 +132,32 @@ impl Source {
     /// # Errors
     /// When the input itself fails, or is compressed and nothing of it could be decompressed.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Block, Error> {
-        loop {
-            return match self.stream.read(buffer) {
-                Ok(0) if self.given == 0 => Err(Error::Empty { name: self.name.clone() }),
-                Ok(0) => Ok(Block::End),
-                Ok(read) => {
-                    self.given += read as u64;
-                    Ok(Block::Bytes(read))
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => self.broken(error),
-            };
+        let piece = if self.compression.is_some() { PIECE } else { buffer.len() };
+        let mut filled = 0;
+        while self.failed.is_none()
+            && let Some(room @ [_, ..]) = buffer.get_mut(filled..)
+        {
+            let room = room.split_at_mut(room.len().min(piece)).0;
+            match self.stream.read(room) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        self.given |= filled > 0;
+        if filled > 0 {
+            return Ok(Block::Bytes(filled));
+        }
+        match self.failed.take() {
+            Some(error) => self.broken(error),
+            None if !self.given => Err(Error::Empty { name: self.name.clone() }),
+            None => Ok(self.torn.clone().map_or(Block::End, Block::Torn)),
         }
     }
 
     /// Tells an input that fails from a compressed stream that is broken.
-    fn broken(&self, error: io::Error) -> Result<Block, Error> {
+    fn broken(&mut self, error: io::Error) -> Result<Block, Error> {
         let (name, offset) = (self.name.clone(), self.raw_bytes());
         let Some(compression) = self.compression.filter(|_| !self.raw.failed.get()) else {
             return Err(Error::Read { name, offset, source: error });
@@ -156,12 +167,21 @@ impl Source {
             _ => error.to_string(),
         };
         let kind = compression.name();
-        if self.given == 0 {
+        if !self.given {
             return Err(Error::Compressed { name, offset, kind, detail });
         }
-        Ok(Block::Torn(format!(
+        let detail = format!(
             "the {kind} stream breaks off near byte {offset} of the file ({detail}); what came before was read"
-        )))
+        );
+        self.torn = Some(detail.clone());
+        self.stream = Box::new(io::empty());
+        Ok(Block::Torn(detail))
+    }
+
+    /// Gives bytes that were read out once more.
+    pub(crate) fn put_back(&mut self, bytes: Vec<u8>) {
+        let rest = std::mem::replace(&mut self.stream, Box::new(io::empty()));
+        self.stream = Box::new(Cursor::new(bytes).chain(rest));
     }
 }
 
@@ -192,24 +212,8 @@ fn decompressed(bytes: impl Read + 'static, compression: Option<Compression>) ->
         Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
         Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(bytes)?),
         Some(Compression::Lz4) => Box::new(lz4::Frames::new(bytes)),
-        Some(Compression::Xz) => {
-            let flags = liblzma::stream::CONCATENATED;
-            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, flags)?;
-            Box::new(liblzma::read::XzDecoder::new_stream(bytes, stream))
-        }
+        Some(Compression::Xz) => Box::new(xz::Streams::new(bytes)?),
     })
-}
-
-/// Formats that are named instead of being called no capture, with what unpacks them.
-fn other_compression(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    match head {
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(("bzip2", "bzip2 -dc")),
-        [b'P', b'K', 3, 4, ..] => Some(("zip", "unzip -p")),
-        [b'7', b'z', 0xbc, 0xaf, ..] => Some(("7z", "7z x -so")),
-        [0x1f, 0x9d, ..] => Some(("compress", "uncompress -c")),
-        [0x02, 0x21, 0x4c, 0x18, ..] => Some(("legacy lz4", "lz4 -dc")),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,30 +1,39 @@
 //! lz4 frames, one after the other.
 //!
 //! `lz4_flex` decodes one frame, and takes the end of its input between two blocks for the end of the frame. Here that
-//! is an error, so that a stream that was cut short is not taken for a whole one.
+//! is an error, so that a stream that was cut short is not taken for a whole one. Each frame has a decoder of its own:
+//! one that goes on to a frame with larger blocks would keep its smaller buffers.
 
 use super::head::Headed;
 use lz4_flex::frame::FrameDecoder;
 use std::io::{self, Read};
 
 /// Decodes all frames of a stream.
-pub(super) struct Frames<R: Read>(FrameDecoder<Endless<Headed<R>>>);
+pub(super) struct Frames<R: Read> {
+    /// None once all is read, or when it failed.
+    decoder: Option<FrameDecoder<Endless<Headed<R>>>>,
+}
 
 impl<R: Read> Frames<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self(FrameDecoder::new(Endless(Headed::new(reader))))
+        Self { decoder: Some(FrameDecoder::new(Endless(Headed::new(reader)))) }
     }
 }
 
 impl<R: Read> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.0.read(buffer)?;
-            // Nothing read is the end of a frame here, never that of the input.
-            if read > 0 || buffer.is_empty() || self.0.get_mut().0.peek_frame()?.is_empty() {
+        while let Some(decoder) = &mut self.decoder {
+            let read = decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
                 return Ok(read);
             }
+            // That was the end of a frame, never that of the input.
+            let Some(mut reader) = self.decoder.take().map(FrameDecoder::into_inner) else { break };
+            if !reader.0.peek_frame()?.is_empty() {
+                self.decoder = Some(FrameDecoder::new(reader));
+            }
         }
+        Ok(0)
     }
 }
 

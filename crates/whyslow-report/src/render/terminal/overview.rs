@@ -11,8 +11,9 @@ use whyslow_core::units::Nanos;
 
 /// Causes listed.
 const CAUSES: usize = 12;
-/// Connections named for each cause.
+/// Connections named for each cause, on a page with room for them; one fewer on a narrow one.
 const NAMED: usize = 3;
+const NARROW: usize = 90;
 
 /// Prints the table of causes, the findings that span connections, and the `top` worst connections.
 pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
@@ -55,11 +56,12 @@ fn print_causes(page: &mut Page, causes: &[CauseCost]) {
         Column::figures("connections"),
         Column::words("worst"),
     ]);
+    let most = if page.width() < NARROW { NAMED - 1 } else { NAMED };
     for cost in causes.iter().take(CAUSES) {
         let named: Vec<_> = cost
             .connections
             .iter()
-            .take(NAMED)
+            .take(most)
             .map(|(id, seconds)| match *seconds {
                 Nanos::ZERO => format!("#{id}"),
                 seconds => format!("#{id} {}", units::short(seconds)),
