@@ -16,6 +16,9 @@
 pub mod analysis;
 pub mod capture;
 pub mod explain;
+pub mod flow;
+pub mod limit;
 pub mod rules;
+pub mod tcp;
 pub mod units;
 pub mod wire;
