@@ -3,7 +3,7 @@
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
-pub const ALL_LIMITS: [Limit; 19] = [
+pub const ALL_LIMITS: [Limit; 20] = [
     Limit::Handshake,
     Limit::TlsHandshake,
     Limit::RequestWait,
@@ -22,6 +22,7 @@ pub const ALL_LIMITS: [Limit; 19] = [
     Limit::Timeout,
     Limit::Bandwidth,
     Limit::Close,
+    Limit::RoundTrip,
     Limit::Unknown,
 ];
 
@@ -91,7 +92,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         from,
         bytes,
         packets,
-        retransmitted: Retransmitted::default(),
+        retransmitted: Retransmitted { fast: 4, timeout: 0, tail_probe: 1, spurious: 0, unseen_original: 2 },
         out_of_order: 0,
         duplicate_acks: 0,
         zero_window_s: Nanos::ZERO,

@@ -286,7 +286,6 @@ fn print_directions(page: &mut Page, connection: &Connection) {
             (r.timeout, "after a timeout"),
             (r.tail_probe, "tail probe"),
             (r.spurious, "needless"),
-            (r.unseen_original, "lost before the capture point"),
         ];
         let total = kinds.iter().map(|kind| kind.0).fold(0, u64::saturating_add);
         let name = match direction.from {
@@ -296,7 +295,11 @@ fn print_directions(page: &mut Page, connection: &Connection) {
         if total > 0 {
             let kinds: Vec<_> =
                 kinds.iter().filter(|kind| kind.0 > 0).map(|(n, kind)| format!("{} {kind}", some(*n))).collect();
-            again.push(format!("sent again by the {name}: {}", kinds.join(", ")));
+            let mut text = format!("sent again by the {name}: {}", kinds.join(", "));
+            if r.unseen_original > 0 {
+                text += &format!("; of {} the first copy was lost before the capture point", some(r.unseen_original));
+            }
+            again.push(text);
         }
         table.row([
             name.to_owned(),

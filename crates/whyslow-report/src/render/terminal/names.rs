@@ -24,6 +24,7 @@ pub(super) fn limit(limit: Limit) -> &'static str {
         Limit::Timeout => "timeout",
         Limit::Bandwidth => "bandwidth",
         Limit::Close => "close",
+        Limit::RoundTrip => "round trip",
         Limit::Unknown => "unknown",
     }
 }
@@ -49,12 +50,13 @@ pub(super) const fn letter(limit: Limit) -> char {
         Limit::Timeout => 'O',
         Limit::Bandwidth => 'B',
         Limit::Close => 'E',
+        Limit::RoundTrip => 'I',
         Limit::Unknown => '?',
     }
 }
 
-/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, a path
-/// that is used up green.
+/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, what the
+/// path itself takes green.
 pub(super) fn color(limit: Limit) -> Style {
     let color = match limit {
         Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait | Limit::Close => AnsiColor::Blue,
@@ -63,7 +65,7 @@ pub(super) fn color(limit: Limit) -> Style {
         Limit::ReceiveWindow | Limit::ZeroWindow | Limit::SenderCap | Limit::ProtocolWindow => AnsiColor::Cyan,
         Limit::NagleDelayedAck | Limit::AckDelay => AnsiColor::BrightMagenta,
         Limit::LossRecovery | Limit::Timeout => AnsiColor::Red,
-        Limit::Bandwidth => AnsiColor::Green,
+        Limit::Bandwidth | Limit::RoundTrip => AnsiColor::Green,
         Limit::Unknown => return Style::new().effects(Effects::DIMMED),
     };
     color.on_default()
