@@ -84,11 +84,6 @@ impl TransferCase<'_> {
     pub(super) fn plateau(&self) -> Option<Plateau> {
         self.partition.shape.plateau
     }
-
-    /// The whole bulk was sent before the first ACK could come back.
-    pub(super) fn is_one_flight(&self) -> bool {
-        self.transfer.rounds_total <= 1
-    }
 }
 
 /// A connection with its transfers, each with what held it.

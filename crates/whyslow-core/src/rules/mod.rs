@@ -127,6 +127,23 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
         .collect()
 }
 
+/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
+/// the next.
+pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
+    let [first, rest @ ..] = findings else {
+        return "nothing held it back beyond what the path needs".into();
+    };
+    let whole = case.duration();
+    let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
+    if clear {
+        format!("{}: {}", first.cause, first.summary)
+    } else {
+        let names: Vec<String> =
+            findings.iter().take(3).map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds))).collect();
+        format!("mixed: {}", names.join(", "))
+    }
+}
+
 fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = findings.collect();
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.seconds), finding.cause));

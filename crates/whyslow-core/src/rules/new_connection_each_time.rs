@@ -21,7 +21,7 @@
 //! ## References
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
-use super::say::{count, evidence, finding, fix, time};
+use super::say::{count, evidence, fix, time};
 use super::{Check, Outline, Rule};
 use crate::analysis::{Actor, End, Finding};
 use crate::units::Nanos;

@@ -45,6 +45,8 @@ pub struct Facts {
     pub doubts: Doubts,
     /// It comes from a text, where packets may have been left out on purpose.
     pub is_text: bool,
+    /// It comes from a text without times.
+    pub timeless: bool,
 }
 
 impl Facts {

@@ -327,6 +327,7 @@ impl Connection {
             content: [stream0.finish(), stream1.finish()],
             doubts: self.doubts,
             is_text: false,
+            timeless: false,
         }
     }
 
