@@ -213,6 +213,14 @@ pub struct Direction {
     pub out_of_order: u64,
     /// Duplicate acknowledgements that this direction's data got (RFC 5681 section 2).
     pub duplicate_acks: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
+    /// Keep-alive probes.
+    pub keep_alives: u64,
+    /// Segments that the network duplicated: the receiver reports a copy (D-SACK), and the sender sent none.
+    pub duplicated: u64,
+    /// How often the window closed.
+    pub zero_windows: u64,
     /// Time for which this direction's sender faced a closed window, seconds.
     pub zero_window_s: Nanos,
     /// Most bytes in flight, as the sender knew it.

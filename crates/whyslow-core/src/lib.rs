@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod assemble;
 pub mod capture;
 pub mod explain;
 pub mod flow;

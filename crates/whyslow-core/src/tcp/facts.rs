@@ -43,6 +43,10 @@ pub struct Facts {
     pub content: [content::Content; 2],
     /// What limits the findings.
     pub doubts: Doubts,
+    /// It comes from a text, where packets may have been left out on purpose.
+    pub is_text: bool,
+    /// It comes from a text without times.
+    pub timeless: bool,
 }
 
 impl Facts {

@@ -326,6 +326,8 @@ impl Connection {
             halves,
             content: [stream0.finish(), stream1.finish()],
             doubts: self.doubts,
+            is_text: false,
+            timeless: false,
         }
     }
 

@@ -39,7 +39,7 @@ impl fmt::Display for Skip {
                 None => write!(f, "not TCP: IP protocol {value}"),
             },
             Self::NoPacket(what) => f.write_str(what),
-            Self::Fragment => f.write_str("a later fragment of an IP packet, without its TCP header"),
+            Self::Fragment => f.write_str("an IP fragment without the TCP header"),
             Self::Cut => f.write_str("cut by the snapshot length before the end of its headers"),
             Self::Malformed(what) => write!(f, "malformed: {what}"),
         }
