@@ -37,6 +37,7 @@ pub use case::{ConnectionCase, Outline, TransferCase};
 
 use crate::analysis::{Finding, Problem};
 use crate::tcp::facts::Facts;
+use std::sync::LazyLock;
 
 
 
@@ -172,6 +173,8 @@ impl CauseDoc {
 }
 
 /// Every cause that there is a rule for, in alphabetical order.
-pub fn causes() -> Vec<CauseDoc> {
-    RULES.iter().map(|rule| CauseDoc { slug: rule.slug, source: rule.source }).collect()
+pub fn causes() -> &'static [CauseDoc] {
+    static DOCS: LazyLock<Vec<CauseDoc>> =
+        LazyLock::new(|| RULES.iter().map(|rule| CauseDoc { slug: rule.slug, source: rule.source }).collect());
+    &DOCS
 }

@@ -45,9 +45,7 @@ pub(super) struct Sent {
     pub end: u64,
     /// When it was sent last.
     pub time: Nanos,
-    pub frame: Frame,
     pub tsval: Option<u32>,
-    pub ip_id: Option<u16>,
     pub resent: bool,
 }
 
@@ -341,9 +339,7 @@ impl Half {
             start,
             end,
             time: seg.time,
-            frame: seg.frame,
             tsval: tsval(seg),
-            ip_id: seg.ip_id,
             resent: false,
         });
         if self.outstanding.len() > MOST_OUTSTANDING {

@@ -184,9 +184,7 @@ impl Half {
                     start,
                     end,
                     time: seg.time,
-                    frame: seg.frame,
                     tsval: tsval(seg),
-                    ip_id: seg.ip_id,
                     resent: true,
                 },
             );
