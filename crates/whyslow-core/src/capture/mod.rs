@@ -5,6 +5,8 @@
 //! with a counted [`Problem`], and that memory stays bounded by one record. A text capture comes out as packets as well:
 //! the reader writes the IP and TCP headers that the line describes, so that all later stages have one input.
 
+pub mod text;
+
 use crate::units::Nanos;
 use std::net::IpAddr;
 
