@@ -17,5 +17,6 @@ pub mod analysis;
 pub mod capture;
 pub mod explain;
 pub mod rules;
+pub mod tcp;
 pub mod units;
 pub mod wire;

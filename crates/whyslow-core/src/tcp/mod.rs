@@ -1,0 +1,3 @@
+//! `tcp`: what TCP did.
+
+pub mod content;
