@@ -9,8 +9,10 @@ use std::path::PathBuf;
 /// where its time went, what that rests on, who can change it, and what it would gain.
 #[derive(Debug, Parser)]
 #[command(name = "whyslow", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
-#[command(after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read.")]
+#[command(
+    after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
+Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read."
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,

@@ -40,7 +40,10 @@ impl Output {
     ///
     /// # Errors
     /// Those of stdout.
-    pub(crate) fn raw(&mut self, print: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn raw(
+        &mut self,
+        print: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut out = BufWriter::new(stdout().lock());
         print(&mut out)?;
         out.flush()
@@ -49,5 +52,8 @@ impl Output {
 
 /// Whether whoever read stdout has enough, as `head` does: no reason to complain.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }

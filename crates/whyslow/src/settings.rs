@@ -38,7 +38,9 @@ pub(crate) struct ExplainTask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For a person, telling of so many connections.
-    Terminal { top: usize },
+    Terminal {
+        top: usize,
+    },
     Json,
     JsonLines,
 }

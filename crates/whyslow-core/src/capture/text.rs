@@ -44,6 +44,12 @@ const MAX_HTTP: usize = 8 * 1024;
 
 const EXAMPLE: &str = "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags [S], seq 1, win 64240, length 0";
 
+impl std::fmt::Debug for TextReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextReader").field("line", &self.line).field("packets", &self.packets).finish_non_exhaustive()
+    }
+}
+
 /// Reads tcpdump's text, pushed in any split.
 pub struct TextReader {
     /// A line whose end has not come yet.

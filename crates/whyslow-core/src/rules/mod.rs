@@ -39,9 +39,6 @@ use crate::analysis::{Finding, Problem};
 use crate::tcp::facts::Facts;
 use std::sync::LazyLock;
 
-
-
-
 /// A rule: a cause, its documentation and its check.
 struct Rule {
     slug: &'static str,
@@ -139,8 +136,11 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     if clear {
         format!("{}: {}", first.cause, first.summary)
     } else {
-        let names: Vec<String> =
-            findings.iter().take(3).map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds))).collect();
+        let names: Vec<String> = findings
+            .iter()
+            .take(3)
+            .map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds)))
+            .collect();
         format!("mixed: {}", names.join(", "))
     }
 }
