@@ -219,7 +219,7 @@ pub struct Direction {
     pub keep_alives: u64,
     /// Segments that the network duplicated: the receiver reports a copy (D-SACK), and the sender sent none.
     pub duplicated: u64,
-    /// How often the window closed.
+    /// ACKs that offered no byte (as tcptrace and Wireshark count zero windows).
     pub zero_windows: u64,
     /// Time for which this direction's sender faced a closed window, seconds.
     pub zero_window_s: Nanos,

@@ -1,8 +1,8 @@
 //! From what a connection's stages found to its entry in the [`Analysis`](crate::analysis::Analysis).
 
 use crate::analysis::{
-    Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS,
-    Near, Problem, Round, Rtt, Transfer,
+    Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, Near,
+    Problem, Round, Rtt, Transfer,
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
@@ -20,8 +20,7 @@ pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
 pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, names: &Names) -> (Connection, Outline) {
     let client = facts.client;
     let cut = [cut_all(facts, client), cut_all(facts, 1 - client)];
-    let by_side: [&[(TransferFacts, Partition)]; 2] =
-        if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
+    let by_side: [&[(TransferFacts, Partition)]; 2] = if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
     let case = ConnectionCase { facts, transfers: by_side };
     let mut transfers: Vec<Transfer> = Vec::new();
     for sender in [client, 1 - client] {
@@ -217,7 +216,9 @@ fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {
     let said = if side == facts.client { None } else { server_name(facts) };
     match known {
         Some((name, true)) => Endpoint { address: name.clone(), port, name: said },
-        Some((name, false)) => Endpoint { address: address.to_string(), port, name: said.or_else(|| Some(name.clone())) },
+        Some((name, false)) => {
+            Endpoint { address: address.to_string(), port, name: said.or_else(|| Some(name.clone())) }
+        }
         None => Endpoint { address: address.to_string(), port, name: said },
     }
 }
@@ -281,11 +282,27 @@ fn problems(facts: &Facts) -> Vec<Problem> {
         "packets were captured twice (several interfaces or mirror ports): each counts once, and none as a retransmission",
     );
     add("stray-segments", doubts.stray, "segments with sequence numbers far outside the window are not used");
-    add("malformed-options", doubts.malformed_options, "TCP option lists were cut or damaged: what stands before the damage is used");
-    add("window-scale-over-14", doubts.scale_over_14, "a window scale shift over 14 counts as 14 (RFC 7323 section 2.3)");
-    add("bad-checksum", doubts.bad_checksums, "segments whose TCP checksum is wrong are not used: the receiver drops them too");
+    add(
+        "malformed-options",
+        doubts.malformed_options,
+        "TCP option lists were cut or damaged: what stands before the damage is used",
+    );
+    add(
+        "window-scale-over-14",
+        doubts.scale_over_14,
+        "a window scale shift over 14 counts as 14 (RFC 7323 section 2.3)",
+    );
+    add(
+        "bad-checksum",
+        doubts.bad_checksums,
+        "segments whose TCP checksum is wrong are not used: the receiver drops them too",
+    );
     if facts.timeless {
-        add("no-times", 1, "the text has no times (tcpdump -t): bytes and packets are counted, and nothing is said of time");
+        add(
+            "no-times",
+            1,
+            "the text has no times (tcpdump -t): bytes and packets are counted, and nothing is said of time",
+        );
     }
     problems
 }

@@ -157,10 +157,7 @@ impl CaptureState {
             link_types: summary.link_types.iter().map(|link| link_type_name(*link).into_owned()).collect(),
             packets: summary.packets,
             tcp_packets: self.tcp_packets,
-            first_time: summary
-                .first_time
-                .filter(|_| summary.clock == Clock::Absolute)
-                .map(crate::units::iso_8601),
+            first_time: summary.first_time.filter(|_| summary.clock == Clock::Absolute).map(crate::units::iso_8601),
             duration_s: duration.filter(|_| summary.clock != Clock::None),
             problems,
         }

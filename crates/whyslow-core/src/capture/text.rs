@@ -1,30 +1,620 @@
-//! tcpdump's text.
+//! tcpdump's text → packets.
+//!
+//! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names or numbers, the
+//! form before version 4.0) and what becomes of it in a web page or a mail: prompts, prose, code fences, quotation
+//! marks, line numbers, wrapped lines, colours, entities, odd spaces. Every packet of the text comes out as a real
+//! packet that begins with its IP header ([`LinkType`] 101): its addresses, ports, flags, window, options and lengths
+//! as printed, its sequence numbers made absolute again (see [`relative`]), its payload as far as the text shows it
+//! (`-x`, or the head of an HTTP message). What is not TCP comes out as a bare header, so that frames are counted.
+//!
+//! It promises that the packets do not depend on how the text was split over the pushes, that memory is bounded (by a
+//! line, by 64 packets held back until the meaning of their times is known, by the number of names and conversations
+//! remembered), and that a line which looks like a packet and cannot be read is counted. It refuses text without
+//! packets, `-q` (which leaves out the sequence numbers) and the summaries of tshark and Wireshark.
+//!
+//! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in the text.
+//! What a line does not show is written so that it claims nothing: TTL 0 and IP identification 0 without `-v`.
 
-use super::{CaptureError, Sink, Summary};
+mod build;
+mod dump;
+mod grammar;
+mod line;
+mod names;
+mod options;
+mod relative;
+mod services;
+mod start;
+#[cfg(test)]
+mod tests;
+mod time;
+
+use super::{CaptureError, Clock, LinkType, Packet, Problem, Sink, Summary};
+use crate::units::Nanos;
+use grammar::{Class, TcpLine};
+use time::{Placed, Stamp};
+
+/// How long a line may be; the rest of a longer one is left out.
+const MAX_LINE: usize = 64 * 1024;
+/// How much text one packet may have, over all its lines.
+const MAX_PACKET_TEXT: usize = 8 * 1024;
+/// How many lines that do not fit a packet's unfinished text may come before it is given up.
+const MAX_STRAY: u32 = 6;
+/// How much of an HTTP head is kept.
+const MAX_HTTP: usize = 8 * 1024;
+
+const EXAMPLE: &str = "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags [S], seq 1, win 64240, length 0";
+
+impl std::fmt::Debug for TextReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TextReader").field("line", &self.line).field("packets", &self.packets).finish_non_exhaustive()
+    }
+}
 
 /// Reads tcpdump's text, pushed in any split.
-#[derive(Debug, Default)]
-pub struct TextReader {}
+pub struct TextReader {
+    /// A line whose end has not come yet.
+    unfinished: Vec<u8>,
+    too_long: bool,
+    /// Bytes before the line at hand.
+    offset: u64,
+    line: u64,
+    scratch: String,
+    joined: String,
+    pending: Pending,
+    frame: u64,
+    /// Something was seen that only tcpdump writes.
+    evidence: bool,
+    seen_tcp: bool,
+    timeline: time::Timeline,
+    /// Whether packets begin with a time; none before the first packet.
+    timed: Option<bool>,
+    held: Vec<Held>,
+    names: names::Names,
+    conversations: relative::Conversations,
+    out: Vec<u8>,
+    packets: u64,
+    not_ip: bool,
+    span: Option<(Nanos, Nanos)>,
+    captured: Option<u64>,
+    dropped: Tally,
+    elided: Tally,
+    unread: Tally,
+    cut: Tally,
+    long_lines: Tally,
+    unread_options: Tally,
+}
+
+/// The packet whose lines are being read.
+#[derive(Default)]
+struct Pending {
+    class: Option<Class>,
+    text: String,
+    stamp: Option<Stamp>,
+    frame: u64,
+    line: u64,
+    stray: u32,
+    dump: dump::Dump,
+    http: Vec<u8>,
+    in_http: bool,
+    in_ascii: bool,
+}
+
+/// A packet whose time is not known yet.
+struct Held {
+    stamp: Option<Stamp>,
+    frame: u64,
+    link: LinkType,
+    data: Vec<u8>,
+    original_len: u32,
+}
+
+/// How often something was met, and in which line first.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    count: u64,
+    first_line: u64,
+}
+
+impl Tally {
+    fn add(&mut self, count: u64, line: u64) {
+        if self.count == 0 {
+            self.first_line = line;
+        }
+        self.count = self.count.saturating_add(count);
+    }
+}
+
+impl Default for TextReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl TextReader {
-    /// Nothing read yet.
+    /// A reader at the start of a text.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            unfinished: Vec::new(),
+            too_long: false,
+            offset: 0,
+            line: 0,
+            scratch: String::new(),
+            joined: String::new(),
+            pending: Pending::default(),
+            frame: 0,
+            evidence: false,
+            seen_tcp: false,
+            timeline: time::Timeline::new(),
+            timed: None,
+            held: Vec::new(),
+            names: names::Names::new(),
+            conversations: relative::Conversations::new(),
+            out: Vec::new(),
+            packets: 0,
+            not_ip: false,
+            span: None,
+            captured: None,
+            dropped: Tally::default(),
+            elided: Tally::default(),
+            unread: Tally::default(),
+            cut: Tally::default(),
+            long_lines: Tally::default(),
+            unread_options: Tally::default(),
+        }
     }
 
-    /// Takes the next bytes.
+    /// Whether `prefix`, the first few kilobytes of the input, may be text at all: UTF-8 or Latin-1 without the
+    /// control characters that every binary capture has. Prose is text too; [`TextReader::finish`] tells if no packet
+    /// was in it.
+    pub fn looks_like_text(prefix: &[u8]) -> bool {
+        let control = |b: &&u8| matches!(b, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
+        !prefix.is_empty() && !prefix.contains(&0) && prefix.iter().filter(control).count() * 50 <= prefix.len()
+    }
+
+    /// Reads more of the text.
     ///
     /// # Errors
-    /// When they are not tcpdump's text.
-    pub fn push<S: Sink>(&mut self, _bytes: &[u8], _sink: &mut S) -> Result<(), CaptureError> {
+    /// The text is `-q` output, or another program's: nothing more can come of it.
+    pub fn push<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), CaptureError> {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|&b| b == b'\n') {
+            let (line, after) = rest.split_at(end);
+            rest = after.get(1..).unwrap_or(&[]);
+            if self.unfinished.is_empty() && !self.too_long {
+                self.read_line(line, sink)?;
+            } else {
+                self.keep(line);
+                self.read_unfinished(sink)?;
+            }
+            self.offset += 1;
+        }
+        self.keep(rest);
         Ok(())
     }
 
-    /// The end was reached.
+    /// Ends the text: gives the packets not given yet, and what there is to say about the whole.
     ///
     /// # Errors
-    /// When there was no packet in the text.
-    pub fn finish<S: Sink>(self, _sink: &mut S) -> Result<Summary, CaptureError> {
-        Err(CaptureError { offset: 0, message: "no packet was found in this text".to_owned() })
+    /// There was no packet in the text; or as in [`TextReader::push`].
+    pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<Summary, CaptureError> {
+        if !self.unfinished.is_empty() {
+            self.read_unfinished(sink)?;
+        }
+        self.end_packet(sink);
+        self.timeline.decide();
+        self.release(sink);
+        if !self.evidence {
+            let message = format!(
+                "no packet was found in {} lines of text; expected tcpdump's output, with lines such as \"{EXAMPLE}\"",
+                self.line
+            );
+            return Err(CaptureError { offset: self.offset, message });
+        }
+        Ok(self.summary())
     }
+
+    /// Keeps the start of a line whose end has not come.
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = (MAX_LINE + 1).saturating_sub(self.unfinished.len());
+        self.too_long |= bytes.len() > room;
+        self.unfinished.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        if self.too_long {
+            self.offset += bytes.len().saturating_sub(room) as u64;
+        }
+    }
+
+    fn read_unfinished<S: Sink>(&mut self, sink: &mut S) -> Result<(), CaptureError> {
+        let mut line = std::mem::take(&mut self.unfinished);
+        let done = self.read_line(&line, sink);
+        line.clear();
+        self.unfinished = line;
+        self.too_long = false;
+        done
+    }
+
+    fn read_line<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), CaptureError> {
+        self.line += 1;
+        let kept = bytes.get(..MAX_LINE).unwrap_or(bytes);
+        if kept.len() < bytes.len() {
+            self.long_lines.add(1, self.line);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let done = self.read_text(line::clean(kept, &mut scratch), sink);
+        self.scratch = scratch;
+        self.offset += bytes.len() as u64;
+        done
+    }
+
+    fn read_text<S: Sink>(&mut self, line: &str, sink: &mut S) -> Result<(), CaptureError> {
+        if line.trim().is_empty() {
+            self.end_http();
+            return Ok(());
+        }
+        if let Some(start) = start::find(line, self.timed) {
+            self.end_packet(sink);
+            return self.begin_packet(&start, line.get(start.text..).unwrap_or(""));
+        }
+        if self.pending.class.is_some() && self.continue_packet(line)? {
+            return Ok(());
+        }
+        self.read_between(line)
+    }
+
+    fn begin_packet(&mut self, start: &start::Start, text: &str) -> Result<(), CaptureError> {
+        let class = grammar::classify(text);
+        self.check(&class)?;
+        self.evidence |= start.certain;
+        self.timed = self.timed.or(Some(start.stamp.is_some()));
+        self.frame = match start.number {
+            Some(number) if number > self.frame => number,
+            _ => self.frame.saturating_add(1),
+        };
+        let pending = &mut self.pending;
+        pending.class = Some(class);
+        pending.text.clear();
+        pending.text.push_str(text.get(..text.floor_char_boundary(MAX_PACKET_TEXT)).unwrap_or(text));
+        pending.stamp = start.stamp;
+        pending.frame = self.frame;
+        pending.line = self.line;
+        pending.stray = 0;
+        pending.dump.clear();
+        pending.http.clear();
+        pending.in_ascii = false;
+        self.begin_http();
+        Ok(())
+    }
+
+    /// Refuses `-q`, unless segments with sequence numbers came before; remembers that one did.
+    fn check(&mut self, class: &Class) -> Result<(), CaptureError> {
+        match class {
+            Class::Quiet if !self.seen_tcp => Err(self.refuse(
+                "this is the output of tcpdump -q, which leaves out sequence numbers, flags and windows; \
+                 rerun tcpdump without -q",
+            )),
+            Class::Tcp(_) => {
+                self.seen_tcp = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse(&self, message: &str) -> CaptureError {
+        CaptureError { offset: self.offset, message: format!("line {}: {message}", self.line) }
+    }
+
+    /// Adds a line that starts no packet to the pending one; false if it is no part of it.
+    fn continue_packet(&mut self, line: &str) -> Result<bool, CaptureError> {
+        let Some(class) = self.pending.class else { return Ok(false) };
+        if self.pending.dump.take(line) {
+            return Ok(true);
+        }
+        let indented = line.starts_with([' ', '\t']);
+        match class {
+            Class::Partial(_) => self.join(line),
+            // A tunnel under -v: the inner packet begins on a line of its own.
+            Class::Ip(_) if line.contains("IP (tos ") || line.contains("IP6 (") => {
+                let with_inner = self.joined(line.trim(), " ");
+                let class = grammar::classify(&with_inner);
+                if matches!(class, Class::Partial(_) | Class::Tcp(_)) {
+                    self.check(&class)?;
+                    self.accept(with_inner, class);
+                } else {
+                    self.joined = with_inner;
+                }
+                Ok(true)
+            }
+            Class::Ip(_) | Class::NotIp(_) => Ok(indented),
+            Class::Tcp(_) if self.pending.in_http && indented => {
+                self.take_http(line.trim());
+                Ok(true)
+            }
+            Class::Tcp(_) => {
+                // -A dumps the packet's characters, the first of which is the IP version and header length.
+                self.pending.in_ascii |= line.starts_with(['E', '`', 'F', 'G']) && line.contains("..");
+                Ok(indented || self.pending.in_ascii)
+            }
+            _ => Ok(indented),
+        }
+    }
+
+    /// Whether `line` goes on where the pending text stopped: after the IP line of `-v`, or in a wrapped line.
+    fn join(&mut self, line: &str) -> Result<bool, CaptureError> {
+        let line = line.trim().trim_start_matches("> ");
+        let goes_on = line.starts_with(|c: char| c.is_ascii_alphanumeric() || ",.:[](){}<>".contains(c));
+        if !goes_on || self.pending.stray >= MAX_STRAY || line::is_ellipsis(line) {
+            return Ok(false);
+        }
+        let whole = |class: &Class, line: &str| match class {
+            Class::Tcp(_) | Class::Quiet | Class::Cut => true,
+            Class::Ip(_) => line.contains(" > "),
+            _ => false,
+        };
+        let longer = |class: &Class| matches!(class, Class::Partial(Some(_)));
+        let spaced = self.joined(line, " ");
+        let class = grammar::classify(&spaced);
+        if whole(&class, line) {
+            self.check(&class)?;
+            self.accept(spaced, class);
+            return Ok(true);
+        }
+        self.joined = spaced;
+        let unspaced = self.joined(line, "");
+        let other = grammar::classify(&unspaced);
+        if whole(&other, line) || (longer(&other) && !longer(&class)) {
+            self.check(&other)?;
+            self.accept(unspaced, other);
+            return Ok(true);
+        }
+        self.joined = unspaced;
+        if longer(&class) {
+            let spaced = self.joined(line, " ");
+            self.accept(spaced, class);
+            return Ok(true);
+        }
+        self.pending.stray += 1;
+        Ok(false)
+    }
+
+    /// The pending text with `line` added, in a buffer that [`TextReader::accept`] or `self.joined` takes back.
+    fn joined(&mut self, line: &str, glue: &str) -> String {
+        let mut joined = std::mem::take(&mut self.joined);
+        joined.clear();
+        joined.push_str(self.pending.text.trim_end());
+        joined.push_str(glue);
+        joined.push_str(line);
+        joined.truncate(joined.floor_char_boundary(MAX_PACKET_TEXT));
+        joined
+    }
+
+    fn accept(&mut self, text: String, class: Class) {
+        self.joined = std::mem::replace(&mut self.pending.text, text);
+        self.pending.class = Some(class);
+        self.begin_http();
+    }
+
+    /// A line between packets: tcpdump's own counts, a mark for left-out packets, another program's output, prose.
+    fn read_between(&mut self, line: &str) -> Result<(), CaptureError> {
+        if self.timed.is_none() && line.contains("tcpdump") {
+            self.timeline.see_command(line);
+        }
+        if line.contains("Seq=") && line.contains("Win=") && line.contains("Len=") && !self.seen_tcp {
+            return Err(self.refuse(
+                "this is a summary by tshark or Wireshark, which leaves out what the analysis needs; \
+                 save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
+            ));
+        }
+        if let Some(count) = counted(line, " packets dropped by ").or_else(|| counted(line, " packet dropped by ")) {
+            self.dropped.add(count, self.line);
+        } else if let Some(count) = counted(line, " packets captured").or_else(|| counted(line, " packet captured")) {
+            self.captured = Some(self.captured.unwrap_or(0).saturating_add(count));
+        } else if line::is_ellipsis(line) {
+            self.elided.add(1, self.line);
+        } else if line.contains(": Flags [") {
+            self.unread.add(1, self.line);
+        }
+        Ok(())
+    }
+
+    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its first line.
+    fn begin_http(&mut self) {
+        self.pending.in_http = false;
+        let Some(Class::Tcp(line)) = self.pending.class else { return };
+        let tail = line.tail.of(&self.pending.text);
+        if let Some(head) = tail.strip_prefix(": HTTP: ").filter(|head| head.contains("HTTP/")) {
+            self.pending.http.clear();
+            self.pending.http.extend_from_slice(head.as_bytes());
+            self.pending.http.extend_from_slice(b"\r\n");
+        }
+        self.pending.in_http = tail.starts_with(": HTTP, length");
+    }
+
+    fn take_http(&mut self, line: &str) {
+        let http = &mut self.pending.http;
+        if http.is_empty() && !line.contains("HTTP/") {
+            self.pending.in_http = false;
+        } else if http.len() < MAX_HTTP {
+            http.extend_from_slice(line.as_bytes());
+            http.extend_from_slice(b"\r\n");
+        }
+    }
+
+    /// A blank line ends the head of an HTTP message.
+    fn end_http(&mut self) {
+        if self.pending.in_http && !self.pending.http.is_empty() {
+            self.pending.http.extend_from_slice(b"\r\n");
+            self.pending.in_http = false;
+        }
+    }
+
+    /// Gives the pending packet.
+    fn end_packet<S: Sink>(&mut self, sink: &mut S) {
+        let Some(class) = self.pending.class.take() else { return };
+        let mut out = std::mem::take(&mut self.out);
+        let mut link = build::RAW;
+        let segment = match &class {
+            Class::Tcp(line) => self.segment(line, &mut out, sink),
+            Class::Partial(Some(line)) => {
+                self.cut.add(1, self.pending.line);
+                self.segment(line, &mut out, sink)
+            }
+            _ => None,
+        };
+        let original_len = match (segment, class) {
+            (Some(original_len), _) => original_len,
+            (None, Class::Ip(protocol)) => build::bare_ip(&mut out, protocol),
+            (None, Class::NotIp(ether_type)) => {
+                link = build::ETHERNET;
+                self.not_ip = true;
+                build::bare_ethernet(&mut out, ether_type)
+            }
+            (None, class) => {
+                if !matches!(class, Class::Cut) {
+                    self.unread.add(1, self.pending.line);
+                }
+                build::bare_ip(&mut out, 6)
+            }
+        };
+        self.deliver(LinkType(link), &out, original_len, sink);
+        self.out = out;
+    }
+
+    /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends make no sense.
+    fn segment<S: Sink>(&mut self, line: &TcpLine, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
+        let pending = &self.pending;
+        let text = &pending.text;
+        let pair = line.pair;
+        let [src_port, dst_port] = [pair.src_port.of(text), pair.dst_port.of(text)];
+        let dumped = pending.dump.segment(names::number(src_port), names::number(dst_port), line.window.unwrap_or(0));
+        if let Some(found) = dumped {
+            self.names.learn(pair.src.of(text), found.src, sink);
+            self.names.learn(pair.dst.of(text), found.dst, sink);
+            let printed_len = found.headers.saturating_add(line.payload_len());
+            let original_len = found.original_len.unwrap_or(printed_len);
+            let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));
+            let length = original_len.saturating_sub(found.headers);
+            self.conversations.follow(from, to, found.flags, found.seq, found.ack, length);
+            out.clear();
+            out.extend_from_slice(found.bytes);
+            return Some(original_len.max(out.len() as u32));
+        }
+        let [src, dst] = [pair.src, pair.dst].map(|host| self.names.host(host.of(text), pair.v6, sink));
+        let (src, dst) = src.zip(dst).filter(|(src, dst)| src.is_ipv4() == dst.is_ipv4())?;
+        let (src_port, dst_port) = self.names.port(src_port).zip(self.names.port(dst_port))?;
+        let payload_len = line.payload_len();
+        let printed = relative::Printed { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
+        let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
+        let options = options::encode(line.options.of(text), &numbers);
+        self.unread_options.add(u64::from(options.unread), pending.line);
+        let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);
+        let segment = build::Segment {
+            src,
+            dst,
+            src_port,
+            dst_port,
+            seq: numbers.seq,
+            ack: numbers.ack,
+            flags: line.flags,
+            window: line.window.unwrap_or(0),
+            urgent: line.urgent,
+            options: options.as_slice(),
+            payload,
+            payload_len,
+            checksum: line.checksum,
+            ip: line.ip,
+        };
+        Some(build::segment(out, &segment))
+    }
+
+    /// Gives a packet to the sink, or holds it back until its time is known.
+    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, sink: &mut S) {
+        let (stamp, frame) = (self.pending.stamp, self.pending.frame);
+        match self.timeline.place(stamp) {
+            Placed::At(time) => self.give(&Packet { frame, time, link, data, original_len }, sink),
+            Placed::Held => {
+                self.held.push(Held { stamp, frame, link, data: data.to_vec(), original_len });
+                self.release(sink);
+            }
+        }
+    }
+
+    /// Gives the packets that were held back, once it is known what their times mean.
+    fn release<S: Sink>(&mut self, sink: &mut S) {
+        if self.timeline.is_undecided() {
+            return;
+        }
+        for held in std::mem::take(&mut self.held) {
+            let Held { stamp, frame, link, ref data, original_len } = held;
+            if let Placed::At(time) = self.timeline.place(stamp) {
+                self.give(&Packet { frame, time, link, data, original_len }, sink);
+            }
+        }
+    }
+
+    fn give<S: Sink>(&mut self, packet: &Packet<'_>, sink: &mut S) {
+        self.packets += 1;
+        let time = packet.time;
+        self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
+        sink.packet(packet);
+    }
+
+    fn summary(mut self) -> Summary {
+        let clock = self.timeline.clock();
+        let span = self.span.filter(|_| clock != Clock::None);
+        let missing = self.captured.map_or(0, |captured| captured.saturating_sub(self.packets));
+        let mut problems = Vec::new();
+        let mut say = |slug, tally: Tally, what: &str| {
+            if tally.count > 0 {
+                let detail = format!("{what} (first in line {})", tally.first_line);
+                problems.push(Problem { slug, count: tally.count, detail });
+            }
+        };
+        say("dropped-by-capture", self.dropped, "tcpdump could not keep up and dropped packets");
+        if missing > 0 {
+            self.elided.add(missing.saturating_sub(self.elided.count), self.line);
+            say("elided-text", self.elided, "tcpdump counted more packets than the text shows");
+        } else {
+            say("elided-text", self.elided, "lines of dots stand for packets that were left out of the text");
+        }
+        say("unread-line", self.unread, "lines that look like packets and could not be read");
+        say("cut-line", self.cut, "packets whose line ends too early, read as far as it goes");
+        say("long-line", self.long_lines, "lines of more than 64 KiB, read as far as that");
+        say("unread-option", self.unread_options, "TCP options with a name that is not known, left out");
+        let odd_times = Tally { count: self.timeline.odd, first_line: 0 };
+        let mut say = |slug, count: u64, detail: String| {
+            if count > 0 {
+                problems.push(Problem { slug, count, detail });
+            }
+        };
+        say(
+            "odd-time",
+            odd_times.count,
+            "packets whose time has another form than the first one's; they were given the time before theirs".into(),
+        );
+        let service = self.names.first_unknown_service.as_deref().unwrap_or("");
+        say(
+            "unknown-service",
+            self.names.unknown_services,
+            format!("ports printed as a name that is not known (first \"{service}\"), given a stand-in number"),
+        );
+        let names = "packets of hosts beyond the first 16,384 names; two of them may share an address".into();
+        say("many-names", self.names.beyond_table, names);
+        let mut link_types = vec![LinkType(build::RAW)];
+        link_types.extend(self.not_ip.then_some(LinkType(build::ETHERNET)));
+        Summary {
+            format: "tcpdump text",
+            link_types,
+            packets: self.packets,
+            first_time: span.map(|(first, _)| first),
+            last_time: span.map(|(_, last)| last),
+            clock,
+            problems,
+        }
+    }
+}
+
+/// The number before `words` in tcpdump's closing counts.
+fn counted(line: &str, words: &str) -> Option<u64> {
+    let (before, _) = line.split_once(words)?;
+    before.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }

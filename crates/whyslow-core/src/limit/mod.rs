@@ -20,6 +20,9 @@ pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
 const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 
+/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
+const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -228,6 +231,12 @@ fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit
     let length = gap.end - gap.start;
     if shape.steady.is_some() && !gap.ran_dry {
         return Limit::Bandwidth;
+    }
+    // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
+    // the wait for a retransmission that was not captured either.
+    let full = gap.before_len >= context.mss && gap.after_len >= context.mss;
+    if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
+        return Limit::Timeout;
     }
     if gap.ran_dry || gap.idle {
         return Limit::Application;

@@ -30,6 +30,8 @@ pub struct Plateau {
     pub bytes: u64,
     /// The least window during it.
     pub window: Option<u64>,
+    /// Where large and small flights alternate: bytes and time of two rounds together, typical of them.
+    pub cycle: Option<(u64, Nanos)>,
 }
 
 /// What the rounds show together.
@@ -41,6 +43,8 @@ pub struct Shape {
     pub slow_start: usize,
     /// The longest plateau.
     pub plateau: Option<Plateau>,
+    /// Segments are proven to have been lost before the capture point, so that others may have been, unseen.
+    pub lost_before: bool,
     /// The one rate that governs the transfer, bits per second of payload, if there is one.
     pub steady: Option<f64>,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
@@ -57,18 +61,18 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     };
     let lost = first_loss(transfer);
     mark_slow_start(transfer, context, &mut shape, lost);
-    shape.plateau = longest_plateau(transfer, context, lost);
-    if let Some(plateau) = shape.plateau
-        && shape.steady.is_none()
-    {
-        for base in &mut shape.base[plateau.first..plateau.after] {
-            *base = Limit::SenderCap;
-        }
-        // The last, smaller flight of a transfer that was held there.
-        if plateau.after + 1 == rounds.len() {
-            shape.base[plateau.after] = Limit::SenderCap;
+    shape.lost_before = lost_before_capture(transfer);
+    let plateaus = plateaus(transfer, context, lost);
+    if shape.steady.is_none() {
+        for plateau in &plateaus {
+            shape.base[plateau.first..plateau.after].fill(Limit::SenderCap);
+            // The last, smaller flight of a transfer that was held there.
+            if plateau.after + 1 == rounds.len() {
+                shape.base[plateau.after] = Limit::SenderCap;
+            }
         }
     }
+    shape.plateau = plateaus.into_iter().max_by_key(|plateau| plateau.after - plateau.first);
     if let Some(rate) = shape.steady {
         mark_bandwidth(transfer, &mut shape, rate);
     }
@@ -144,7 +148,8 @@ fn stands_still(tops: &[u64], mss: u64) -> bool {
     high - low <= 3 * mss && rise <= 0.2 * mss as f64 * (tops.len() - half) as f64
 }
 
-fn longest_plateau(transfer: &TransferFacts, context: &Context, lost: usize) -> Option<Plateau> {
+/// Runs of rounds with the same flight, in order.
+fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Plateau> {
     let rounds = &transfer.rounds;
     // Some senders alternate a large and a small flight (a full buffer, and what is left of a write): the larger counts.
     let top = |index: usize| {
@@ -152,7 +157,7 @@ fn longest_plateau(transfer: &TransferFacts, context: &Context, lost: usize) -> 
         rounds[index].in_flight.max(next)
     };
     let tops: Vec<u64> = (0..rounds.len()).map(top).collect();
-    let mut best: Option<Plateau> = None;
+    let mut found = Vec::new();
     let mut first = 0;
     while first < rounds.len() {
         let mut after = first + 1;
@@ -168,20 +173,44 @@ fn longest_plateau(transfer: &TransferFacts, context: &Context, lost: usize) -> 
         let needed = if first > lost { PLATEAU_AFTER_LOSS } else { PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
         let room_left = window.is_none_or(|window| window > high + 3 * context.mss);
-        let waits = waits_for_acks(transfer, first, after);
         let length: usize = rounds[first..after].iter().map(|round| round.merged as usize).sum();
         if length >= needed
             && high > context.mss
             && room_left
-            && waits
+            && waits_for_acks(transfer, first, after)
             && stands_still(&tops[first..after], context.mss)
-            && best.is_none_or(|best| after - first > best.after - best.first)
         {
-            best = Some(Plateau { first, after, bytes: high, window });
+            found.push(Plateau { first, after, bytes: high, window, cycle: cycle(transfer, first, after) });
         }
         first = after;
     }
-    best
+    found
+}
+
+/// Two rounds together, where one is less than half of the other all along.
+fn cycle(transfer: &TransferFacts, first: usize, after: usize) -> Option<(u64, Nanos)> {
+    let rounds = &transfer.rounds;
+    let mut pairs: Vec<(u64, Nanos)> = Vec::new();
+    let mut uneven = 0;
+    for index in first..after.saturating_sub(1) {
+        let (one, two) = (rounds[index].bytes, rounds[index + 1].bytes);
+        let end = rounds.get(index + 2).map_or(transfer.last_send, |round| round.start);
+        uneven += usize::from(one.min(two) * 2 < one.max(two));
+        pairs.push((one + two, end - rounds[index].start));
+    }
+    if pairs.len() < 2 || uneven * 10 < pairs.len() * 8 {
+        return None;
+    }
+    let middle = pairs.len() / 2;
+    let bytes = pairs.select_nth_unstable_by_key(middle, |pair| pair.0).1.0;
+    let time = pairs.select_nth_unstable_by_key(middle, |pair| pair.1).1.1;
+    Some((bytes, time))
+}
+
+/// Retransmissions whose first copies are not in the capture, too many for chance.
+fn lost_before_capture(transfer: &TransferFacts) -> bool {
+    let unseen = transfer.retransmitted.unseen_original;
+    unseen >= 3 && unseen * 200 >= transfer.segments
 }
 
 /// Whether the sender spent most of these rounds waiting for an ACK, and not sending, nor for its application.

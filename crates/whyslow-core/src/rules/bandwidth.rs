@@ -62,6 +62,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         format!("more capacity than {}, or fewer bytes; TCP filled what there was", rate(on_the_wire)),
         None,
     );
-    found.settle = Some("a rate limit set on purpose looks the same: compare the rate with the one that was bought or configured".into());
+    found.settle = Some(
+        "a rate limit set on purpose looks the same: compare the rate with the one that was bought or configured"
+            .into(),
+    );
     Some(found)
 }

@@ -23,7 +23,8 @@ use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule = Rule { slug: "capture-loss", source: include_str!("capture_loss.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "capture-loss", source: include_str!("capture_loss.rs"), check: Check::Capture(check) };
 
 fn check(facts: &Facts) -> Option<Problem> {
     let doubts = &facts.doubts;

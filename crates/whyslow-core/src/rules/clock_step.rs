@@ -21,13 +21,17 @@ use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule = Rule { slug: "clock-step", source: include_str!("clock_step.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "clock-step", source: include_str!("clock_step.rs"), check: Check::Capture(check) };
 
 fn check(facts: &Facts) -> Option<Problem> {
     let back = facts.doubts.backwards;
     (back > 0).then(|| Problem {
         slug: RULE.slug.into(),
         count: back,
-        detail: format!("{} packets are older than the one before them; they are taken to be as late as that", thousands(back)),
+        detail: format!(
+            "{} packets are older than the one before them; they are taken to be as late as that",
+            thousands(back)
+        ),
     })
 }

@@ -37,8 +37,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     lengths.sort_unstable();
     let typical = *lengths.get(lengths.len() / 2)?;
     let longest = spans.iter().max_by_key(|span| span.length())?;
-    let frames: Vec<_> =
-        case.transfer.gaps.iter().find(|gap| gap.end == longest.end).and_then(|gap| gap.ack_frame).into_iter().collect();
+    let frames: Vec<_> = case
+        .transfer
+        .gaps
+        .iter()
+        .find(|gap| gap.end == longest.end)
+        .and_then(|gap| gap.ack_frame)
+        .into_iter()
+        .collect();
     let number = spans.len() as u64;
     let summary = format!(
         "the receiver held back {} by about {} while the sender had nothing else to do",

@@ -21,7 +21,8 @@ use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule = Rule { slug: "elided-text", source: include_str!("elided_text.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "elided-text", source: include_str!("elided_text.rs"), check: Check::Capture(check) };
 
 fn check(facts: &Facts) -> Option<Problem> {
     let doubts = &facts.doubts;

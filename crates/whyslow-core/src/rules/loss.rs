@@ -41,7 +41,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A window that losses keep small costs time too, if the losses explain the rate.
     let slow = case.time(Limit::CongestionAvoidance);
     let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
-    let explains = share_lost > 0.001 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
+    let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     let cost = if explains || share_lost > 0.01 { recovering + slow } else { recovering };
     if !case.matters(cost, 0.1) {
         return None;
@@ -69,7 +69,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     found.fix = fix(
         Actor::Network,
-        format!("find where the path loses {:.2} % of its packets (cable, radio, policer, full queue)", share_lost * 100.0),
+        format!(
+            "find where the path loses {:.2} % of its packets (cable, radio, policer, full queue)",
+            share_lost * 100.0
+        ),
         Some("sysctl -w net.ipv4.tcp_congestion_control=bbr   # on the sender, if the loss cannot be mended".into()),
     );
     Some(found)

@@ -37,9 +37,7 @@ pub use case::{ConnectionCase, Outline, TransferCase};
 
 use crate::analysis::{Finding, Problem};
 use crate::tcp::facts::Facts;
-
-
-
+use std::sync::LazyLock;
 
 /// A rule: a cause, its documentation and its check.
 struct Rule {
@@ -138,8 +136,11 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     if clear {
         format!("{}: {}", first.cause, first.summary)
     } else {
-        let names: Vec<String> =
-            findings.iter().take(3).map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds))).collect();
+        let names: Vec<String> = findings
+            .iter()
+            .take(3)
+            .map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds)))
+            .collect();
         format!("mixed: {}", names.join(", "))
     }
 }
@@ -172,6 +173,8 @@ impl CauseDoc {
 }
 
 /// Every cause that there is a rule for, in alphabetical order.
-pub fn causes() -> Vec<CauseDoc> {
-    RULES.iter().map(|rule| CauseDoc { slug: rule.slug, source: rule.source }).collect()
+pub fn causes() -> &'static [CauseDoc] {
+    static DOCS: LazyLock<Vec<CauseDoc>> =
+        LazyLock::new(|| RULES.iter().map(|rule| CauseDoc { slug: rule.slug, source: rule.source }).collect());
+    &DOCS
 }

@@ -20,7 +20,8 @@ use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule = Rule { slug: "no-handshake", source: include_str!("no_handshake.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "no-handshake", source: include_str!("no_handshake.rs"), check: Check::Capture(check) };
 
 fn check(facts: &Facts) -> Option<Problem> {
     let handshake = &facts.handshake;

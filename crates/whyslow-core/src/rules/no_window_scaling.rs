@@ -29,8 +29,8 @@ pub(super) const RULE: Rule =
 /// The option was seen to be missing, and what the windows held back is large enough to come from that.
 pub(super) fn applies(case: &TransferCase<'_>) -> bool {
     let offers = &case.facts.handshake.offers;
-    let missing = case.facts.handshake.is_complete()
-        && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+    let missing =
+        case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
     // A window far below the field's limit is small for another reason.
     missing && case.half().max_window.is_some_and(|window| window >= 32_768)
 }

@@ -22,7 +22,8 @@ use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule = Rule { slug: "offload", source: include_str!("offload.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "offload", source: include_str!("offload.rs"), check: Check::Capture(check) };
 
 fn check(facts: &Facts) -> Option<Problem> {
     let large = facts.doubts.larger_than_mss;

@@ -20,7 +20,8 @@ use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule = Rule { slug: "one-direction", source: include_str!("one_direction.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "one-direction", source: include_str!("one_direction.rs"), check: Check::Capture(check) };
 
 fn check(facts: &Facts) -> Option<Problem> {
     facts.doubts.one_direction.then(|| Problem {

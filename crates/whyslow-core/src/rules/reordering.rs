@@ -51,6 +51,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("segments overtaken", late as f64, "segments", &[]));
     found.evidence.push(evidence("share of segments", share * 100.0, "%", &[]));
     found.evidence.push(evidence("latest by", extent.as_millis_f64(), "ms", &[]));
-    found.fix = fix(Actor::Network, "find the links in parallel (ECMP, LAG) that split this flow by packet, and balance by flow", None);
+    found.fix = fix(
+        Actor::Network,
+        "find the links in parallel (ECMP, LAG) that split this flow by packet, and balance by flow",
+        None,
+    );
     Some(found)
 }

@@ -38,7 +38,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let plateau = case.plateau()?;
     let rtt = case.rtt()?;
-    let predicted = window_rate(plateau.bytes, rtt);
+    // What leaves in a cycle of a large and a small flight is the buffer's size; else the flight itself.
+    let (cap, time_of_it) = plateau.cycle.unwrap_or((plateau.bytes, rtt));
+    let predicted = window_rate(cap, time_of_it);
     let share = case.share(lost);
     let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
     let confidence = match (closes, share >= 0.5) {
@@ -46,17 +48,24 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         (false, true) => 0.75,
         _ => 0.6,
     };
-    let window = plateau.window.map_or("an unknown window".into(), |window| format!("{} B", thousands(window)));
+    let allowed = plateau.window.map_or("an unknown window".into(), |window| format!("{} B", thousands(window)));
+    let flight = match plateau.cycle {
+        None => format!("had more than {} B in flight", thousands(cap)),
+        Some(_) => format!("sent more than {} B in two round trips (a large flight and a small one)", thousands(cap)),
+    };
     let summary = format!(
-        "the sender never had more than {} B in flight, though the receiver allowed {window}: {} B / {} = {}",
-        thousands(plateau.bytes),
-        thousands(plateau.bytes),
-        time(rtt),
+        "the sender never {flight}, though the receiver allowed {allowed}: {} B / {} = {}",
+        thousands(cap),
+        time(time_of_it),
         rate(predicted),
     );
     let mut found = finding("sender-cap", lost, case.trust(confidence), summary);
     let rounds = plateau.after - plateau.first;
     let frames = frames_of(case, Limit::SenderCap);
+    if let Some((bytes, cycle)) = plateau.cycle {
+        found.evidence.push(evidence("bytes in two rounds", bytes as f64, "B", &frames));
+        found.evidence.push(evidence("time of two rounds", cycle.as_millis_f64(), "ms", &[]));
+    }
     found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
     found.evidence.push(evidence("rounds with that flight", rounds as f64, "rounds", &frames));
     if let Some(window) = plateau.window {
@@ -70,7 +79,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         Actor::Sender,
         format!(
             "{}; 100 Mbit/s at this round trip needs {} B (2 × bandwidth × RTT)",
-            candidates(plateau.bytes, case.context.mss),
+            candidates(cap, case.context.mss),
             thousands(target)
         ),
         Some(format!("sysctl -w net.ipv4.tcp_wmem=\"4096 65536 {target}\"")),

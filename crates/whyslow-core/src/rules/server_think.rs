@@ -35,9 +35,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if think <= rtt.max(NOTICED) || think < case.duration().scale(0.2) {
         return None;
     }
-    let summary = format!("the server took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
+    let summary =
+        format!("the server took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
     let mut found = finding("server-think", think, case.trust(0.85), summary);
-    found.evidence.push(evidence("request to first byte, less the path", think.as_secs_f64(), "s", &[case.transfer.frames.0]));
+    found.evidence.push(evidence(
+        "request to first byte, less the path",
+        think.as_secs_f64(),
+        "s",
+        &[case.transfer.frames.0],
+    ));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.fix = fix(Actor::Application, "look at what the server does for this request, or at what it waits for", None);
     found.settle = Some("if this address is a proxy, the time may be spent behind it: capture there".into());

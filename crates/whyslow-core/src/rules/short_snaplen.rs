@@ -19,4 +19,5 @@
 
 use super::{Check, Rule};
 
-pub(super) const RULE: Rule = Rule { slug: "short-snaplen", source: include_str!("short_snaplen.rs"), check: Check::Reader };
+pub(super) const RULE: Rule =
+    Rule { slug: "short-snaplen", source: include_str!("short_snaplen.rs"), check: Check::Reader };

@@ -43,7 +43,9 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let what = match (again, answers) {
         (syns, 0) => format!("the SYN was sent {} more", count(syns, "time")),
         (0, answers) => format!("the SYN-ACK was sent {} more", count(answers, "time")),
-        (syns, answers) => format!("the SYN was sent {} more and the SYN-ACK {}", count(syns, "time"), count(answers, "time")),
+        (syns, answers) => {
+            format!("the SYN was sent {} more and the SYN-ACK {}", count(syns, "time"), count(answers, "time"))
+        }
     };
     let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
     let mut found = finding("syn-loss", lost, 0.9, format!("{what}: {ended} {}", time(done - syn)));

@@ -25,7 +25,8 @@ use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::tcp::facts::Release;
 
-pub(super) const RULE: Rule = Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule =
+    Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::Timeout);

@@ -40,7 +40,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding("zero-window", lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("window closed", half.zero_windows as f64, "times", &frames_of(case, Limit::ZeroWindow)));
+    found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames_of(case, Limit::ZeroWindow)));
     found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
     if half.window_probes > 0 {
         found.evidence.push(evidence("probes of the closed window", half.window_probes as f64, "segments", &[]));
@@ -49,7 +49,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         Actor::Application,
         format!(
             "make the receiving program read faster: the window closed {}; the network is not at fault",
-            count(half.zero_windows, "time")
+            count(half.closings, "time")
         ),
         None,
     );

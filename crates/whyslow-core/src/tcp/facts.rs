@@ -105,7 +105,7 @@ pub struct Offer {
 pub struct Vantage {
     /// Next to which end.
     pub near: Near,
-    /// Why that was concluded.
+    /// Why that was concluded, in plain words.
     pub reason: String,
     /// Least time from the capture point to each side and back.
     pub toward: [Option<Nanos>; 2],
@@ -182,6 +182,8 @@ pub struct HalfFacts {
     /// For how long the window was closed.
     pub zero_window: Nanos,
     /// How often it closed.
+    pub closings: u64,
+    /// ACKs that offered no byte.
     pub zero_windows: u64,
     /// Most bytes in flight.
     pub max_in_flight: u64,

@@ -45,9 +45,7 @@ pub(super) struct Sent {
     pub end: u64,
     /// When it was sent last.
     pub time: Nanos,
-    pub frame: Frame,
     pub tsval: Option<u32>,
-    pub ip_id: Option<u16>,
     pub resent: bool,
 }
 
@@ -133,6 +131,8 @@ pub(crate) struct Half {
     pub(super) smoothed: Smoothed,
     /// Round-trip samples of the whole path that this direction's data gave.
     pub rtt: Quantiles,
+    /// Lengths of rounds that an ACK ended at once: round trips as the receiver's side sees them.
+    pub round_trips: Quantiles,
     /// How long ACKs took to reach the sender lately, where TSecr tells.
     toward_sender_now: Nanos,
     fin_sent: Option<u64>,
@@ -192,6 +192,7 @@ impl Default for Half {
             zero_since: None,
             smoothed: Smoothed::default(),
             rtt: Quantiles::default(),
+            round_trips: Quantiles::default(),
             toward_sender_now: Nanos::ZERO,
             fin_sent: None,
             fin_acked: false,
@@ -337,15 +338,7 @@ impl Half {
         }
         self.end_gap(seg, u64::from(seg.len), None, view);
         self.sent_max = end;
-        self.outstanding.push_back(Sent {
-            start,
-            end,
-            time: seg.time,
-            frame: seg.frame,
-            tsval: tsval(seg),
-            ip_id: seg.ip_id,
-            resent: false,
-        });
+        self.outstanding.push_back(Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false });
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
@@ -396,6 +389,10 @@ impl Half {
             && echo.zip(self.round_echo).is_some_and(|(now, then)| now.wrapping_sub(then) as i32 > 0)
             && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {
+            let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
+            if at_once && self.recovery == Recovery::None && view.toward_sender > view.epsilon {
+                self.round_trips.push(seg.time - self.round_start);
+            }
             self.begin_round(seg, start + u64::from(seg.len));
             if let Some(transfer) = &mut self.transfer {
                 transfer.next_round(seg.time, seg.frame);
@@ -738,10 +735,11 @@ impl Half {
         if ack.seg.flags.has(Flags::RST) || ack.seg.flags.has(Flags::SYN) {
             return;
         }
+        self.facts.zero_windows += u64::from(window == 0);
         match (window == 0, self.zero_since) {
             (true, None) => {
                 self.zero_since = Some(at);
-                self.facts.zero_windows += 1;
+                self.facts.closings += 1;
                 self.since.zero_window = true;
             }
             (false, Some(since)) => {

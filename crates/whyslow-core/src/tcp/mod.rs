@@ -355,16 +355,23 @@ impl Connection {
     }
 
     /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the other side of the
-    /// capture, are whole round trips; those of the direction that looks over the longer part of the path tell more.
+    /// capture, are whole round trips; those of the direction that looks over the longer part of the path tell more. Where
+    /// only the other direction carried much, its rounds are the round trips.
     fn rtt(&self, zero: &Half, one: &Half) -> RttFacts {
         let toward = self.estimator.toward;
         let handshake = self.handshake.rtt().filter(|_| self.handshake.retries == [0, 0]);
         // Data of side 0 is acknowledged by side 1.
         let far = if toward[1] >= toward[0] { zero } else { one };
         let near = if toward[1] >= toward[0] { one } else { zero };
-        let chosen = if far.rtt.count() > 0 { far } else { near };
+        let chosen = if near.round_trips.count() > far.rtt.count() {
+            &near.round_trips
+        } else if far.rtt.count() > 0 {
+            &far.rtt
+        } else {
+            &near.rtt
+        };
         let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.rtt.count() {
+        match chosen.count() {
             0 => RttFacts {
                 min: least.or(handshake),
                 p50: handshake,
@@ -372,9 +379,9 @@ impl Connection {
                 samples: u64::from(handshake.is_some()),
             },
             samples => RttFacts {
-                min: least.into_iter().chain(chosen.rtt.least()).min(),
-                p50: chosen.rtt.at(0.5),
-                p95: chosen.rtt.at(0.95),
+                min: least.into_iter().chain(chosen.least()).min(),
+                p50: chosen.at(0.5),
+                p95: chosen.at(0.95),
                 samples,
             },
         }

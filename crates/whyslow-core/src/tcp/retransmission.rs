@@ -178,18 +178,8 @@ impl Half {
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
         if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            self.outstanding.insert(
-                index,
-                super::half::Sent {
-                    start,
-                    end,
-                    time: seg.time,
-                    frame: seg.frame,
-                    tsval: tsval(seg),
-                    ip_id: seg.ip_id,
-                    resent: true,
-                },
-            );
+            self.outstanding
+                .insert(index, super::half::Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true });
         }
     }
 

@@ -281,12 +281,8 @@ fn print_directions(page: &mut Page, connection: &Connection) {
     let mut again = Vec::new();
     for direction in &connection.directions {
         let r = direction.retransmitted;
-        let kinds = [
-            (r.fast, "fast"),
-            (r.timeout, "after a timeout"),
-            (r.tail_probe, "tail probe"),
-            (r.spurious, "needless"),
-        ];
+        let kinds =
+            [(r.fast, "fast"), (r.timeout, "after a timeout"), (r.tail_probe, "tail probe"), (r.spurious, "needless")];
         let total = kinds.iter().map(|kind| kind.0).fold(0, u64::saturating_add);
         let name = match direction.from {
             End::Client => "client",
