@@ -52,7 +52,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
     let mut found = finding("slow-start", lost, case.trust(confidence), summary);
     let frames = [first.first_frame, rounds.get(shape.slow_start.max(1) - 1).unwrap_or(first).last_frame];
-    found.evidence.push(evidence("rounds that opened the window", shape.slow_start as f64, "rounds", &frames));
+    let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
+    found.evidence.push(evidence("rounds that opened the window", opening as f64, "rounds", &frames));
     if seen {
         let frames = [first.first_frame, first.last_frame];
         found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &frames));
