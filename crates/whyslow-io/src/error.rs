@@ -7,12 +7,12 @@ use whyslow_core::capture::CaptureError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It cannot be opened.
-    #[error("{name}: {source}")]
+    #[error("{name}: {cause}")]
     Open {
         /// The input.
         name: String,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// It is a directory.
     #[error("{name}: is a directory; name the capture files in it, as in {name}/*.pcap")]
@@ -21,14 +21,14 @@ pub enum Error {
         name: String,
     },
     /// Reading failed on the way.
-    #[error("{name}: byte {offset}: {source}")]
+    #[error("{name}: byte {offset}: {cause}")]
     Read {
         /// The input.
         name: String,
         /// How far it was read, in bytes.
         offset: u64,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// There is nothing in it.
     #[error("{name}: is empty: there is no capture in it")]
@@ -49,13 +49,13 @@ pub enum Error {
         detail: String,
     },
     /// It is no capture.
-    #[error("{name}: {}byte {}: {}", if *.compressed { "decompressed " } else { "" }, .source.offset, .source.message)]
+    #[error("{name}: {}byte {}: {}", if *.compressed { "decompressed " } else { "" }, .cause.offset, .cause.message)]
     Capture {
         /// The input.
         name: String,
         /// Whether the offset counts decompressed bytes.
         compressed: bool,
         /// Where and why.
-        source: CaptureError,
+        cause: CaptureError,
     },
 }

@@ -88,7 +88,7 @@ impl Source {
     /// Opens an input and looks at its first bytes.
     pub(crate) fn open(input: &Input) -> Result<Self, Error> {
         let name = input.name();
-        let open_error = |source| Error::Open { name: name.clone(), source };
+        let open_error = |cause| Error::Open { name: name.clone(), cause };
         match input {
             Input::Stdin => Self::over(name, io::stdin().lock()),
             Input::Path(path) => {
@@ -106,7 +106,7 @@ impl Source {
         let raw = Rc::new(Raw::default());
         let counted = Counted { reader, raw: Rc::clone(&raw) };
         let mut bytes = Headed::new(BufReader::with_capacity(1 << 16, counted));
-        let read_error = |source| Error::Read { name: name.clone(), offset: raw.read.get(), source };
+        let read_error = |cause| Error::Read { name: name.clone(), offset: raw.read.get(), cause };
         let compression = Compression::of(bytes.peek_frame().map_err(read_error)?);
         let stream = decompressed(bytes, compression).map_err(read_error)?;
         Ok(Self { name, stream, raw, compression, given: false, failed: None, torn: None })
@@ -123,8 +123,8 @@ impl Source {
     }
 
     /// What the core says of its bytes, with its name.
-    pub(crate) fn no_capture(&self, source: CaptureError) -> Error {
-        Error::Capture { name: self.name.clone(), compressed: self.compression.is_some(), source }
+    pub(crate) fn no_capture(&self, cause: CaptureError) -> Error {
+        Error::Capture { name: self.name.clone(), compressed: self.compression.is_some(), cause }
     }
 
     /// Reads the next bytes.
@@ -160,7 +160,7 @@ impl Source {
     fn broken(&mut self, error: io::Error) -> Result<Block, Error> {
         let (name, offset) = (self.name.clone(), self.raw_bytes());
         let Some(compression) = self.compression.filter(|_| !self.raw.failed.get()) else {
-            return Err(Error::Read { name, offset, source: error });
+            return Err(Error::Read { name, offset, cause: error });
         };
         let detail = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it is cut short".to_owned(),

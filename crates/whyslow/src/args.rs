@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// It reads pcap, pcapng and tcpdump's text, compressed with gzip, zstd, lz4 or xz or not, and shows for each transfer
 /// where its time went, what that rests on, who can change it, and what it would gain.
 #[derive(Debug, Parser)]
-#[command(name = "whyslow", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
 Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read."
@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Man,
 }
 
-#[derive(Debug, Default, ClapArgs)]
+#[derive(Debug, Default, PartialEq, Eq, ClapArgs)]
 pub(crate) struct Explain {
     /// Captures; `-` is standard input. Files that follow each other in time are read as one.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -63,9 +63,9 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "ID")]
     pub connection: Option<u64>,
 
-    /// Of many connections, tell of the N that lost most time.
-    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with_all = ["json", "jsonl", "connection"])]
-    pub top: usize,
+    /// Of many connections, tell of the N that lost most time [default: 3].
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "jsonl", "connection"])]
+    pub top: Option<usize>,
 
     /// Exit with status 1 if this cause was found; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]

@@ -23,7 +23,7 @@ const FOUND: u8 = 1;
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    let settings = Settings::resolve(Args::parse());
+    let settings = Settings::resolve(Args::parse()).unwrap_or_else(|error| error.exit());
     match run(&settings) {
         Ok(code) => code,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -2,10 +2,15 @@
 
 use crate::args::{Args, Color, Command, Explain};
 use anstream::ColorChoice;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
 use whyslow_io::Input;
+
+/// Of many connections, so many are told of.
+const TOP: usize = 3;
 
 /// What to do, and how to print it.
 #[derive(Debug)]
@@ -46,7 +51,15 @@ pub(crate) enum Format {
 }
 
 impl Settings {
-    pub(crate) fn resolve(args: Args) -> Self {
+    /// Makes sense of the arguments.
+    ///
+    /// # Errors
+    /// When there are files or options in front of a command: nothing of what was typed is passed over.
+    pub(crate) fn resolve(args: Args) -> Result<Self, clap::Error> {
+        if args.command.is_some() && args.explain != Explain::default() {
+            let message = "a command stands before files and options; a file that is named like a command is ./NAME";
+            return Err(Args::command().error(ErrorKind::ArgumentConflict, message));
+        }
         let color = match args.color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
@@ -59,7 +72,7 @@ impl Settings {
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man) => Task::Man,
         };
-        Self { task, color }
+        Ok(Self { task, color })
     }
 }
 
@@ -72,7 +85,7 @@ fn explain(args: Explain) -> Task {
     let format = match (args.json, args.jsonl) {
         (true, _) => Format::Json,
         (_, true) => Format::JsonLines,
-        _ => Format::Terminal { top: args.top },
+        _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
     Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on })
 }

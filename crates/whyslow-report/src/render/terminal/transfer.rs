@@ -4,7 +4,7 @@ use super::finding::{self, Context};
 use super::{BOLD, DIM, GOOD, names, timeline};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Round, Transfer};
+use whyslow_core::analysis::{End, Finding, Round, Transfer};
 
 /// Rounds shown where there is one screen for all.
 const FEW_ROUNDS: usize = 8;
@@ -41,10 +41,10 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool) {
 }
 
 /// The verdict in one sentence: of a healthy transfer, or of one that no single cause explains. Where the first finding
-/// has most of the time, it is the verdict.
+/// is the verdict, it is not said twice.
 fn print_verdict(page: &mut Page, transfer: &Transfer) {
-    let settled = transfer.findings.first().is_some_and(|first| first.seconds.scale(2.0) >= transfer.duration_s);
-    if settled || transfer.verdict.is_empty() {
+    let is_verdict = |first: &Finding| transfer.verdict == format!("{}: {}", first.cause, first.summary);
+    if transfer.findings.first().is_some_and(is_verdict) || transfer.verdict.is_empty() {
         return;
     }
     if transfer.findings.is_empty() {
