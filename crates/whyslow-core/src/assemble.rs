@@ -33,9 +33,10 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
         }
     }
     transfers.sort_by(|a, b| (a.start_s, a.from.index()).cmp(&(b.start_s, b.from.index())));
-    let total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>();
-    let unlisted = keep_longest(&mut transfers);
-    let transfers_total = total.max(transfers.len() as u64 + unlisted);
+    let held: usize = cut.iter().map(Vec::len).sum();
+    let handshakes = (held - transfers.len()) as u64;
+    let transfers_total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>() - handshakes;
+    keep_longest(&mut transfers);
     let endpoint = |side: Side| endpoint(facts, side, names);
     let server = endpoint(1 - client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
@@ -103,10 +104,10 @@ fn is_handshake(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
     facts.content[sender].handshake_end.is_some_and(|end| transfer.seq.1 <= end)
 }
 
-/// Keeps the transfers that took longest, in time order; says how many were left out.
-fn keep_longest(transfers: &mut Vec<Transfer>) -> u64 {
+/// Keeps the transfers that took longest, in time order.
+fn keep_longest(transfers: &mut Vec<Transfer>) {
     if transfers.len() <= MAX_TRANSFERS {
-        return 0;
+        return;
     }
     let mut order: Vec<usize> = (0..transfers.len()).collect();
     order.sort_by_key(|&index| (std::cmp::Reverse(transfers[index].duration_s), index));
@@ -114,13 +115,11 @@ fn keep_longest(transfers: &mut Vec<Transfer>) -> u64 {
     for &index in &order[..MAX_TRANSFERS] {
         keep[index] = true;
     }
-    let left_out = transfers.len() - MAX_TRANSFERS;
     let mut index = 0;
     transfers.retain(|_| {
         index += 1;
         keep[index - 1]
     });
-    left_out as u64
 }
 
 fn told(

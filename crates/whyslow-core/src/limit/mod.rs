@@ -238,6 +238,9 @@ fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit
     if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }
+    if gap.unseen {
+        return base;
+    }
     if gap.ran_dry || gap.idle {
         return Limit::Application;
     }

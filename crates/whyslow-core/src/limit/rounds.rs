@@ -73,6 +73,13 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         }
     }
     shape.plateau = plateaus.into_iter().max_by_key(|plateau| plateau.after - plateau.first);
+    // A last flight that nothing holds back costs its round trip and no more.
+    if let Some(last) = shape.base.last_mut()
+        && *last == Limit::CongestionAvoidance
+        && lost == rounds.len()
+    {
+        *last = Limit::RoundTrip;
+    }
     if let Some(rate) = shape.steady {
         mark_bandwidth(transfer, &mut shape, rate);
     }
@@ -133,9 +140,10 @@ fn end_of_growth(transfer: &TransferFacts, start: usize, end: usize, context: &C
         }
         top = top.max(round.in_flight);
     }
-    // The round that reached the top was not held by its growth, unless the bytes ran out in it: then nobody knows, and
-    // its wait is the last round trip.
-    start + last_growth
+    // The round that reached the top was not held by its growth, as the next one was no larger; but if all that is left
+    // follows in the very last round, it would have gone sooner with a larger window.
+    let reached_end = end == transfer.rounds.len() && last_growth + 2 >= rounds.len() && last_growth > 0;
+    start + if reached_end { rounds.len() - 1 } else { last_growth }
 }
 
 /// Whether the flights of `[first, after)` stand still: all within 3 segments of each other over any two rounds, and not

@@ -28,7 +28,7 @@
 
 use super::say::{count, evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Fix, Limit};
 
 pub(super) const RULE: Rule =
     Rule { slug: "slow-start", source: include_str!("slow_start.rs"), check: Check::Transfer(check) };
@@ -42,40 +42,74 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
     let first = rounds.first()?;
     let mss = case.context.mss;
-    let initial = first.in_flight.div_ceil(mss);
     let needed = case.transfer.bytes().div_ceil(mss);
-    let summary = format!(
-        "the sender spent {} of {} opening its congestion window, from {} B a round trip",
-        time(lost),
-        time(case.duration()),
-        thousands(first.in_flight),
-    );
+    // Where much of the transfer is not in the capture, the first flight is not known.
+    let seen = case.transfer.unseen * 10 <= case.transfer.bytes();
+    let initial = first.in_flight.div_ceil(mss);
+    let from = if seen { format!(", from {} B a round trip", thousands(first.in_flight)) } else { String::new() };
+    let summary =
+        format!("the sender spent {} of {} opening its congestion window{from}", time(lost), time(case.duration()),);
     let confidence = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
     let mut found = finding("slow-start", lost, case.trust(confidence), summary);
     let frames = [first.first_frame, rounds.get(shape.slow_start.max(1) - 1).unwrap_or(first).last_frame];
-    found.evidence.push(evidence("rounds that opened the window", shape.slow_start as f64, "rounds", &frames));
-    found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &[first.first_frame, first.last_frame]));
+    let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
+    found.evidence.push(evidence("rounds that opened the window", opening as f64, "rounds", &frames));
+    if seen {
+        let frames = [first.first_frame, first.last_frame];
+        found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &frames));
+    }
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+        let model = rounds_needed(needed, INITIAL_WINDOW);
+        let figure = format!("round trips that {} need from a window of {INITIAL_WINDOW}", count(needed, "segment"));
+        found.evidence.push(evidence(figure, f64::from(model), "rounds", &[]));
     }
-    let cap = first.window.filter(|&window| window < case.transfer.bytes()).map(|window| window / mss);
+    found.fix = remedy(case, if seen { initial } else { INITIAL_WINDOW }, needed);
+    Some(found)
+}
+
+/// Today's usual initial window, segments (RFC 6928).
+const INITIAL_WINDOW: u64 = 10;
+
+/// Round trips until so many segments are sent, when the flight doubles each time: ⌈log2(n / window + 1)⌉.
+fn rounds_needed(segments: u64, window: u64) -> u32 {
+    (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
+}
+
+/// A larger first flight, as far as the receiver's first window lets it, or none at all.
+fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
+    let mss = case.context.mss;
+    let window = case.transfer.rounds.first()?.window.filter(|&window| window < case.transfer.bytes());
+    let cap = window.map(|window| window / mss);
     let target = cap.map_or(needed, |cap| cap.min(needed)).max(initial);
-    let limited = match (cap, first.window) {
+    let limited = match (cap, window) {
         (Some(cap), Some(window)) if cap < needed => format!(
-            "; the receiver's first window of {} B lets no more than {} out at once, so raise its initrwnd or tcp_rmem too to send all {} in one round trip",
+            "; the receiver's first window of {} B lets no more than {} out at once: raise its initrwnd or tcp_rmem as well to send all {} in one round trip",
             thousands(window),
             count(cap, "segment"),
             count(needed, "segment"),
         ),
         _ => String::new(),
     };
-    found.fix = if target > initial {
+    if target > initial {
         let what = format!(
             "keep the connection open and reuse it, or raise the sender's initial congestion window from {initial} to {target} segments{limited}",
         );
         fix(Actor::Sender, what, Some(format!("ip route change default via GATEWAY initcwnd {target}")))
     } else {
         fix(Actor::Application, format!("keep the connection open and reuse it{limited}"), None)
-    };
-    Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounds_needed;
+
+    #[test]
+    fn rounds_follow_the_closed_form() {
+        for segments in 1..3000u64 {
+            let exact = (1..).find(|&rounds| 10 * ((1u64 << rounds) - 1) >= segments);
+            assert_eq!(Some(rounds_needed(segments, 10)), exact, "{segments} segments");
+        }
+    }
 }

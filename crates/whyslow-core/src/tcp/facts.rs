@@ -357,6 +357,8 @@ pub struct Gap {
     pub ran_dry: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
+    /// Bytes between the two sends are not in the capture: the pause may be none.
+    pub unseen: bool,
     /// The ACK that ended it left nothing outstanding.
     pub last_ack: bool,
     /// Payload length of the segment that ended it.

@@ -336,7 +336,7 @@ impl Half {
             // Old bytes with new ones behind them: a retransmission that took more along.
             self.resent.insert(start, self.sent_max);
         }
-        self.end_gap(seg, u64::from(seg.len), None, view);
+        self.end_gap(seg, start > self.sent_max, None, view);
         self.sent_max = end;
         self.outstanding.push_back(Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false });
         if self.outstanding.len() > MOST_OUTSTANDING {
@@ -364,7 +364,7 @@ impl Half {
                 transfer.next_round(seg.time, seg.frame);
             }
         }
-        self.end_gap(seg, u64::from(seg.len), Some(timer), view);
+        self.end_gap(seg, false, Some(timer), view);
         if let Some(transfer) = &mut self.transfer {
             transfer.resent(seg.time, seg.frame);
         }
@@ -458,8 +458,9 @@ impl Half {
         }
     }
 
-    /// The pause before this send is over; says what ended it. `timer`: it is sent again, by the timer or not.
-    fn end_gap(&mut self, seg: &Seg, after_len: u64, timer: Option<bool>, view: &View) {
+    /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
+    /// in the capture. `timer`: it is sent again, by the timer or not.
+    fn end_gap(&mut self, seg: &Seg, unseen: bool, timer: Option<bool>, view: &View) {
         let Some((last, last_frame)) = self.last_send else {
             return;
         };
@@ -489,8 +490,9 @@ impl Half {
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             idle: self.una >= self.sent_max,
+            unseen,
             last_ack: since.emptied,
-            after_len,
+            after_len: u64::from(seg.len),
             frames: (last_frame, seg.frame),
             ack_frame: since.frame,
         };

@@ -130,7 +130,7 @@ impl Estimator {
             (Some(a), Some(b)) if a.0 + b.0 > 0 => Some(a.0 as f64 / (a.0 + b.0) as f64),
             _ => None,
         };
-        let cut_after = (0..2).find(|&side| self.sides[side].inside >= 2);
+        let cut_after = (0..2).find(|&side| self.sides[side].inside > self.sides[1 - side].inside);
         let joined_before = (0..2).find(|&side| self.sides[side].inside == 0 && self.sides[side].at_end >= 8);
         let (near, reason) = match share {
             Some(share) if share <= NEXT_TO => (Near::Client, self.timing(client)),
