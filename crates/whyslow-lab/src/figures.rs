@@ -67,7 +67,11 @@ pub const HOST: &[(&str, Kind, &str)] = &[
     ("max_in_flight", Kind::Size, "unacknowledged"),
     ("max_unread", Kind::Size, "received and not read by the program"),
     ("max_notsent", Kind::Size, "written and not sent"),
-    ("max_window", Kind::Size, "largest window that it would advertise (the wire may carry less without window scaling)"),
+    (
+        "max_window",
+        Kind::Size,
+        "largest window that it would advertise (the wire may carry less without window scaling)",
+    ),
     ("max_peer_window", Kind::Size, "largest window that its peer advertised"),
     (
         "app_limited",
