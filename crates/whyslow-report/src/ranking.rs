@@ -27,11 +27,25 @@ pub fn cost(connection: &Connection) -> Nanos {
     findings(connection).map(|finding| finding.seconds).sum()
 }
 
-/// Connections by the time that they lost, the worst first; those that lost none are left out.
+/// The causes of one connection with the time that each cost over its transfers, the worst first.
+pub fn causes(connection: &Connection) -> Vec<(&'static str, Nanos)> {
+    let mut sums: HashMap<&'static str, Nanos> = HashMap::new();
+    for finding in findings(connection) {
+        *sums.entry(finding.cause).or_default() += finding.seconds;
+    }
+    let mut causes: Vec<_> = sums.into_iter().collect();
+    causes.sort_by_key(|&(cause, seconds)| (Reverse(seconds), cause));
+    causes
+}
+
+/// Connections by the time that they lost to one cause, the worst first; those without a finding are left out. A transfer
+/// that one cause held back so comes before an interactive session with a little of everything.
 pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
-    let mut worst: Vec<_> = analysis.connections.iter().filter(|c| findings(c).next().is_some()).collect();
-    worst.sort_by_key(|connection| (Reverse(cost(connection)), connection.id));
-    worst
+    let first = |connection| causes(connection).first().map(|&(_, seconds)| seconds);
+    let mut worst: Vec<_> =
+        analysis.connections.iter().filter_map(|connection| Some((first(connection)?, connection))).collect();
+    worst.sort_by_key(|(seconds, connection)| (Reverse(*seconds), connection.id));
+    worst.into_iter().map(|(_, connection)| connection).collect()
 }
 
 /// The causes by the time that they cost, the worst first.
@@ -93,7 +107,7 @@ mod tests {
         let analysis = example::many();
         let worst = worst(&analysis);
         assert_eq!(worst.len(), 30);
-        assert!(worst.is_sorted_by_key(|connection| Reverse(cost(connection))));
+        assert!(worst.is_sorted_by_key(|connection| Reverse(causes(connection)[0].1)));
         assert!(super::worst(&example::healthy()).is_empty());
     }
 }

@@ -11,6 +11,8 @@ use whyslow_core::units::Nanos;
 /// Transfers of one connection that are told in full where there is one screen for all, and those that have a line.
 const FULL_TRANSFERS: usize = 1;
 const LISTED_TRANSFERS: usize = 8;
+/// Of the longest one's time, what another must take to have a line although nothing held it back.
+const LISTED_SHARE: f64 = 0.2;
 
 /// A connection on its own.
 pub(super) fn print(page: &mut Page, connection: &Connection) {
@@ -117,14 +119,25 @@ fn print_transfers(page: &mut Page, connection: &Connection, transfers: &[Transf
     let mut slowest: Vec<usize> = (0..transfers.len()).collect();
     slowest.sort_by_key(|&index| (Reverse(transfers[index].findings.is_empty()), transfers[index].duration_s));
     slowest.reverse();
-    let full = &slowest[..FULL_TRANSFERS.min(slowest.len())];
-    let mut listed: Vec<usize> = slowest.iter().copied().skip(FULL_TRANSFERS).take(LISTED_TRANSFERS).collect();
+    let (full, others) = slowest.split_at(FULL_TRANSFERS.min(slowest.len()));
+    // Requests and other small change between the transfers that took time are only counted.
+    let enough = full.first().map_or(Nanos::ZERO, |&index| transfers[index].duration_s.scale(LISTED_SHARE));
+    let worth = |&index: &usize| !transfers[index].findings.is_empty() || transfers[index].duration_s >= enough;
+    let mut listed: Vec<usize> = others.iter().copied().filter(worth).take(LISTED_TRANSFERS).collect();
     listed.sort_unstable();
     for &index in full {
         print_transfer_header(page, connection, index, &transfers[index]);
         transfer::print(page, &transfers[index], false);
     }
     page.gap();
+    if !listed.is_empty() {
+        print_list(page, transfers, &listed);
+    }
+    print_untold(page, connection, FULL_TRANSFERS + listed.len());
+}
+
+/// A line a transfer.
+fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
     let mut table = Table::new(vec![
         Column::figures("transfer"),
         Column::figures("began at"),
@@ -133,7 +146,7 @@ fn print_transfers(page: &mut Page, connection: &Connection, transfers: &[Transf
         Column::figures("rate").optional(),
         Column::words("lost to"),
     ]);
-    for &index in &listed {
+    for &index in listed {
         let told = &transfers[index];
         table.row([
             (index + 1).to_string(),
@@ -148,7 +161,6 @@ fn print_transfers(page: &mut Page, connection: &Connection, transfers: &[Transf
         ]);
     }
     table.print(page, 2);
-    print_untold(page, connection, FULL_TRANSFERS + listed.len());
 }
 
 fn print_transfer_header(page: &mut Page, connection: &Connection, index: usize, told: &Transfer) {

@@ -21,7 +21,7 @@ pub(super) struct Context<'a> {
 
 /// Prints a finding.
 pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
-    print_head(page, finding, context.transfer.map(|transfer| transfer.duration_s), 2);
+    print_head(page, finding, &cost(finding, context.transfer.map(|transfer| transfer.duration_s)), 2);
     if let (Some(transfer), Some(most)) = (context.transfer, context.rounds) {
         super::transfer::print_rounds(page, transfer, most, LABEL);
     }
@@ -41,15 +41,19 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     }
 }
 
+/// `158 ms of 184 ms`; of what a finding cost before its transfer began, there is no share to tell.
+pub(super) fn cost(finding: &Finding, of: Option<Nanos>) -> String {
+    match of {
+        Some(of) if finding.seconds <= of => format!("{} of {}", units::span(finding.seconds), units::span(of)),
+        _ => units::span(finding.seconds),
+    }
+}
+
 /// The cause, the sentence, and the time that it cost.
-pub(super) fn print_head(page: &mut Page, finding: &Finding, of: Option<Nanos>, indent: usize) {
-    let cost = match of {
-        Some(of) => format!("{} of {}", units::span(finding.seconds), units::span(of)),
-        None => units::span(finding.seconds),
-    };
+pub(super) fn print_head(page: &mut Page, finding: &Finding, cost: &str, indent: usize) {
     let sure = if finding.confidence < 0.5 { "possibly " } else { "" };
     let head = Line::new().pad(indent).plain(sure).styled(CAUSE, finding.cause).plain(": ");
-    let beside = (finding.seconds > Nanos::ZERO).then(|| Line::new().styled(BOLD, &cost));
+    let beside = (finding.seconds > Nanos::ZERO).then(|| Line::new().styled(BOLD, cost));
     // A long sentence goes on under the cause.
     page.hanging(&head, Style::new(), &finding.summary, beside.as_ref(), indent + 2);
 }

@@ -100,8 +100,10 @@ fn print_capture(page: &mut Page, analysis: &Analysis, index: usize, capture: &C
 fn print_problems(page: &mut Page, problems: &[Problem], indent: usize) {
     for problem in problems {
         let mut text = problem.detail.clone();
-        if problem.count > 1 {
-            text += &format!(" (×{})", units::thousands(problem.count));
+        let count = units::thousands(problem.count);
+        let is_told = text.contains(&count) || text.contains(&problem.count.to_string());
+        if problem.count > 1 && !is_told {
+            text += &format!(" (×{count})");
         }
         let head = Line::new().pad(indent).styled(WARNING, &format!("! {}: ", problem.slug));
         page.hanging(&head, Style::new(), &text, None, indent + 2);

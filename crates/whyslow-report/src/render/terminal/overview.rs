@@ -5,8 +5,7 @@ use super::{BOLD, CAUSE, DIM, GOOD, connection};
 use crate::ranking::{self, CauseCost};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use std::cmp::Reverse;
-use whyslow_core::analysis::{Analysis, Connection, Finding, Transfer};
+use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::units::Nanos;
 
 /// Causes listed.
@@ -80,22 +79,24 @@ fn print_causes(page: &mut Page, causes: &[CauseCost]) {
     table.print(page, 0);
 }
 
-/// The finding that cost a connection most, in one sentence, and its fix.
+/// The cause that cost a connection most, by its costliest finding, and its fix.
 fn print_verdict(page: &mut Page, told: &Connection) {
+    let causes = ranking::causes(told);
+    let Some(((cause, seconds), others)) = causes.split_first() else { return };
     let of_transfers = told.transfers.iter().flat_map(|t| t.findings.iter().map(move |f| (Some(t), f)));
     let own = told.findings.iter().map(|finding| (None, finding));
-    let costliest: Option<(Option<&Transfer>, &Finding)> =
-        of_transfers.chain(own).min_by_key(|(_, finding)| Reverse(finding.seconds));
-    let Some((transfer, finding)) = costliest else { return };
-    finding::print_head(page, finding, transfer.map(|t| t.duration_s), 2);
+    let of_cause: Vec<_> = of_transfers.chain(own).filter(|(_, finding)| finding.cause == *cause).collect();
+    let Some(&(transfer, finding)) = of_cause.iter().max_by_key(|(_, finding)| finding.seconds) else { return };
+    let cost = match of_cause.len() {
+        1 => finding::cost(finding, transfer.map(|t| t.duration_s)),
+        times => format!("{} in {} transfers", units::span(*seconds), units::thousands(times as u64)),
+    };
+    finding::print_head(page, finding, &cost, 2);
     if let Some(fix) = &finding.fix {
         finding::print_fix(page, fix, transfer.map(|t| t.from));
     }
-    let others: Vec<_> = ranking::findings(told)
-        .filter(|other| other.cause != finding.cause)
-        .map(|other| format!("{} {}", other.cause, units::short(other.seconds)))
-        .take(NAMED)
-        .collect();
+    let others: Vec<_> =
+        others.iter().take(NAMED).map(|(cause, seconds)| format!("{cause} {}", units::short(*seconds))).collect();
     if !others.is_empty() {
         page.wrapped(&finding::label("also"), Style::new(), &others.join(", "));
     }

@@ -77,6 +77,10 @@ fn rounds_in_the_middle_are_left_out() {
     told.rounds.resize(20, last);
     told.rounds_total = 20;
     assert!(plain(&slow, brief(100)).contains("…  12 more rounds\n"));
+    let mut nine = slow.clone();
+    nine.connections[0].transfers[0].rounds.truncate(9);
+    nine.connections[0].transfers[0].rounds_total = 9;
+    assert!(!plain(&nine, brief(100)).contains("more round"));
     assert!(!plain(&slow, full(100)).contains("more round"));
     slow.connections[0].transfers[0].rounds_total = 1_020;
     assert!(plain(&slow, brief(100)).contains("…  1,012 more rounds\n"));
@@ -115,6 +119,23 @@ fn every_page_fits_its_width_and_steers_no_terminal() {
             }
         }
     }
+}
+
+#[test]
+fn what_took_hardly_any_time_is_named_in_full_only() {
+    let told = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::Close, 1.0)]);
+    let one = analysis(vec![connection(1, vec![told])]);
+    assert!(!plain(&one, brief(80)).contains("E close"));
+    assert!(plain(&one, full(80)).contains("E close 1.0 ms"));
+}
+
+#[test]
+fn a_count_is_not_told_twice() {
+    let mut one = example::healthy();
+    one.connections[0].problems =
+        vec![example::problem("a", 1_336, "1336 of 3853 packets"), example::problem("b", 2_000, "some packets")];
+    let text = plain(&one, brief(80));
+    assert!(text.contains("1336 of 3853 packets\n") && text.contains("some packets (×2,000)\n"), "{text}");
 }
 
 #[test]

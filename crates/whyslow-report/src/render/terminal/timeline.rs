@@ -9,9 +9,12 @@ use whyslow_core::units::Nanos;
 /// A limit and the time from the beginning of the row at which it ends; nothing is known of a gap.
 type Stretch = (Option<Limit>, Nanos);
 
-/// Writes the row and the line for a transfer and what went before it.
-pub(super) fn print(page: &mut Page, transfer: &Transfer, indent: usize) {
-    let shares = shares(transfer);
+/// Of the whole time, what is named under the row unless everything is.
+const NAMED: f64 = 0.005;
+
+/// Writes the row and the line for a transfer and what went before it; in `full`, the line names every limit.
+pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, indent: usize) {
+    let shares = shares(transfer, if full { 0.0 } else { NAMED });
     if shares.is_empty() {
         return;
     }
@@ -23,9 +26,14 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, indent: usize) {
     legend(page, &shares, indent);
 }
 
-/// What a transfer's time, and the time before it, went to: as many entries as there are limits that took any.
-fn shares(transfer: &Transfer) -> Vec<LimitShare> {
-    transfer.before.iter().chain(&transfer.limits).filter(|share| share.seconds > Nanos::ZERO).copied().collect()
+/// What a transfer's time, and the time before it, went to, in the order of the row; of the whole, at least `least`.
+fn shares(transfer: &Transfer, least: f64) -> Vec<LimitShare> {
+    let begins = |share: &LimitShare| transfer.timeline.iter().position(|span| span.limit == share.limit);
+    let mut limits = transfer.limits.clone();
+    limits.sort_by_key(|share| begins(share).unwrap_or(usize::MAX));
+    let least = (before(transfer) + transfer.duration_s).scale(least);
+    let told = |share: &&LimitShare| share.seconds > Nanos::ZERO && share.seconds >= least;
+    transfer.before.iter().chain(&limits).filter(told).copied().collect()
 }
 
 fn before(transfer: &Transfer) -> Nanos {

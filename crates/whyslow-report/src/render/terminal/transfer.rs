@@ -27,7 +27,7 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool) {
     if let Some(label) = &transfer.label {
         page.wrapped(&Line::new().pad(2), DIM, label);
     }
-    timeline::print(page, transfer, 2);
+    timeline::print(page, transfer, full, 2);
     page.gap();
     print_verdict(page, transfer);
     for (index, cause) in transfer.findings.iter().enumerate() {
@@ -72,8 +72,11 @@ pub(super) fn print_rounds(page: &mut Page, transfer: &Transfer, most: usize, in
     let untold = transfer.rounds_total.saturating_sub(rounds.len() as u64);
     // The last rounds matter only where they are the transfer's last.
     let tail = if untold == 0 { most / 4 } else { 0 };
-    let head = if rounds.len() <= most { rounds.len() } else { most - tail };
-    let tail_start = if rounds.len() <= most { rounds.len() } else { rounds.len() - tail };
+    // Leaving out a single round would save no line.
+    let (head, tail_start) = match rounds.len() {
+        all if all <= most.saturating_add(1) => (all, all),
+        all => (most - tail, all - tail),
+    };
     for (index, round) in rounds.iter().enumerate().take(head) {
         table.row(round_cells(index, round));
     }
