@@ -10,9 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::time::TimeSpec;
-use nix::unistd::Pid;
 
 use crate::link::config::LinkConfig;
 use crate::link::{Finished, Link};
@@ -20,6 +18,7 @@ use crate::log::{Direction, Fate, LinkLog, Log, Touched};
 use crate::net::config::Spin;
 use crate::port::segment::{Super, complete};
 use crate::port::{Clock, Epoch, Outgoing, Port, Received, frame};
+use crate::sched::{self, Claim};
 
 /// A link to emulate.
 pub(crate) struct Emulation {
@@ -79,12 +78,9 @@ impl Emulation {
     /// Runs until it is stopped, and then until the links are empty, for a second at most.
     pub(crate) fn run(self) -> Emulated {
         if let Some(cpu) = self.cpu {
-            let mut set = CpuSet::new();
-            // A processor that is not there leaves the choice to the kernel; lateness tells.
-            let _ = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
+            sched::pin(cpu);
         }
-        let _ = nix::sys::prctl::set_timerslack(1);
-        let spins = self.spins();
+        let spins = self.spins(sched::claim());
         let Self { up, down, ports, router, fast, log_limit, epoch, stop, index, .. } = self;
         let lane = |config: LinkConfig| Lane { link: Link::new(config), log: Log::new(log_limit) };
         let mut driver = Driver {
@@ -107,11 +103,14 @@ impl Emulation {
         }
     }
 
-    fn spins(&self) -> bool {
+    /// Spinning takes the place of waking up in time: a thread with a real-time claim does not need it, and would starve
+    /// the kernel's own threads by it.
+    fn spins(&self, claim: Claim) -> bool {
         let slow = |config: &LinkConfig| config.conditions.rate_bps.is_some_and(|rate| rate < SPIN_RATE_BPS);
         match self.spin {
             Spin::Always => true,
             Spin::Never => false,
+            Spin::Auto if claim == Claim::RealTime => false,
             Spin::Auto => {
                 let cpus = std::thread::available_parallelism().map_or(1, usize::from);
                 cpus >= 4 || cpus >= 2 && slow(&self.up) && slow(&self.down)

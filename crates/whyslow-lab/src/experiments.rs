@@ -10,7 +10,24 @@ macro_rules! bundled {
     };
 }
 
-bundled!("slow-start",);
+bundled!(
+    "slow-start",
+    "idle-restart",
+    "reuse",
+    "long-fat",
+    "two-servers",
+    "stale-ssthresh",
+    "ssh-window",
+    "proxy-tail-probe",
+    "nagle",
+    "delayed-ack",
+    "slow-reader",
+    "slow-writer",
+    "policer",
+    "bufferbloat",
+    "mtu-black-hole",
+    "buffers",
+);
 
 /// The bundled experiments: name and title, in the order in which they are best read.
 pub fn list() -> Vec<(String, String)> {
@@ -34,4 +51,30 @@ pub fn open(name: &str, overrides: &[(String, String)]) -> Result<Experiment, Sc
     }
     let text = std::fs::read_to_string(name).map_err(|e| ScenarioError::whole(name, e.to_string(), "a TOML file"))?;
     load(name, &text, overrides)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_bundled_experiment_can_be_built_and_says_what_it_shows() {
+        for (name, _) in BUNDLED {
+            let experiment = open(name, &[]).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(experiment.name, *name);
+            assert!(!experiment.title.is_empty() && experiment.about.len() > 80, "{name}");
+            for run in &experiment.runs {
+                assert!(!run.scenario.verify.is_empty(), "{name} {}: nothing confirms the cause", run.label);
+            }
+        }
+        assert_eq!(open("buffers", &[]).unwrap().runs.len(), 17);
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let message = open("slow-star", &[]).unwrap_err().to_string();
+        assert!(message.contains("no experiment and no file") && message.contains("slow-start"), "{message}");
+        assert!(open("no/such/file.toml", &[]).unwrap_err().to_string().contains("no/such/file.toml"));
+    }
 }

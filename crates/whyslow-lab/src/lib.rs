@@ -42,6 +42,7 @@
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
 
 pub mod agent;
+pub mod check;
 pub mod count;
 mod emulator;
 pub mod experiments;
@@ -54,6 +55,7 @@ mod port;
 pub mod run;
 pub mod sample;
 pub mod scenario;
+mod sched;
 pub mod show;
 mod tap;
 pub mod truth;

@@ -64,6 +64,13 @@ pub struct Drops {
     pub tap: u64,
 }
 
+impl Drops {
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.device + self.backlog + self.port + self.refused + self.tap
+    }
+}
+
 /// What is known after a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {

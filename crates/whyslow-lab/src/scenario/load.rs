@@ -104,8 +104,17 @@ pub fn load(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Ex
     for (key, value) in overrides {
         set(&mut base, key, override_value(value)).map_err(|what| command_line(key, what))?;
     }
-    let axes = axes(&source, matrix)?;
-    let cases = cases_of(&source, cases)?;
+    let mut axes = axes(&source, matrix)?;
+    let mut cases = cases_of(&source, cases)?;
+    // The command line has the last word: over the file, its cases and its matrix.
+    for (key, value) in overrides {
+        for (_, settings) in &mut cases {
+            settings.retain(|(name, _, _)| name != key);
+        }
+        for (_, _, values) in axes.iter_mut().filter(|(name, _, _)| name == key) {
+            *values = vec![override_value(value)];
+        }
+    }
     let count = axes.iter().map(|(_, _, values)| values.len()).product::<usize>().saturating_mul(cases.len().max(1));
     if count > MAX_RUNS {
         let what = format!("the matrix gives {count} runs");
