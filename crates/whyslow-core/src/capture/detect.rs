@@ -20,9 +20,10 @@ pub(super) enum Format {
 }
 
 /// The format that `head` begins; none while more of it must be seen, which is never the case once `head` holds
-/// [`ENOUGH`] bytes or is `all` there is.
+/// [`ENOUGH`] bytes (no more are looked at) or is `all` there is.
 pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureError> {
     let more = !all && head.len() < ENOUGH;
+    let head = head.get(..ENOUGH).unwrap_or(head);
     if let Some(magic) = head.first_chunk() {
         if let Some(variant) = Variant::from_magic(*magic) {
             return Ok(Some(Format::Pcap(variant)));
@@ -113,10 +114,10 @@ fn refusal(head: &[u8]) -> Option<String> {
                 .to_owned(),
         );
     }
-    if looks_like_erf(head) {
-        return Some(format!("this looks like an ERF capture (Endace), which is not read: {CONVERT}"));
-    }
     if !looks_like_text(head) {
+        if looks_like_erf(head) {
+            return Some(format!("this looks like an ERF capture (Endace), which is not read: {CONVERT}"));
+        }
         let start: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         return Some(format!(
             "this is neither pcap, pcapng nor tcpdump's text: it starts with the bytes {}; if Wireshark opens it, \

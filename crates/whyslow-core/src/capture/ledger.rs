@@ -142,7 +142,7 @@ impl Ledger {
     #[inline]
     pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
         let gone = time.saturating_sub(previous);
-        if gone < -STEP_BACK || gone > STEP_FORWARD {
+        if !(-STEP_BACK..=STEP_FORWARD).contains(&gone) {
             self.clock_step(gone);
         }
     }

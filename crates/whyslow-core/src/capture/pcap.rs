@@ -85,13 +85,6 @@ struct Header {
     original: u32,
 }
 
-/// What speaks against a record's header: bits, so that two headers can be compared.
-type Doubts = u8;
-const FRACTION: Doubts = 1;
-const LENGTHS: Doubts = 2;
-const SNAPLEN: Doubts = 4;
-const TIME: Doubts = 8;
-
 /// Records in a row lie less than this apart, or the header is doubted.
 const DAY: i64 = 86_400_000_000_000;
 /// Going back this little is no reason for a closer look.
@@ -237,65 +230,60 @@ impl Pcap {
         Progress { consumed: bytes.len() - rest.len(), need }
     }
 
-    /// Judges a record whose header is not as usual: what makes it so is nothing to worry about when the next record's
-    /// header is no worse, for then the length is right.
+    /// Judges a record whose header is not as usual. That is nothing to worry about when another header follows, for then
+    /// the length is right.
     #[cold]
     fn look_closer<const BIG: bool>(&mut self, header: &Header, rest: &[u8], end: bool, at: u64) -> Verdict {
         if header.captured > self.longest() {
             return Verdict::Damaged;
         }
-        let doubts = self.doubts(header, self.previous);
         let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
         match rest.get(next..) {
             // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
             None if end => return Verdict::Fine,
             None => return Verdict::Need(next),
-            Some(_) if doubts == 0 => {}
-            Some(next_record) => match next_record.first_chunk() {
-                Some(header_after) => {
-                    let header_after = self.header::<BIG>(header_after);
-                    let more_doubts = self.doubts(&header_after, Some(header.time)) & !doubts;
-                    if header_after.captured > self.longest() || more_doubts != 0 {
-                        return Verdict::Damaged;
-                    }
+            Some(_) if !self.is_doubtful(header, self.previous) => {}
+            Some(record_after) => match record_after.first_chunk() {
+                Some(header_after) if self.cannot_follow(header, &self.header::<BIG>(header_after)) => {
+                    return Verdict::Damaged;
                 }
-                None if end => {}
-                None => return Verdict::Need(next + RECORD_HEADER),
+                None if !end => return Verdict::Need(next + RECORD_HEADER),
+                _ => {}
             },
         }
         let frame = self.ledger.next_frame();
-        if doubts & LENGTHS != 0 {
-            let Header { captured, original, .. } = *header;
+        let Header { captured, original, fraction_ok, time } = *header;
+        if captured > original {
             self.ledger.note("odd-length", || {
                 format!("frame {frame} at byte {at} claims {captured} captured bytes of a packet of {original}")
             });
         }
-        if doubts & FRACTION != 0 {
+        if !fraction_ok {
             self.ledger.note("odd-time", || {
                 format!("the time of frame {frame} at byte {at} has a fraction of more than a second")
             });
         }
         if let Some(previous) = self.previous {
-            self.ledger.compare_times(previous, header.time);
+            self.ledger.compare_times(previous, time);
         }
         Verdict::Fine
     }
 
-    fn doubts(&self, header: &Header, previous: Option<i64>) -> Doubts {
-        let mut doubts = 0;
-        if !header.fraction_ok {
-            doubts |= FRACTION;
-        }
-        if header.captured > header.original {
-            doubts |= LENGTHS;
-        }
-        if header.captured > self.limit() {
-            doubts |= SNAPLEN;
-        }
-        if previous.is_some_and(|previous| header.time.abs_diff(previous) > DAY as u64) {
-            doubts |= TIME;
-        }
-        doubts
+    /// A header may be wrong when it contradicts itself, the file's header or the time before.
+    fn is_doubtful(&self, header: &Header, previous: Option<i64>) -> bool {
+        !header.fraction_ok
+            || header.captured > header.original
+            || header.captured > self.limit()
+            || previous.is_some_and(|previous| header.time.abs_diff(previous) > DAY as u64)
+    }
+
+    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever pass, even if they are
+    /// zeros.
+    fn cannot_follow(&self, header: &Header, after: &Header) -> bool {
+        let zeros = (after.time, after.captured, after.original) == (0, 0, 0);
+        after.captured > self.longest()
+            || header.fraction_ok && !after.fraction_ok
+            || zeros && header.time != 0 && header.captured > 0
     }
 
     /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or cannot hold one.
@@ -318,7 +306,7 @@ impl Pcap {
         let credible = |at: usize, previous: Option<i64>| {
             let header = self.header::<BIG>(rest.get(at..)?.first_chunk()?);
             let usual = 1..=self.longest().min(LONGEST);
-            Some((usual.contains(&header.captured) && self.doubts(&header, previous) == 0).then_some(header))
+            Some((usual.contains(&header.captured) && !self.is_doubtful(&header, previous)).then_some(header))
         };
         let Some(Some(header)) = credible(0, self.previous) else { return Candidate::No };
         let next = RECORD_HEADER + self.variant.extra + header.captured as usize;

@@ -1,8 +1,8 @@
 //! pcapng: sections of self-describing blocks (draft-ietf-opsawg-pcapng).
 //!
 //! Knows sections in either byte order, any number of interfaces, all three kinds of packet block, name resolution and
-//! interface statistics. Secrets, custom, journal and unknown blocks are passed over: custom and journal blocks with a
-//! frame number, as Wireshark gives them one, and all of them counted. A section's declared length is not relied on.
+//! interface statistics. All other blocks are passed over: custom, journal and sysdig's event blocks with a frame number, as
+//! Wireshark gives them one, and counted; secrets silently; unknown ones counted. A section's declared length is not relied on.
 //!
 //! Every block says its length at both ends, and a block of which the two differ is damaged. Where Wireshark stops at a
 //! damaged block, this reader looks for the next whole one and numbers on.

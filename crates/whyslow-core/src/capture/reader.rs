@@ -19,7 +19,7 @@ pub struct Reader {
 enum State {
     /// The first bytes, too few for a verdict.
     Undecided(Vec<u8>),
-    Pcap(Stream<Pcap>),
+    Pcap(Box<Stream<Pcap>>),
     PcapNg(Box<Stream<PcapNg>>),
     Text(Box<TextReader>),
 }
@@ -90,7 +90,7 @@ impl Reader {
 impl State {
     fn begin(format: Format) -> Self {
         match format {
-            Format::Pcap(variant) => Self::Pcap(Stream::new(Pcap::new(variant))),
+            Format::Pcap(variant) => Self::Pcap(Box::new(Stream::new(Pcap::new(variant)))),
             Format::PcapNg => Self::PcapNg(Box::new(Stream::new(PcapNg::default()))),
             Format::Text => Self::Text(Box::default()),
         }

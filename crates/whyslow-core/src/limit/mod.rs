@@ -229,7 +229,7 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
 /// A pause that nothing seen in the capture ended.
 fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit {
     let length = gap.end - gap.start;
-    if shape.steady.is_some() && !gap.ran_dry {
+    if base == Limit::Bandwidth && !gap.ran_dry {
         return Limit::Bandwidth;
     }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is

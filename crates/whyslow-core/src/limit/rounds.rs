@@ -19,6 +19,9 @@ const STEADY: f64 = 1.25;
 /// Rates needed before that means something.
 const STEADY_BINS: u64 = 8;
 
+/// A round that carried this share of what the steady rate would have let through was held by that rate.
+const FILLED: f64 = 0.7;
+
 /// A run of rounds with the same flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
@@ -26,7 +29,7 @@ pub struct Plateau {
     pub first: usize,
     /// Index after its last.
     pub after: usize,
-    /// The most that was in flight, bytes.
+    /// What was in flight at most in a round, bytes: the typical one.
     pub bytes: u64,
     /// The least window during it.
     pub window: Option<u64>,
@@ -142,7 +145,12 @@ fn end_of_growth(transfer: &TransferFacts, start: usize, end: usize, context: &C
     }
     // The round that reached the top was not held by its growth, as the next one was no larger; but if all that is left
     // follows in the very last round, it would have gone sooner with a larger window.
-    let reached_end = end == transfer.rounds.len() && last_growth + 2 >= rounds.len() && last_growth > 0;
+    // So it is with two flights only, if the first was no larger than an initial window.
+    let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
+    let reached_end = end == transfer.rounds.len()
+        && last_growth + 2 >= rounds.len()
+        && rounds.len() > 1
+        && (last_growth > 0 || began_small);
     start + if reached_end { rounds.len() - 1 } else { last_growth }
 }
 
@@ -188,7 +196,10 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
             && waits_for_acks(transfer, first, after)
             && stands_still(&tops[first..after], context.mss)
         {
-            found.push(Plateau { first, after, bytes: high, window, cycle: cycle(transfer, first, after) });
+            let mut sorted = tops[first..after].to_vec();
+            let middle = sorted.len() / 2;
+            let bytes = *sorted.select_nth_unstable(middle).1;
+            found.push(Plateau { first, after, bytes, window, cycle: cycle(transfer, first, after) });
         }
         first = after;
     }
@@ -234,15 +245,15 @@ fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool 
     waited.0 * 2 > (end - start).0
 }
 
-/// Rounds that ran at the steady rate were held by it; so were those before that grew past it.
+/// Rounds that ran at the steady rate, or nearly, were held by it.
 fn mark_bandwidth(transfer: &TransferFacts, shape: &mut Shape, rate: f64) {
     let rounds = &transfer.rounds;
     for index in 0..rounds.len() {
         let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
         let time = (end - rounds[index].start).as_secs_f64();
         let own = if time > 0.0 { rounds[index].bytes as f64 * 8.0 / time } else { f64::INFINITY };
-        let slow_start = shape.base[index] == Limit::SlowStart && own < 0.6 * rate;
-        if !slow_start {
+        let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == Limit::Bandwidth;
+        if (own >= FILLED * rate && time > 0.0) || last {
             shape.slow_start -= usize::from(shape.base[index] == Limit::SlowStart);
             shape.base[index] = Limit::Bandwidth;
         }

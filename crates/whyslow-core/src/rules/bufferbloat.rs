@@ -29,17 +29,11 @@ pub(super) const RULE: Rule =
 
 const GROWTH: Nanos = Nanos::from_millis(30);
 /// Rounds needed for a correlation to mean something.
-const LEAST_ROUNDS: usize = 6;
+const LEAST_ROUNDS: usize = 5;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let least = case.context.rtt?;
-    let pairs: Vec<(f64, f64)> = case
-        .transfer
-        .rounds
-        .iter()
-        .filter(|round| round.in_flight > 0)
-        .filter_map(|round| Some((round.in_flight as f64, round.rtt?.as_millis_f64())))
-        .collect();
+    let pairs = flights_and_times(case);
     if pairs.len() < LEAST_ROUNDS {
         return None;
     }
@@ -66,6 +60,24 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         Some("tc qdisc replace dev DEV root cake bandwidth RATE".into()),
     );
     Some(found)
+}
+
+/// Each round's flight in bytes and round trip in milliseconds. Next to the receiver ACKs come at once whatever the queue is,
+/// and a round's own length is the round trip.
+fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
+    let rounds = &case.transfer.rounds;
+    let toward = &case.facts.vantage.toward;
+    let by_length = toward[case.sender] > toward[1 - case.sender];
+    let next_start = |index: usize| rounds.get(index + 1).map(|next| next.start);
+    rounds
+        .iter()
+        .enumerate()
+        .filter(|(_, round)| round.in_flight > 0 && round.merged == 1)
+        .filter_map(|(index, round)| {
+            let time = if by_length { next_start(index)? - round.start } else { round.rtt? };
+            Some((round.in_flight as f64, time.as_millis_f64()))
+        })
+        .collect()
 }
 
 /// Pearson's r.

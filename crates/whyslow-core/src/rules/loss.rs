@@ -38,12 +38,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let share_lost = lost_segments as f64 / case.transfer.segments.max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
-    // A window that losses keep small costs time too, if the losses explain the rate.
+    // A window that losses made small costs time too.
     let slow = case.time(Limit::CongestionAvoidance);
     let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
-    let cost = if explains || share_lost > 0.01 { recovering + slow } else { recovering };
-    if !case.matters(cost, 0.1) {
+    let cost = recovering + slow;
+    if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
     }
     let summary = format!(

@@ -50,7 +50,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         .map(|(_, name)| name)
         .collect();
     let summary = format!(
-        "{} has no window scale option, so no more than {} B can be in flight: {} B / {} = {}",
+        "there is no window scale option in {}, so no more than {} B can be in flight: {} B / {} = {}",
         missing.join(" and "),
         thousands(window),
         thousands(window),

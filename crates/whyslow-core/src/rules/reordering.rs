@@ -22,12 +22,14 @@
 use super::say::{evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule { slug: "reordering", source: include_str!("reordering.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let late = case.transfer.out_of_order;
+    // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
+    let late = case.transfer.out_of_order.max(case.transfer.healed_holes);
     let share = late as f64 / case.transfer.segments.max(1) as f64;
     if late < 3 || share < 0.002 {
         return None;
@@ -42,15 +44,21 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let extent = case.half().reorder_extent;
     let summary = format!(
-        "{} of {} segments came after later ones, by up to {}",
+        "{} of {} segments came after later ones{}, and the sender took some of them for lost",
         thousands(late),
         thousands(case.transfer.segments),
-        time(extent),
+        if extent > Nanos::ZERO { format!(", by up to {}", time(extent)) } else { String::new() },
     );
     let mut found = finding("reordering", cost, case.trust(0.75), summary);
     found.evidence.push(evidence("segments overtaken", late as f64, "segments", &[]));
     found.evidence.push(evidence("share of segments", share * 100.0, "%", &[]));
-    found.evidence.push(evidence("latest by", extent.as_millis_f64(), "ms", &[]));
+    if extent > Nanos::ZERO {
+        found.evidence.push(evidence("latest by", extent.as_millis_f64(), "ms", &[]));
+    }
+    if case.transfer.healed_holes > 0 {
+        let figure = "holes reported by SACK that closed by themselves";
+        found.evidence.push(evidence(figure, case.transfer.healed_holes as f64, "holes", &[]));
+    }
     found.fix = fix(
         Actor::Network,
         "find the links in parallel (ECMP, LAG) that split this flow by packet, and balance by flow",

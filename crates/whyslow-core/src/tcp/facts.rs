@@ -169,6 +169,9 @@ pub struct HalfFacts {
     pub retransmitted: Retransmitted,
     /// Reordered on the way to the capture point.
     pub out_of_order: u64,
+    /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent again: reordered beyond the
+    /// capture point.
+    pub healed_holes: u64,
     /// Largest distance in time by which a segment came late without having been sent again.
     pub reorder_extent: Nanos,
     /// Duplicate ACKs for this data.
@@ -236,6 +239,8 @@ pub struct TransferFacts {
     pub segments: u64,
     /// Late by reordering.
     pub out_of_order: u64,
+    /// See [`HalfFacts::healed_holes`].
+    pub healed_holes: u64,
     /// Bytes never captured, though acknowledged or followed by later ones.
     pub unseen: u64,
     /// Whether small payloads of the other side resumed it.

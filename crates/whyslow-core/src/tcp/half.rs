@@ -106,6 +106,8 @@ pub(crate) struct Half {
     pub window_shift: Option<u8>,
     /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
     pub negotiated_mss: Option<u64>,
+    /// Both ends permit SACK.
+    pub sack_permitted: bool,
     largest_len: u64,
     pub facts: HalfFacts,
 
@@ -142,7 +144,8 @@ pub(crate) struct Half {
     round_mark: u64,
     round_top: u64,
     round_due: bool,
-    round_echo: Option<u32>,
+    /// The receiver's newest timestamp that was captured.
+    newest_stamp: Option<u32>,
     round_start: Nanos,
     /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
     peer: Option<PeerPayload>,
@@ -200,7 +203,8 @@ impl Default for Half {
             round_mark: 0,
             round_top: 0,
             round_due: false,
-            round_echo: None,
+            newest_stamp: None,
+            sack_permitted: false,
             round_start: Nanos::ZERO,
             peer: None,
             unseen_bytes: 0,
@@ -385,12 +389,14 @@ impl Half {
         }
         // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
         let echo = seg.timestamps.map(|(_, echo)| echo);
-        let unseen_ack = self.since.at.is_none()
-            && echo.zip(self.round_echo).is_some_and(|(now, then)| now.wrapping_sub(then) as i32 > 0)
+        let unseen_ack = echo.zip(self.newest_stamp).is_some_and(|(now, newest)| now.wrapping_sub(newest) as i32 > 0)
             && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {
             let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
-            if at_once && self.recovery == Recovery::None && view.toward_sender > view.epsilon {
+            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
+            let held = self.since.zero_window || self.since.update;
+            let calm = self.recovery == Recovery::None && !held;
+            if (at_once || flowing) && calm && view.toward_sender > view.epsilon {
                 self.round_trips.push(seg.time - self.round_start);
             }
             self.begin_round(seg, start + u64::from(seg.len));
@@ -407,7 +413,6 @@ impl Half {
         self.round_mark = end;
         self.round_top = self.sent_max.max(end);
         self.round_due = false;
-        self.round_echo = seg.timestamps.map(|(_, echo)| echo);
         self.round_start = seg.time;
     }
 
@@ -532,6 +537,11 @@ impl Half {
             self.window_shift.map(|shift| u64::from(seg.window) << shift.min(14))
         };
         self.note_unseen(ack, seg);
+        if let Some((value, _)) = seg.timestamps
+            && self.newest_stamp.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0)
+        {
+            self.newest_stamp = Some(value);
+        }
         self.newest_ack = self.newest_ack.max(ack);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
         self.pending.push_back(Ack { seg: *seg, ack, window });
@@ -662,6 +672,7 @@ impl Half {
     /// algorithm, RFC 6298 section 3).
     fn acknowledge(&mut self, ack: &Ack) -> Option<Nanos> {
         let before = std::mem::replace(&mut self.una, ack.ack);
+        self.note_healed_hole(before, ack.ack);
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
         self.sacked.remove(0, ack.ack);
@@ -683,6 +694,21 @@ impl Half {
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
         newest.filter(|_| !any_resent && !recovering).map(|sent| ack.seg.time - sent.time)
+    }
+
+    /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.
+    fn note_healed_hole(&mut self, before: u64, ack: u64) {
+        let Some(top) = self.sacked.highest() else {
+            return;
+        };
+        let end = ack.min(top);
+        let filled = self.sacked.covered(before, end) + self.resent.covered(before, end);
+        if end > before && filled == self.sacked.covered(before, end) && filled < end - before {
+            self.facts.healed_holes += 1;
+            if let Some(transfer) = &mut self.transfer {
+                transfer.facts().healed_holes += 1;
+            }
+        }
     }
 
     fn mark_sacks(&mut self, ack: &Ack) {

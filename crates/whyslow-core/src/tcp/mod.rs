@@ -81,9 +81,8 @@ impl Connection {
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        if time < self.last {
-            self.doubts.backwards += 1;
-        }
+        // Queues of one device may be noted a little out of order; that is no step of the clock.
+        self.doubts.backwards += u64::from(time + Nanos::from_millis(1) < self.last);
         let time = time.max(self.last);
         let seg = Seg::new(segment, from, time, frame);
         if self.is_captured_twice(&seg) {
@@ -222,6 +221,7 @@ impl Connection {
         };
         for side in 0..2 {
             self.halves[side].negotiated_mss = mss;
+            self.halves[side].sack_permitted = offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack));
             self.halves[side].window_shift = match (offers[side], offers[1 - side]) {
                 _ if refused => Some(0),
                 (Some(_), Some(peer)) => peer.window_scale,

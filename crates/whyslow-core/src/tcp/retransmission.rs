@@ -7,6 +7,7 @@
 //! with the highest segment (tail loss probe).
 
 use super::half::{Half, Hole, Recovery, View, tsval};
+use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
 use crate::analysis::Retransmitted;
 use crate::units::Nanos;
@@ -113,30 +114,39 @@ impl Half {
         }
     }
 
+    /// What the sender's silence before this copy, and what it knew, say of the reason.
     fn kind_of(&self, seg: &Seg, start: u64, end: u64) -> Kind {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
-        let holes_known = self.sacked.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
         let rto = self.smoothed.rto();
-        let highest = end >= self.sent_max || self.sent_max.saturating_sub(end) <= 1;
+        let before_timer = quiet < rto.scale(0.9);
+        let holes_known = self.sacked.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
+        let highest = self.sent_max.saturating_sub(end) <= 1;
         match self.recovery {
             // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs arrive.
-            Recovery::Timeout(recover) if end <= recover && quiet < rto.scale(0.9) => Kind::Timeout,
-            _ if self.duplicate_acks >= DUPLICATE_THRESHOLD && quiet < rto.scale(0.9) => Kind::Fast,
-            _ if holes_known && quiet < rto.scale(0.9) => Kind::Fast,
-            _ if highest && start > self.una && quiet < rto.scale(0.9) => Kind::TailProbe,
-            _ if highest && self.is_probe_time(quiet) => Kind::TailProbe,
-            _ if quiet >= rto.scale(0.9) || quiet >= Nanos::from_millis(190) => Kind::Timeout,
+            Recovery::Timeout(recover) if end <= recover && before_timer => Kind::Timeout,
+            _ if (self.duplicate_acks >= DUPLICATE_THRESHOLD || holes_known) && before_timer => Kind::Fast,
+            _ if highest && self.is_probe(start, quiet, rto) => Kind::TailProbe,
+            _ if !before_timer || quiet >= RTO_FLOOR.scale(0.95) => Kind::Timeout,
             _ if highest => Kind::TailProbe,
             _ => Kind::Fast,
         }
     }
 
-    /// RFC 8985 section 7.2: PTO = 2·SRTT, and before the RTO.
-    fn is_probe_time(&self, quiet: Nanos) -> bool {
-        self.smoothed.rtt().is_some_and(|srtt| {
-            quiet >= srtt.scale(1.6)
-                && quiet < self.smoothed.rto().scale(0.9).min(srtt.scale(2.0) + Nanos::from_millis(15))
-        })
+    /// RFC 8985 section 7.2: the probe comes after 2·SRTT, and the longest ACK delay more (200 ms) when only one segment is
+    /// outstanding; never later than the timer would. It needs SACK, and is sent once, so a first copy of the highest segment
+    /// after such a silence is the probe. Without SACK it can only be one well before the timer.
+    fn is_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
+        let again = self.outstanding.iter().rev().take(4).any(|sent| sent.start == start && sent.resent);
+        let Some(srtt) = self.smoothed.rtt() else {
+            return false;
+        };
+        let alone = start <= self.una;
+        let probe = srtt.scale(2.0) + if alone { RTO_FLOOR } else { Nanos::ZERO };
+        if self.sack_permitted {
+            !again && self.recovery == Recovery::None && quiet <= probe.max(rto).scale(1.25) && quiet >= srtt.scale(1.2)
+        } else {
+            !alone && quiet < rto.scale(0.9)
+        }
     }
 
     /// The hole that `[start, end)` fills, now gone or smaller.

@@ -67,3 +67,12 @@ fn what_it_is_and_what_to_do() {
         assert!(error.message.contains(remedy), "{error}");
     }
 }
+
+/// However much of the input is pushed at first, the same part of it decides.
+#[test]
+fn only_the_head_decides() {
+    let mut input = vec![b'a'; ENOUGH];
+    assert_eq!(detect(&input, false), Ok(Some(Format::Text)));
+    input.extend([0; 100_000]);
+    assert_eq!(detect(&input, false), Ok(Some(Format::Text)));
+}

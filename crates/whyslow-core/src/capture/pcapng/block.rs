@@ -21,6 +21,8 @@ pub(super) mod kind {
     /// With and without the permission to copy it.
     pub(crate) const CUSTOM: u32 = 0x0bad;
     pub(crate) const CUSTOM_NO_COPY: u32 = 0x4000_0bad;
+    /// System calls that sysdig recorded: three versions.
+    pub(crate) const SYSDIG_EVENTS: [u32; 3] = [0x204, 0x216, 0x221];
 
     /// Types that prove, together with a length that stands at both ends, that a block starts there.
     pub(crate) fn is_known(block_type: u32) -> bool {
@@ -55,19 +57,20 @@ impl PcapNg {
             kind::NAME_RESOLUTION => names(self.order, body, sink),
             kind::STATISTICS => self.statistics(body),
             kind::SECRETS => Ok(()),
-            kind::JOURNAL | kind::CUSTOM | kind::CUSTOM_NO_COPY => {
-                self.ledger.frame_without_packet();
-                Err((
-                    "not-a-packet",
-                    "a custom or journal block has a frame number (as in Wireshark) but holds no packet".to_owned(),
-                ))
-            }
+            kind::JOURNAL | kind::CUSTOM | kind::CUSTOM_NO_COPY => self.not_a_packet(),
+            event if kind::SYSDIG_EVENTS.contains(&event) => self.not_a_packet(),
             other => Err(("unknown-block", format!("a block of the unknown type {other:#x} was passed over"))),
         };
         if let Err((slug, detail)) = outcome {
             let offset = self.offset;
             self.ledger.note(slug, || format!("{detail}; first at byte {offset}"));
         }
+    }
+
+    fn not_a_packet(&mut self) -> Result<(), Wrong> {
+        self.ledger.frame_without_packet();
+        let detail = "a custom, journal or system call block has a frame number (as in Wireshark) but holds no packet";
+        Err(("not-a-packet", detail.to_owned()))
     }
 
     fn section(&mut self, block: &[u8]) -> Result<(), Wrong> {

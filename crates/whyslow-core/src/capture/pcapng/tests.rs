@@ -179,12 +179,13 @@ fn other_blocks_are_counted() {
         .block(0xbad, b"\0\0\0\x01")
         .block(9, b"__REALTIME_TIMESTAMP=1\n")
         .block(0x4000_0bad, b"\0\0\0\x01")
+        .block(0x204, &[0; 26])
         .block(0x77, b"")
         .packet(0, 1, 1, b"a", &[]);
     let (keep, summary) = read(&file.bytes).unwrap();
-    assert_eq!(keep.packets[0].frame, 4, "custom and journal blocks have frame numbers");
-    assert_eq!(slugs(&summary), [("not-a-packet", 3), ("unknown-block", 1)]);
-    assert!(detail(&summary, "unknown-block").contains("0x77 was passed over; first at byte 136"), "{summary:?}");
+    assert_eq!(keep.packets[0].frame, 5, "custom, journal and system call blocks have frame numbers");
+    assert_eq!(slugs(&summary), [("not-a-packet", 4), ("unknown-block", 1)]);
+    assert!(detail(&summary, "unknown-block").contains("0x77 was passed over; first at byte 176"), "{summary:?}");
 }
 
 #[test]

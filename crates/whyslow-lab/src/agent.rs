@@ -1,0 +1,227 @@
+//! The programs at the two ends are this very binary, started again inside a host's namespace.
+//!
+//! A binary that uses the lab calls [`maybe_run`] first thing in `main`. The parent writes one [`Job`] as a line of JSON to
+//! the agent's standard input; the agent answers with [`Event`]s, one a line, on its standard output. When the parent goes
+//! away the input ends, and so does the agent.
+
+use crate::sample::Sampler;
+use crate::scenario::Leg;
+use crate::scenario::host::SocketOptions;
+use crate::scenario::units::{Size, Time};
+use crate::scenario::work::{Connection, Work};
+use crate::work::stream::{self, Tls};
+use crate::work::transfers::Direction;
+use crate::work::{Report, credit, proxy, socket, transfers, turns};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
+
+/// The argument that makes a binary an agent.
+pub const ARGUMENT: &str = "__whyslow-lab-agent";
+
+/// What an agent is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// Which part it plays.
+    pub role: Role,
+    /// What its sockets are set to.
+    pub options: SocketOptions,
+    /// What is done.
+    pub work: Work,
+    /// Distance of the readings.
+    pub sample_every: Time,
+    /// Run on this processor alone.
+    pub cpu: Option<usize>,
+    /// Nice value.
+    pub nice: i32,
+}
+
+/// The part of an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Connects to `peer`.
+    Client {
+        /// The server, or the proxy.
+        peer: SocketAddr,
+        /// The server's certificate (DER), for TLS.
+        certificate: Option<Vec<u8>>,
+    },
+    /// Listens.
+    Server {
+        /// Here.
+        listen: SocketAddr,
+    },
+    /// Listens and connects on.
+    Proxy {
+        /// Here.
+        listen: SocketAddr,
+        /// On to this.
+        server: SocketAddr,
+        /// With a buffer of this size for each direction.
+        buffer: Size,
+        /// The leg without window scaling.
+        unscaled: Option<Leg>,
+    },
+    /// Burns its processor.
+    Hog,
+}
+
+/// What an agent says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// It listens (or burns); with TLS this is its certificate.
+    Ready {
+        /// DER.
+        certificate: Option<Vec<u8>>,
+    },
+    /// It has done its work.
+    Done(Box<Report>),
+    /// It could not.
+    Failed {
+        /// Why.
+        what: String,
+    },
+}
+
+/// Runs as an agent and returns the exit code when this process was started as one; `None` otherwise.
+pub fn maybe_run() -> Option<i32> {
+    if std::env::args_os().nth(1)? != ARGUMENT {
+        return None;
+    }
+    let mut line = String::new();
+    let job = match io::stdin().lock().read_line(&mut line) {
+        Ok(0) => return Some(1),
+        Ok(_) => serde_json::from_str::<Job>(&line).map_err(io::Error::other),
+        Err(e) => Err(e),
+    };
+    // When the parent is gone there is nobody to work for. It holds the other end of our input.
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(1);
+    });
+    let event = match job.and_then(|job| run(&job)) {
+        Ok(report) => Event::Done(Box::new(report)),
+        Err(e) => Event::Failed { what: e.to_string() },
+    };
+    let failed = matches!(event, Event::Failed { .. });
+    let said = say(&event);
+    Some(i32::from(failed || said.is_err()))
+}
+
+fn say(event: &Event) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, event)?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+fn run(job: &Job) -> io::Result<Report> {
+    place(job)?;
+    if matches!(job.role, Role::Hog) {
+        say(&Event::Ready { certificate: None })?;
+        let mut n = 0_u64;
+        loop {
+            n = std::hint::black_box(n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        }
+    }
+    crate::sample::set_timer_slack();
+    let sampler = Sampler::start(job.sample_every.duration());
+    let (connections, transfers) = match &job.role {
+        Role::Client { peer, certificate } => client(job, *peer, certificate.as_deref(), &sampler)?,
+        Role::Server { listen } => (server(job, *listen, &sampler)?, Vec::new()),
+        Role::Proxy { listen, server, buffer, unscaled } => {
+            proxy::scale(*unscaled, Leg::Client)?;
+            let listener = socket::listen(*listen, &job.options)?;
+            say(&Event::Ready { certificate: None })?;
+            let n = connections(&job.work);
+            let opened = proxy::run(n, &listener, *server, &job.options, buffer.len(), *unscaled, &sampler)?;
+            (opened, Vec::new())
+        }
+        Role::Hog => (Vec::new(), Vec::new()),
+    };
+    let (sockets, sampling) = sampler.finish();
+    Ok(Report { connections, transfers, sockets, sampling, cpu_us: cpu_us() })
+}
+
+/// How many connections the client will make.
+fn connections(work: &Work) -> usize {
+    match work {
+        Work::Download(t) | Work::Upload(t) if t.connection == Connection::New => t.all_sizes().len(),
+        _ => 1,
+    }
+}
+
+fn client(
+    job: &Job,
+    peer: SocketAddr,
+    certificate: Option<&[u8]>,
+    sampler: &Sampler,
+) -> io::Result<(Vec<crate::work::Opened>, Vec<crate::work::Transfer>)> {
+    let options = &job.options;
+    match &job.work {
+        Work::Download(t) | Work::Upload(t) => {
+            let tls = match certificate {
+                Some(certificate) => Some(Tls::client(certificate, t.record.len())?),
+                None => None,
+            };
+            transfers::client(t, direction(&job.work), peer, options, tls.as_ref(), sampler)
+        }
+        Work::Turns(t) => turns::client(&t.into(), peer, options, sampler),
+        Work::WriteWriteRead(w) => turns::client(&w.into(), peer, options, sampler),
+        Work::Credit(c) => credit::client(c, peer, options, sampler),
+    }
+}
+
+fn direction(work: &Work) -> Direction {
+    if matches!(work, Work::Upload(_)) { Direction::Up } else { Direction::Down }
+}
+
+fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<crate::work::Opened>> {
+    let mut tls = None;
+    let mut certificate = None;
+    if let Work::Download(t) | Work::Upload(t) = &job.work
+        && t.protocol.tls()
+    {
+        let (der, key) = stream::certificate()?;
+        tls = Some(Tls::server(der.clone(), key, t.record.len())?);
+        certificate = Some(der);
+    }
+    let listener = socket::listen(listen, &job.options)?;
+    say(&Event::Ready { certificate })?;
+    match &job.work {
+        Work::Download(t) | Work::Upload(t) => {
+            transfers::server(t, direction(&job.work), &listener, tls.as_ref(), sampler)
+        }
+        Work::Turns(t) => turns::server(&t.into(), &listener, sampler),
+        Work::WriteWriteRead(w) => turns::server(&w.into(), &listener, sampler),
+        Work::Credit(c) => credit::server(c, &listener, sampler),
+    }
+}
+
+/// Goes to the processor and takes the nice value that the job names.
+fn place(job: &Job) -> io::Result<()> {
+    if let Some(cpu) = job.cpu {
+        let mut set = nix::sched::CpuSet::new();
+        set.set(cpu)?;
+        nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(0), &set)?;
+    }
+    if job.nice != 0 {
+        // SAFETY: setpriority takes numbers only.
+        let result = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, job.nice) };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+fn cpu_us() -> u64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+    getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| {
+        let time = usage.user_time() + usage.system_time();
+        u64::try_from(time.num_microseconds()).unwrap_or(0)
+    })
+}

@@ -1,0 +1,101 @@
+//! Programs that cannot outlive us.
+//!
+//! A program runs in a process namespace of its own: when its first process ends the kernel kills the rest, and that
+//! process is killed when this one dies, also by SIGKILL. Between us and the program stand two small processes:
+//!
+//! ```text
+//! us ── waiter (ends as the program ended) ── first process of the namespace (reaps) ── the program
+//! ```
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::wait::{WaitStatus, wait, waitpid};
+use nix::unistd::{ForkResult, Pid, fork, getpid, getppid};
+
+/// Makes `command` run inside `namespace`, contained.
+pub(super) fn prepare(command: &mut Command, namespace: OwnedFd) {
+    let parent = getpid();
+    // SAFETY: `contain` makes system calls only, as is asked of code between fork and exec.
+    unsafe { command.pre_exec(move || contain(&namespace, parent).map_err(io::Error::from)) };
+}
+
+/// Starts it from a thread that lives as long as this process: the kernel sends the parent-death signal when the
+/// *thread* that forked ends.
+pub(super) fn spawn(command: Command) -> io::Result<Child> {
+    type Job = (Command, SyncSender<io::Result<Child>>);
+    static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
+    let spawner = SPAWNER.get_or_init(|| {
+        let (sender, jobs) = channel::<Job>();
+        let serve = move || {
+            for (mut command, answer) in jobs {
+                // Whoever asked waits for the answer.
+                let _ = answer.send(command.spawn());
+            }
+        };
+        // Without the thread the channel is closed, and each spawn says so.
+        let _ = thread::Builder::new().name("spawner".to_owned()).spawn(serve);
+        sender
+    });
+    let (answer, child) = sync_channel(1);
+    let gone = || io::Error::other("the spawner thread is not running");
+    spawner.send((command, answer)).map_err(|_| gone())?;
+    child.recv().map_err(|_| gone())?
+}
+
+/// Runs in the child; returns in the process that becomes the program.
+fn contain(namespace: &OwnedFd, parent: Pid) -> Result<(), Errno> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != parent {
+        return Err(Errno::ESRCH);
+    }
+    setns(namespace, CloneFlags::CLONE_NEWNET)?;
+    unshare(CloneFlags::CLONE_NEWPID)?;
+    // SAFETY: both sides go on with system calls only.
+    if let ForkResult::Parent { child } = unsafe { fork() }? {
+        stand_by();
+        end_as(waitpid(child, None));
+    }
+    set_pdeathsig(Signal::SIGKILL)?;
+    // SAFETY: as above.
+    if let ForkResult::Parent { child } = unsafe { fork() }? {
+        stand_by();
+        loop {
+            match wait() {
+                Ok(status) if status.pid() != Some(child) => {}
+                status => end_as(status),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Holds nothing of the program's but its standard streams, and leaves the terminal's signals to it.
+fn stand_by() {
+    // SAFETY: closes descriptors that this process does not use; it runs no destructors.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
+    for number in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGHUP] {
+        // SAFETY: ignoring a signal installs no handler. It cannot fail for these.
+        let _ = unsafe { signal(number, SigHandler::SigIgn) };
+    }
+}
+
+/// Ends this process as another ended; a signal becomes 128 + its number, as shells have it.
+fn end_as(status: Result<WaitStatus, Errno>) -> ! {
+    let code = match status {
+        Ok(WaitStatus::Exited(_, code)) => code,
+        Ok(WaitStatus::Signaled(_, number, _)) => 128 + number as i32,
+        _ => 255,
+    };
+    // SAFETY: ends a forked process without running the exit handlers that it shares with its parent.
+    unsafe { libc::_exit(code) }
+}

@@ -1,0 +1,16 @@
+//! Namespaces, devices, routes and settings: the hosts of a path on this one machine.
+
+pub mod config;
+mod contain;
+mod device;
+mod error;
+mod namespace;
+mod path;
+mod sysctl;
+
+pub use crate::port::Epoch;
+pub use crate::tap::{Tap, TapOutcome};
+pub use error::Error;
+pub use namespace::{Namespace, enter, enter_on_exec};
+pub use path::{Drops, Outcome, Path};
+pub use sysctl::DEFAULT_SYSCTLS;

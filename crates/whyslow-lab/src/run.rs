@@ -1,0 +1,449 @@
+//! Runs an experiment: builds each path, starts the programs, keeps what happened.
+//!
+//! Knows: the order of things, what makes a run void, which runs are already there.
+//! Promises: a folder that has a `result.json` is a finished run; a void run is made again and never reported as a result;
+//! whatever happens, no process, namespace or device is left.
+//! Ignores: what the figures mean ([`crate::figures`]) and how they are shown ([`crate::show`]).
+
+use crate::agent::{self, Event, Job, Role};
+use crate::count;
+use crate::net::config::Host;
+use crate::net::{Path as NetPath, Tap};
+use crate::sample;
+use crate::scenario::host::HostSpec;
+use crate::scenario::work::{Protocol, Work};
+use crate::scenario::{Experiment, Scenario, Variant};
+use crate::truth::{self, EndTruth, HostTruth, Machine, RunResult, SCHEMA, Truth};
+use crate::work::Report;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Folder of all results; each run gets a folder below it.
+    pub out: PathBuf,
+    /// How often each run is made.
+    pub repeat: u32,
+    /// Only runs whose label contains one of these; empty for all.
+    pub only: Vec<String>,
+    /// Runs at the same time. More than one disturbs the others on a small machine.
+    pub jobs: usize,
+    /// How often a void run is tried in all.
+    pub attempts: u32,
+    /// The program that becomes an agent when started with [`agent::ARGUMENT`]; this very binary when it is `None`.
+    pub agent: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Results in `out`, each run once, one at a time, up to three tries.
+    pub fn new(out: impl Into<PathBuf>) -> Self {
+        Self { out: out.into(), repeat: 1, only: Vec::new(), jobs: 1, attempts: 3, agent: None }
+    }
+}
+
+/// What is going on, for a progress bar.
+#[derive(Clone, Debug)]
+pub enum Progress<'a> {
+    /// A run begins.
+    Started {
+        /// Its label.
+        label: &'a str,
+        /// Its place in all, from 0.
+        index: usize,
+        /// How many there are.
+        total: usize,
+    },
+    /// The machine spoiled a run; it is made again while tries are left.
+    Void {
+        /// Its label.
+        label: &'a str,
+        /// Why.
+        why: &'a [String],
+        /// Which try it was, from 1.
+        attempt: u32,
+    },
+    /// A run is there: made now, or kept from before.
+    Finished {
+        /// Its label.
+        label: &'a str,
+        /// Made before.
+        kept: bool,
+        /// It.
+        result: &'a RunResult,
+    },
+}
+
+/// Why nothing could be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A file or folder.
+    #[error("{what}: {source}")]
+    File {
+        /// Which, and what was being done.
+        what: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// `--only` names nothing.
+    #[error("no run is named {0:?}; there are: {1}")]
+    NothingNamed(Vec<String>, String),
+    /// Namespaces or devices.
+    #[error(transparent)]
+    Net(#[from] crate::net::Error),
+}
+
+fn file_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
+    let what = what.into();
+    move |source| RunError::File { what, source }
+}
+
+/// Runs all that is asked for, in the order of the experiment. Runs that are there already are kept.
+pub fn run(
+    experiment: &Experiment,
+    settings: &Settings,
+    progress: &(dyn Fn(Progress<'_>) + Sync),
+) -> Result<Vec<RunResult>, RunError> {
+    let wanted =
+        |run: &Variant| settings.only.is_empty() || settings.only.iter().any(|only| run.label.contains(only.as_str()));
+    let runs: Vec<(&Variant, u32)> = experiment
+        .runs
+        .iter()
+        .filter(|run| wanted(run))
+        .flat_map(|run| (1..=settings.repeat.max(1)).map(move |n| (run, n)))
+        .collect();
+    if runs.is_empty() {
+        let labels: Vec<_> = experiment.runs.iter().map(|r| r.label.as_str()).collect();
+        return Err(RunError::NothingNamed(settings.only.clone(), labels.join(", ")));
+    }
+    std::fs::create_dir_all(&settings.out).map_err(file_error(settings.out.display().to_string()))?;
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Result<RunResult, RunError>)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..settings.jobs.clamp(1, runs.len()) {
+            scope.spawn(|| {
+                while let Some((run, repetition)) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let index = next.load(Ordering::SeqCst).saturating_sub(1);
+                    progress(Progress::Started { label: &run.label, index, total: runs.len() });
+                    let result = keep_or_make(experiment, run, *repetition, settings, progress);
+                    let failed = result.is_err();
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((order(&runs, run, *repetition), result));
+                    if failed {
+                        // The next one would fail for the same reason.
+                        next.store(runs.len(), Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn order(runs: &[(&Variant, u32)], run: &Variant, repetition: u32) -> usize {
+    runs.iter().position(|(r, n)| std::ptr::eq(*r, run) && *n == repetition).unwrap_or(usize::MAX)
+}
+
+/// The folder of a run.
+pub fn folder(out: &Path, experiment: &str, run: &Variant, repetition: u32) -> PathBuf {
+    let plain = |text: &str| -> String {
+        let keep = |c: char| if c.is_ascii_alphanumeric() || "._-=+".contains(c) { c } else { '_' };
+        text.chars().map(keep).take(120).collect()
+    };
+    out.join(plain(experiment)).join(format!("{}-{repetition}", plain(&run.label)))
+}
+
+fn keep_or_make(
+    experiment: &Experiment,
+    run: &Variant,
+    repetition: u32,
+    settings: &Settings,
+    progress: &(dyn Fn(Progress<'_>) + Sync),
+) -> Result<RunResult, RunError> {
+    let folder = folder(&settings.out, &experiment.name, run, repetition);
+    let key = run.scenario.key();
+    if let Some(result) = read_result(&folder).filter(|r| r.key == key && r.problems.is_empty()) {
+        progress(Progress::Finished { label: &run.label, kept: true, result: &result });
+        return Ok(result);
+    }
+    let attempts = settings.attempts.max(1);
+    let mut attempt = 0;
+    let result = loop {
+        attempt += 1;
+        let partial = folder.with_extension("partial");
+        let fresh = || -> io::Result<()> {
+            for old in [&partial, &folder] {
+                if old.exists() {
+                    std::fs::remove_dir_all(old)?;
+                }
+            }
+            std::fs::create_dir_all(&partial)
+        };
+        fresh().map_err(file_error(partial.display().to_string()))?;
+        let mut result = RunResult {
+            schema: SCHEMA.to_owned(),
+            experiment: experiment.name.clone(),
+            label: run.label.clone(),
+            values: run.values.clone(),
+            repetition,
+            key: key.clone(),
+            cause: run.scenario.cause.clone(),
+            voided: attempt - 1,
+            problems: Vec::new(),
+            confirmed: false,
+            claims: Vec::new(),
+            figures: BTreeMap::new(),
+        };
+        match once(&experiment.name, run, &partial, settings)? {
+            Ok((truth, figures)) => {
+                let void = truth.void.clone();
+                write_json(&partial.join("truth.json"), &truth)?;
+                if !void.is_empty() {
+                    progress(Progress::Void { label: &run.label, why: &void, attempt });
+                    if attempt < attempts {
+                        continue;
+                    }
+                    result.problems = void;
+                }
+                result.claims = truth::check(&run.scenario.verify, &figures);
+                result.confirmed = result.problems.is_empty() && result.claims.iter().all(|c| c.holds);
+                result.figures = figures;
+            }
+            Err(why) => result.problems = vec![why],
+        }
+        write_json(&partial.join("result.json"), &result)?;
+        std::fs::rename(&partial, &folder).map_err(file_error(folder.display().to_string()))?;
+        break result;
+    };
+    progress(Progress::Finished { label: &run.label, kept: false, result: &result });
+    Ok(result)
+}
+
+/// The result in a folder, if there is one that this version understands.
+pub fn read_result(folder: &Path) -> Option<RunResult> {
+    let text = std::fs::read_to_string(folder.join("result.json")).ok()?;
+    serde_json::from_str::<RunResult>(&text).ok().filter(|r| r.schema == SCHEMA)
+}
+
+fn write_json(file: &Path, value: &impl serde::Serialize) -> Result<(), RunError> {
+    let write = || -> io::Result<()> {
+        let mut out = io::BufWriter::new(std::fs::File::create(file)?);
+        serde_json::to_writer(&mut out, value)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    };
+    write().map_err(file_error(file.display().to_string()))
+}
+
+type Outcome = (Truth, crate::figures::Figures);
+
+/// One try. The inner error is about this run (its programs failed); the outer one is about all.
+fn once(
+    experiment: &str,
+    run: &Variant,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<Result<Outcome, String>, RunError> {
+    let scenario = &run.scenario;
+    let config = match scenario.resolve() {
+        Ok(config) => config,
+        Err((key, allowed)) => return Ok(Err(format!("{key}: {allowed}"))),
+    };
+    let mut path = NetPath::build(&config)?;
+    let hosts: Vec<Host> = [Host::Client, Host::Proxy, Host::Server]
+        .into_iter()
+        .filter(|h| *h != Host::Proxy || config.proxy.is_some())
+        .collect();
+    let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
+    let capture = |host: Host| folder.join(format!("{}.pcap", host.name()));
+    let taps: Vec<Tap> = hosts.iter().map(|host| Tap { host: *host, file: capture(*host), snaplen }).collect();
+    path.start(&taps)?;
+    let played = play(&path, scenario, settings);
+    let stopped = path.stop()?;
+    let ends = match played {
+        Ok(ends) => ends,
+        Err(e) => return Ok(Err(e.to_string())),
+    };
+    let mut in_force = BTreeMap::new();
+    for host in &hosts {
+        let truth = HostTruth {
+            sysctls: path.settings(*host)?,
+            routes: path.routes(*host)?,
+            counters: path.counters(*host)?,
+            metrics: path.metrics(*host)?,
+        };
+        in_force.insert(host.name().to_owned(), truth);
+    }
+    let truth = Truth {
+        schema: SCHEMA,
+        experiment: experiment.to_owned(),
+        label: run.label.clone(),
+        cause: scenario.cause.clone(),
+        scenario: scenario.clone(),
+        machine: Machine::here(),
+        epoch_ns: path.epoch().realtime_ns,
+        hosts: in_force,
+        ends,
+        socket_columns: sample::columns(),
+        links: stopped.links,
+        void: stopped.void,
+    };
+    let mut captures = BTreeMap::new();
+    for host in hosts {
+        let file = capture(host);
+        let counted = count::count(&file).map_err(file_error(file.display().to_string()))?;
+        captures.insert(host.name().to_owned(), counted);
+    }
+    let figures = truth::figures(&truth, &captures);
+    Ok(Ok((truth, figures)))
+}
+
+/// The port that says to an analyser what is spoken.
+fn port(work: &Work) -> u16 {
+    match work {
+        Work::Download(t) | Work::Upload(t) => match t.protocol {
+            Protocol::Plain => 5001,
+            Protocol::Http => 80,
+            Protocol::Tls | Protocol::Https => 443,
+        },
+        Work::Turns(_) | Work::WriteWriteRead(_) | Work::Credit(_) => 5001,
+    }
+}
+
+fn play(path: &NetPath, scenario: &Scenario, settings: &Settings) -> io::Result<BTreeMap<String, EndTruth>> {
+    let deadline = Instant::now() + scenario.timeout.duration();
+    let port = port(&scenario.work);
+    let address = |host: Host| path.address(host).map(|ip| SocketAddr::new(ip, port)).map_err(io::Error::other);
+    let anywhere = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port);
+    let start = |host: Host, spec: &HostSpec, role: Role| -> io::Result<Agent> {
+        let job = Job {
+            role,
+            options: spec.socket(),
+            work: scenario.work.clone(),
+            sample_every: scenario.sample_every,
+            cpu: spec.cpu,
+            nice: spec.nice,
+        };
+        Agent::start(path, host, &job, settings)
+    };
+    let mut hogs = Vec::new();
+    for (host, spec) in [(Host::Client, &scenario.client), (Host::Server, &scenario.server)] {
+        for _ in 0..spec.hogs {
+            let mut hog = start(host, &HostSpec { nice: 0, ..spec.clone() }, Role::Hog)?;
+            hog.ready(deadline)?;
+            hogs.push(hog);
+        }
+    }
+    let mut server = start(Host::Server, &scenario.server, Role::Server { listen: anywhere })?;
+    let certificate = server.ready(deadline)?;
+    let mut peer = address(Host::Server)?;
+    let mut proxy = None;
+    if let Some(spec) = &scenario.proxy {
+        let role = Role::Proxy {
+            listen: anywhere,
+            server: address(Host::Server)?,
+            buffer: spec.buffer.0,
+            unscaled: spec.unscaled,
+        };
+        let mut agent = start(Host::Proxy, &spec.host, role)?;
+        agent.ready(deadline)?;
+        proxy = Some(agent);
+        peer = address(Host::Proxy)?;
+    }
+    let mut client = start(Host::Client, &scenario.client, Role::Client { peer, certificate })?;
+    // The client first: when an end fails, it is the client that tells what the user would have seen.
+    let mut ends = BTreeMap::from([("client".to_owned(), client.done(deadline)?.into())]);
+    if let Some(mut proxy) = proxy {
+        ends.insert("proxy".to_owned(), proxy.done(deadline)?.into());
+    }
+    ends.insert("server".to_owned(), server.done(deadline)?.into());
+    Ok(ends)
+}
+
+/// A child process that is an agent; it does not outlive this value.
+struct Agent {
+    name: &'static str,
+    child: Child,
+    // Its end tells the agent that nobody waits for it any more.
+    _input: ChildStdin,
+    events: mpsc::Receiver<io::Result<Event>>,
+}
+
+impl Agent {
+    fn start(path: &NetPath, host: Host, job: &Job, settings: &Settings) -> io::Result<Self> {
+        let program = settings.agent.clone().map_or_else(std::env::current_exe, Ok)?;
+        let mut command = Command::new(program);
+        command.arg(agent::ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = path.spawn(host, command).map_err(io::Error::other)?;
+        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("the agent has no pipes"));
+        };
+        let (sender, events) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let event = line.and_then(|line| serde_json::from_str(&line).map_err(io::Error::other));
+                if sender.send(event).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut line = serde_json::to_vec(job)?;
+        line.push(b'\n');
+        let agent_started = input.write_all(&line).and_then(|()| input.flush());
+        let agent = Self { name: host.name(), child, _input: input, events };
+        agent_started.map(|()| agent)
+    }
+
+    fn next(&mut self, deadline: Instant) -> io::Result<Event> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match self.events.recv_timeout(left) {
+            Ok(Ok(Event::Failed { what })) => Err(io::Error::other(format!("the {}: {what}", self.name))),
+            Ok(event) => event,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                let text = format!("the {} was not done in time (see the scenario's `timeout`)", self.name);
+                Err(io::Error::new(io::ErrorKind::TimedOut, text))
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                let status = self.child.wait()?;
+                Err(io::Error::other(format!("the {}'s program ended without a word ({status})", self.name)))
+            }
+        }
+    }
+
+    /// Waits until it listens; its certificate when it has one.
+    fn ready(&mut self, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
+        match self.next(deadline)? {
+            Event::Ready { certificate } => Ok(certificate),
+            other => Err(io::Error::other(format!("the {} said {other:?} before it was ready", self.name))),
+        }
+    }
+
+    /// Waits until it has done its work.
+    fn done(&mut self, deadline: Instant) -> io::Result<Report> {
+        match self.next(deadline)? {
+            Event::Done(report) => Ok(*report),
+            other => Err(io::Error::other(format!("the {} said {other:?} at its end", self.name))),
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // It has ended by itself, or nobody wants its answer.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How long all that is asked for will take at most, from what the scenarios say themselves: for a first guess of a
+/// progress bar.
+pub fn at_most(experiment: &Experiment, repeat: u32) -> Duration {
+    experiment.runs.iter().map(|run| run.scenario.timeout.duration()).sum::<Duration>() * repeat
+}

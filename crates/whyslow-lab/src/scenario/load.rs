@@ -1,0 +1,381 @@
+//! From text to experiments: the matrix is crossed on the parsed text, so that every value keeps its place in the file and
+//! an error can point at it.
+
+use super::{Expectation, Experiment, Scenario, ScenarioError, Variant};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// More runs than this are a mistake, not an experiment.
+const MAX_RUNS: usize = 10_000;
+
+/// A file after the matrix has been taken out of it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    about: String,
+    #[serde(default)]
+    columns: Vec<crate::figures::Name>,
+    #[serde(default)]
+    expect: Vec<Expectation>,
+    // The scenario's own keys. Spelled out because `flatten` would lose the places in the file.
+    #[serde(default)]
+    cause: Option<String>,
+    #[serde(default)]
+    path: Option<super::PathSpec>,
+    #[serde(default)]
+    client: Option<super::HostSpec>,
+    #[serde(default)]
+    server: Option<super::HostSpec>,
+    #[serde(default)]
+    proxy: Option<super::ProxySpec>,
+    #[serde(default)]
+    work: Option<super::Work>,
+    #[serde(default)]
+    emulator: Option<super::EmulatorSpec>,
+    #[serde(default)]
+    snaplen: Option<super::Size>,
+    #[serde(default)]
+    sample_every: Option<super::Time>,
+    #[serde(default)]
+    timeout: Option<super::Time>,
+    #[serde(default)]
+    verify: Option<Vec<crate::figures::Claim>>,
+}
+
+impl Document {
+    fn scenario(self) -> Scenario {
+        let d = Scenario::default();
+        Scenario {
+            cause: self.cause.unwrap_or(d.cause),
+            path: self.path.unwrap_or(d.path),
+            client: self.client.unwrap_or(d.client),
+            server: self.server.unwrap_or(d.server),
+            proxy: self.proxy,
+            work: self.work.unwrap_or(d.work),
+            emulator: self.emulator.unwrap_or(d.emulator),
+            snaplen: self.snaplen.unwrap_or(d.snaplen),
+            sample_every: self.sample_every.unwrap_or(d.sample_every),
+            timeout: self.timeout.unwrap_or(d.timeout),
+            verify: self.verify.unwrap_or(d.verify),
+        }
+    }
+}
+
+type Table<'t> = DeTable<'t>;
+type Node<'t> = Spanned<DeValue<'t>>;
+/// One setting of a variant: its key, where the key stands, and the value.
+type Setting<'t> = (String, Range<usize>, Node<'t>);
+
+/// The file that is being read, for error messages.
+struct Source<'t> {
+    file: &'t str,
+    text: &'t str,
+}
+
+impl Source<'_> {
+    fn error(
+        &self,
+        span: Option<Range<usize>>,
+        key: &str,
+        what: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> ScenarioError {
+        ScenarioError::at(self.file, self.text, span, key.to_owned(), what.into(), allowed.into())
+    }
+}
+
+/// Reads an experiment. `file` is only for messages; `overrides` are `key=value` as on the command line.
+pub fn load(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Experiment, ScenarioError> {
+    let source = Source { file, text };
+    let document = DeTable::parse(text).map_err(|e| from_toml(&source, &DeTable::new(), &e))?;
+    let span = document.span();
+    let mut base = document.into_inner();
+    let matrix = take(&mut base, "matrix");
+    let cases = take(&mut base, "case");
+    for (key, value) in overrides {
+        set(&mut base, key, override_value(value)).map_err(|what| command_line(key, what))?;
+    }
+    let mut axes = axes(&source, matrix)?;
+    let mut cases = cases_of(&source, cases)?;
+    // The command line has the last word: over the file, its cases and its matrix.
+    for (key, value) in overrides {
+        for (_, settings) in &mut cases {
+            settings.retain(|(name, _, _)| name != key);
+        }
+        for (_, _, values) in axes.iter_mut().filter(|(name, _, _)| name == key) {
+            *values = vec![override_value(value)];
+        }
+    }
+    let count = axes.iter().map(|(_, _, values)| values.len()).product::<usize>().saturating_mul(cases.len().max(1));
+    if count > MAX_RUNS {
+        let what = format!("the matrix gives {count} runs");
+        return Err(source.error(None, "matrix", what, format!("at most {MAX_RUNS}")));
+    }
+    let mut header: Option<Experiment> = None;
+    let mut runs = Vec::with_capacity(count);
+    for (case, settings) in &cases {
+        for combination in combinations(&axes) {
+            let mut table = base.clone();
+            let mut values = BTreeMap::new();
+            let mut label: Vec<String> = case.iter().cloned().collect();
+            if let Some(case) = case {
+                values.insert("case".to_owned(), case.clone());
+            }
+            for (key, span, value) in settings.iter().chain(&combination) {
+                set(&mut table, key, value.clone()).map_err(|what| source.error(Some(span.clone()), key, what, ""))?;
+            }
+            for (key, _, value) in &combination {
+                let written = text_of(value.get_ref());
+                label.push(format!("{key}={written}"));
+                values.insert(key.clone(), written);
+            }
+            let document = Document::deserialize(toml::Deserializer::from(Spanned::new(span.clone(), table.clone())))
+                .map_err(|e| from_toml(&source, &table, &e))?;
+            let name = document.name.clone().unwrap_or_else(|| stem(file));
+            if header.is_none() {
+                header = Some(Experiment {
+                    name: name.clone(),
+                    title: document.title.clone(),
+                    about: document.about.trim().to_owned(),
+                    columns: document.columns.iter().map(|c| c.0.clone()).collect(),
+                    expect: document.expect.clone(),
+                    runs: Vec::new(),
+                });
+            }
+            let scenario = document.scenario();
+            scenario.resolve().map_err(|(key, allowed)| {
+                let place = find(&table, &key);
+                source.error(place, &key, "a value that is not possible", allowed)
+            })?;
+            let label = if label.is_empty() { name } else { label.join(" ") };
+            runs.push(Variant { label, values, scenario });
+        }
+    }
+    let mut experiment = header.ok_or_else(|| source.error(None, "case", "no run at all", "at least one [[case]]"))?;
+    experiment.runs = runs;
+    check_expectations(&source, &base, &experiment)?;
+    Ok(experiment)
+}
+
+/// An expectation that speaks of no run would never be printed: a misspelt key.
+fn check_expectations(source: &Source<'_>, base: &Table<'_>, experiment: &Experiment) -> Result<(), ScenarioError> {
+    for expectation in &experiment.expect {
+        crate::figures::Name::check(&expectation.figure)
+            .map_err(|what| source.error(find(base, "expect"), "expect.figure", what, crate::figures::allowed()))?;
+        if !experiment.runs.iter().any(|run| run.is_meant(expectation)) && !experiment.runs.is_empty() {
+            let what = format!("no run has {:?}", expectation.when);
+            let labels: Vec<_> = experiment.runs.iter().take(20).map(|r| r.label.as_str()).collect();
+            return Err(source.error(find(base, "expect"), "expect.when", what, labels.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+fn stem(file: &str) -> String {
+    std::path::Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned())
+}
+
+fn command_line(key: &str, what: String) -> ScenarioError {
+    ScenarioError::at("the command line", "", None, key.to_owned(), what, "KEY=VALUE".to_owned())
+}
+
+/// A value of the command line: TOML when it is TOML, else the bare word.
+fn override_value(text: &str) -> Node<'_> {
+    let value = DeValue::parse(text).map_or_else(|_| DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
+    Spanned::new(0..0, value)
+}
+
+fn take<'t>(table: &mut Table<'t>, key: &str) -> Option<(Range<usize>, Node<'t>)> {
+    let found = table.keys().find(|k| k.get_ref() == key)?.clone();
+    let span = found.span();
+    table.remove(&found).map(|value| (span, value))
+}
+
+/// Puts `value` at a dotted key, making tables on the way.
+fn set<'t>(table: &mut Table<'t>, key: &str, value: Node<'t>) -> Result<(), String> {
+    let (first, rest) = match key.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (key, None),
+    };
+    if first.is_empty() {
+        return Err(format!("`{key}` is not a key"));
+    }
+    let existing = table.keys().find(|k| k.get_ref() == first).cloned();
+    let Some(rest) = rest else {
+        if let Some(existing) = existing {
+            table.remove(&existing);
+        }
+        table.insert(Spanned::new(value.span(), Cow::Owned(first.to_owned())), value);
+        return Ok(());
+    };
+    let name = existing.unwrap_or_else(|| Spanned::new(value.span(), Cow::Owned(first.to_owned())));
+    let slot = table.entry(name).or_insert_with(|| Spanned::new(value.span(), DeValue::Table(DeTable::new())));
+    match slot.get_mut() {
+        DeValue::Table(inner) => set(inner, rest, value),
+        _ => Err(format!("`{first}` is not a table, so it has no `{rest}`")),
+    }
+}
+
+type Axis<'t> = (String, Range<usize>, Vec<Node<'t>>);
+
+fn axes<'t>(source: &Source<'_>, matrix: Option<(Range<usize>, Node<'t>)>) -> Result<Vec<Axis<'t>>, ScenarioError> {
+    const ALLOWED: &str = r#"dotted keys with lists of values: "path.rtt" = ["10ms", "100ms"]"#;
+    let Some((span, node)) = matrix else { return Ok(Vec::new()) };
+    let DeValue::Table(table) = node.into_inner() else {
+        return Err(source.error(Some(span), "matrix", "not a table", ALLOWED));
+    };
+    let mut axes = Vec::new();
+    for (key, value) in table {
+        let span = key.span();
+        let name = format!("matrix.{}", key.get_ref());
+        match value.into_inner() {
+            DeValue::Array(values) if !values.is_empty() => {
+                axes.push((key.into_inner().into_owned(), span, values.into_iter().collect()));
+            }
+            DeValue::Array(_) => return Err(source.error(Some(span), &name, "an empty list", "at least one value")),
+            _ => return Err(source.error(Some(span), &name, "not a list of values", ALLOWED)),
+        }
+    }
+    // As in the file: the parser sorts keys by name.
+    axes.sort_by_key(|(_, span, _): &Axis<'_>| span.start);
+    Ok(axes)
+}
+
+/// Every combination of the axes; the last axis changes fastest.
+fn combinations<'t>(axes: &[Axis<'t>]) -> Vec<Vec<Setting<'t>>> {
+    axes.iter().fold(vec![Vec::new()], |all, (key, span, values)| {
+        all.into_iter()
+            .flat_map(|begun: Vec<Setting<'t>>| {
+                values.iter().map(move |value| {
+                    let mut next = begun.clone();
+                    next.push((key.clone(), span.clone(), value.clone()));
+                    next
+                })
+            })
+            .collect()
+    })
+}
+
+type Case<'t> = (Option<String>, Vec<Setting<'t>>);
+
+fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) -> Result<Vec<Case<'t>>, ScenarioError> {
+    const ALLOWED: &str = r#"[[case]] with a `name` and `set = { "path.rtt" = "100ms", … }`"#;
+    let Some((span, node)) = cases else { return Ok(vec![(None, Vec::new())]) };
+    let DeValue::Array(list) = node.into_inner() else {
+        return Err(source.error(Some(span), "case", "not a list of cases", ALLOWED));
+    };
+    let mut all = Vec::new();
+    for case in list {
+        let place = case.span();
+        let wrong = |place: Range<usize>, what: String| source.error(Some(place), "case", what, ALLOWED);
+        let DeValue::Table(table) = case.into_inner() else { return Err(wrong(place, "not a table".into())) };
+        let mut name = None;
+        let mut settings = Vec::new();
+        for (key, value) in table {
+            let span = key.span();
+            match (key.get_ref().as_ref(), value.into_inner()) {
+                ("name", DeValue::String(text)) => name = Some(text.into_owned()),
+                ("set", DeValue::Table(set)) => {
+                    for (key, value) in set {
+                        flatten(key.get_ref(), key.span(), value, &mut settings);
+                    }
+                }
+                (other, _) => return Err(wrong(span, format!("`{other}` is unknown or of another type"))),
+            }
+        }
+        let Some(name) = name else { return Err(wrong(place, "a case without a name".into())) };
+        if all.iter().any(|(other, _): &Case<'_>| other.as_deref() == Some(&name)) {
+            return Err(wrong(place, format!("a second case `{name}`")));
+        }
+        all.push((Some(name), settings));
+    }
+    Ok(all)
+}
+
+/// A table under `set` is a set of keys below it, so that it is laid over what the file says and does not replace it.
+fn flatten<'t>(key: &str, span: Range<usize>, value: Node<'t>, into: &mut Vec<Setting<'t>>) {
+    let place = value.span();
+    match value.into_inner() {
+        DeValue::Table(table) if !key.contains('.') => {
+            for (inner, value) in table {
+                flatten(&format!("{key}.{}", inner.get_ref()), inner.span(), value, into);
+            }
+        }
+        other => into.push((key.to_owned(), span, Spanned::new(place, other))),
+    }
+}
+
+/// A value as it stands in a label.
+fn text_of(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(s) => s.to_string(),
+        DeValue::Integer(i) => i.to_string(),
+        DeValue::Float(x) => x.to_string(),
+        DeValue::Boolean(b) => b.to_string(),
+        DeValue::Datetime(d) => d.to_string(),
+        DeValue::Array(list) => list.iter().map(|v| text_of(v.get_ref())).collect::<Vec<_>>().join("+"),
+        DeValue::Table(table) => {
+            let parts: Vec<_> =
+                table.iter().map(|(k, v)| format!("{}:{}", k.get_ref(), text_of(v.get_ref()))).collect();
+            parts.join("+")
+        }
+    }
+}
+
+/// The place of a dotted key: of its value, or of the nearest parent that is written down.
+fn find(table: &Table<'_>, key: &str) -> Option<Range<usize>> {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let (name, value) = table.iter().find(|(k, _)| k.get_ref() == first)?;
+    let here = name.span();
+    match (rest, value.get_ref()) {
+        (Some(rest), DeValue::Table(inner)) => find(inner, rest).or(Some(here)),
+        (_, DeValue::Table(_) | DeValue::Array(_)) => Some(here),
+        _ => Some(value.span()),
+    }
+}
+
+/// The dotted key that stands at a place.
+fn key_at(table: &Table<'_>, at: usize) -> Option<String> {
+    let within = |span: Range<usize>| span.start <= at && at < span.end.max(span.start + 1);
+    for (name, value) in table {
+        let inner = match value.get_ref() {
+            DeValue::Table(inner) => key_at(inner, at),
+            DeValue::Array(list) => list.iter().find_map(|item| match item.get_ref() {
+                DeValue::Table(inner) => key_at(inner, at),
+                _ => None,
+            }),
+            _ => None,
+        };
+        if let Some(inner) = inner {
+            return Some(format!("{}.{inner}", name.get_ref()));
+        }
+        if within(name.span()) || within(value.span()) {
+            return Some(name.get_ref().to_string());
+        }
+    }
+    None
+}
+
+/// The parser's message, split into what is wrong and what is allowed.
+fn from_toml(source: &Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> ScenarioError {
+    let message = error.message();
+    let (what, allowed) = match message.split_once(", expected ") {
+        Some((what, allowed)) => (what, allowed),
+        None => (message, ""),
+    };
+    let what = what.replacen("unknown field", "unknown key", 1).replacen("missing field", "missing key", 1);
+    let allowed = allowed.strip_prefix("one of ").unwrap_or(allowed).to_owned();
+    // A value from the command line has the empty place 0..0.
+    let span = error.span().filter(|s| s.end > 0);
+    let key = span.as_ref().and_then(|s| key_at(table, s.start)).unwrap_or_default();
+    source.error(span, &key, what, allowed)
+}

@@ -1,0 +1,208 @@
+//! Scenarios: what a path is like, what its hosts are set to, what they do, and what should come of it.
+//!
+//! A file is TOML: one scenario, or a `[matrix]` that crosses lists of values, or `[[case]]`s that name sets of values, or
+//! both crossed. Everything is typed and carries its unit; an unknown key, a missing unit or an impossible value is an
+//! error that names the file, the line, the key and what is allowed, and nothing has been started then.
+//!
+//! Knows: the text and its meaning. Promises: a scenario that loads can be built. Ignores: running it ([`crate::run`]).
+
+pub mod error;
+pub mod host;
+mod load;
+pub mod path;
+pub mod units;
+pub mod work;
+
+pub use error::ScenarioError;
+pub use load::load;
+
+use crate::figures::{Claim, Value};
+use crate::net::config::PathConfig;
+use host::HostSpec;
+use path::{EmulatorSpec, PathSpec};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use units::{Size, Time};
+use work::Work;
+
+/// One experiment: everything that one run needs to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scenario {
+    /// The cause that is meant to hold the transfer back: a slug such as `receive-window`; `none` for a healthy one.
+    pub cause: String,
+    /// The path between client and server (with a proxy: between client and proxy).
+    pub path: PathSpec,
+    /// Who connects.
+    pub client: HostSpec,
+    /// Who listens.
+    pub server: HostSpec,
+    /// A userspace TCP proxy between them, with its own path to the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<ProxySpec>,
+    /// What they do.
+    pub work: Work,
+    /// How the path is carried.
+    pub emulator: EmulatorSpec,
+    /// Bytes kept of each packet.
+    pub snaplen: Size,
+    /// Distance of the readings of TCP_INFO.
+    pub sample_every: Time,
+    /// A run that takes longer is stopped and is void.
+    pub timeout: Time,
+    /// What must be true of the measured figures for the intended cause to have been the real one.
+    pub verify: Vec<Claim>,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Self {
+            cause: "none".to_owned(),
+            path: PathSpec::default(),
+            client: HostSpec::default(),
+            server: HostSpec::default(),
+            proxy: None,
+            work: Work::default(),
+            emulator: EmulatorSpec::default(),
+            snaplen: Size(128),
+            sample_every: Time(2_000_000),
+            timeout: Time(120_000_000_000),
+            verify: Vec::new(),
+        }
+    }
+}
+
+/// The host in the middle: it accepts from the client and connects on to the server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProxySpec {
+    /// Its settings.
+    pub host: HostSpec,
+    /// Between proxy and server.
+    pub path: PathSpec,
+    /// Bytes that the proxy holds in each direction.
+    pub buffer: ProxyBuffer,
+    /// The leg without window scaling, for a balancer that forgets the option on one side (none: as `host` says).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unscaled: Option<Leg>,
+}
+
+/// One of the proxy's two connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leg {
+    /// With the client.
+    Client,
+    /// With the server.
+    Server,
+}
+
+/// The proxy's own buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProxyBuffer(pub Size);
+
+impl Default for ProxyBuffer {
+    fn default() -> Self {
+        Self(Size(65_536))
+    }
+}
+
+/// A file's scenarios, and what it says about them.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Short name, as in `lab run NAME`.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// What it shows and what to expect.
+    pub about: String,
+    /// The figures that a table of its runs shows.
+    pub columns: Vec<String>,
+    /// What others measured.
+    pub expect: Vec<Expectation>,
+    /// What is run.
+    pub runs: Vec<Variant>,
+}
+
+/// One combination of the matrix.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// What is different from the other runs: `path.rtt=7ms`; the experiment's name when there is one run only.
+    pub label: String,
+    /// The same as key and value.
+    pub values: BTreeMap<String, String>,
+    /// All of it.
+    pub scenario: Scenario,
+}
+
+/// A figure that a write-up gives for some of the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// Key and value of the runs that it is about; empty for all.
+    #[serde(default)]
+    pub when: BTreeMap<String, toml::Value>,
+    /// Name of the figure.
+    pub figure: String,
+    /// The write-up's value.
+    pub is: Value,
+    /// A remark.
+    #[serde(default)]
+    pub note: String,
+}
+
+impl Variant {
+    /// Whether an expectation speaks of this run.
+    pub fn is_meant(&self, expectation: &Expectation) -> bool {
+        expectation.when.iter().all(|(key, value)| self.values.get(key).is_some_and(|v| *v == plain(value)))
+    }
+}
+
+/// A value as it stands in a label.
+fn plain(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Scenario {
+    /// The path in the emulator's terms, or what is wrong: the key and what is allowed.
+    pub fn resolve(&self) -> Result<PathConfig, (String, String)> {
+        self.work.check()?;
+        if !(100_000..=1_000_000_000).contains(&self.sample_every.0) {
+            return Err(("sample_every".into(), "must be from 100us to 1s".into()));
+        }
+        if !(64..=262_144).contains(&self.snaplen.0) {
+            return Err(("snaplen".into(), "must be from 64B to 256KiB".into()));
+        }
+        let mut links = vec![self.path.resolve("path")?];
+        let proxy = match &self.proxy {
+            None => None,
+            Some(proxy) => {
+                links.push(proxy.path.resolve("proxy.path")?);
+                if proxy.buffer.0.is_empty() {
+                    return Err(("proxy.buffer".into(), "must be at least 1B".into()));
+                }
+                Some(proxy.host.resolve("proxy.host")?)
+            }
+        };
+        Ok(PathConfig {
+            client: self.client.resolve("client")?,
+            server: self.server.resolve("server")?,
+            proxy,
+            links,
+            emulator: self.emulator.resolve(),
+        })
+    }
+
+    /// A name for exactly this scenario: the same text has the same key on every machine.
+    pub fn key(&self) -> String {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        // FNV-1a, 64 bits: short, stable, and nobody attacks a folder name.
+        let hash =
+            text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        format!("{hash:016x}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

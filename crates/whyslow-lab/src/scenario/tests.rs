@@ -1,0 +1,152 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::link::config::{Loss, QueueLimit};
+
+fn one(text: &str) -> Scenario {
+    load("test.toml", text, &[]).unwrap().runs.remove(0).scenario
+}
+
+fn refused(text: &str) -> String {
+    load("test.toml", text, &[]).unwrap_err().to_string()
+}
+
+#[test]
+fn a_scenario_becomes_a_path() {
+    let scenario = one(r#"
+        cause = "receive-window"
+        [path]
+        rtt = "100ms"
+        [path.down]
+        rate = "8mbit"
+        queue = "250ms"
+        loss = "1%"
+        [[path.down.step]]
+        at = "5s"
+        set = { loss = { packets = [3] } }
+        [client]
+        rcvbuf = "16KiB"
+        tcp_rmem = ["4KiB", "64KiB", "64KiB"]
+        [work.download]
+        size = "512KiB"
+    "#);
+    let path = scenario.resolve().unwrap();
+    let down = &path.links[0].down;
+    assert_eq!(down.conditions.delay_ns, 50_000_000);
+    assert_eq!(down.conditions.rate_bps, Some(8_000_000));
+    assert_eq!(down.conditions.queue.limit, QueueLimit::TimeNs(250_000_000));
+    assert_eq!(down.conditions.loss, Loss::Independent(0.01));
+    assert_eq!(down.steps[0].at_ns, 5_000_000_000);
+    assert_eq!(down.steps[0].conditions.loss, Loss::DataPackets(vec![3]));
+    assert_eq!(down.steps[0].conditions.rate_bps, Some(8_000_000), "what a step does not name stays");
+    assert_ne!(down.seed, path.links[0].up.seed);
+    assert_eq!(path.client.sysctls["net.ipv4.tcp_rmem"], "4096 65536 65536");
+    assert_eq!(scenario.client.socket().rcvbuf, Some(units::Size(16_384)));
+}
+
+#[test]
+fn a_recorded_scenario_reads_back_the_same() {
+    let scenario = one(r#"
+        [path]
+        rtt = "10ms"
+        [path.down]
+        loss = { gilbert_elliott = { to_bad = "1%", to_good = "20%" } }
+        queue = "50 packets"
+        aqm = { codel = {} }
+        [proxy]
+        buffer = "8KiB"
+        path = { rtt = "90ms" }
+        [work.upload]
+        sizes = ["1KiB", "1MiB"]
+    "#);
+    let json = serde_json::to_string(&scenario).unwrap();
+    assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), scenario);
+}
+
+#[test]
+fn the_matrix_crosses_its_lists_in_the_order_of_the_file() {
+    let experiment = load(
+        "test.toml",
+        r#"
+        path.rtt = "1ms"
+        [[case]]
+        name = "plain"
+        [[case]]
+        name = "lossy"
+        set = { path.down.loss = "1%" }
+        [matrix]
+        "server.initcwnd" = [10, 100]
+        "path.rtt" = ["5ms", "7ms"]
+        [[expect]]
+        when = { "path.rtt" = "7ms", "server.initcwnd" = 100, case = "lossy" }
+        figure = "span"
+        is = "63ms"
+        "#,
+        &[("work.download.size".into(), "2MiB".into())],
+    )
+    .unwrap();
+    let labels: Vec<_> = experiment.runs.iter().map(|r| r.label.as_str()).collect();
+    assert_eq!(labels.len(), 8);
+    assert_eq!(labels[0], "plain server.initcwnd=10 path.rtt=5ms");
+    assert_eq!(labels[1], "plain server.initcwnd=10 path.rtt=7ms");
+    assert_eq!(labels[7], "lossy server.initcwnd=100 path.rtt=7ms");
+    let last = &experiment.runs[7];
+    assert_eq!(last.scenario.server.initcwnd, Some(100));
+    assert_eq!(last.scenario.resolve().unwrap().links[0].down.conditions.loss, Loss::Independent(0.01));
+    assert!(matches!(&last.scenario.work, Work::Download(t) if t.size == Size(2 << 20)));
+    assert!(last.is_meant(&experiment.expect[0]));
+    assert_eq!(experiment.runs.iter().filter(|r| r.is_meant(&experiment.expect[0])).count(), 1);
+    let keys: std::collections::BTreeSet<_> = experiment.runs.iter().map(|r| r.scenario.key()).collect();
+    assert_eq!(keys.len(), 8, "each run has a key of its own");
+}
+
+#[test]
+fn an_unknown_key_is_shown_where_it_stands() {
+    let message = refused("cause = \"loss\"\n\n[path.down]\nrat = \"8mbit\"\n");
+    assert!(message.starts_with("error: `path.down.rat`: unknown key `rat`"), "{message}");
+    assert!(message.contains("--> test.toml:4:1"), "{message}");
+    assert!(message.contains("4 | rat = \"8mbit\"\n  | ^^^\n"), "{message}");
+    assert!(message.contains("allowed: `rate`, `queue`"), "{message}");
+}
+
+#[test]
+fn a_missing_unit_names_the_units() {
+    let message = refused("[path]\nrtt = 100\n");
+    assert!(message.contains("`path.rtt`: `100` has no unit"), "{message}");
+    assert!(message.contains("\"100ms\""), "{message}");
+    assert!(message.contains("test.toml:2:7"), "{message}");
+    let message = refused("[matrix]\n\"path.down.rate\" = [\"8mbit\", \"9\"]\n");
+    assert!(message.contains("test.toml:2:30"), "points into the list: {message}");
+    assert!(message.contains("`9` is not a rate"), "{message}");
+}
+
+#[test]
+fn impossible_values_are_refused_with_their_place() {
+    for (text, key, place) in [
+        ("[server]\ncongestion = \"vegas\"", "server.congestion", ":2:14"),
+        ("[path]\nrtt = \"1ms\"\ndown.delay = \"5ms\"", "path.down.delay", ":3:14"),
+        ("[path.down]\nrate = \"0mbit\"", "path.down.rate", ":2:8"),
+        ("[client]\ntcp_rmem = [\"8KiB\", \"4KiB\", \"64KiB\"]", "client.tcp_rmem", ":2:1"),
+        ("[work.credit]\nwindow = \"1KiB\"", "work.credit.window", ":2:10"),
+        ("[work.download]\ncount = 0", "work.download.count", ":2:9"),
+        ("[path.down]\nloss = \"130%\"", "path.down.loss", ":2:8"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(&format!("`{key}`")), "{message}");
+        assert!(message.contains(&format!("test.toml{place}")), "{message}");
+    }
+}
+
+#[test]
+fn what_is_not_toml_or_not_a_matrix_is_refused() {
+    assert!(refused("path = \n").contains("test.toml:1"));
+    assert!(refused("[matrix]\n\"path.rtt\" = \"1ms\"").contains("not a list"));
+    assert!(refused("[matrix]\n\"path.rtt\" = []").contains("an empty list"));
+    assert!(refused("[[case]]\nset = {}").contains("without a name"));
+    assert!(refused("[[case]]\nname = \"a\"\n[[case]]\nname = \"a\"").contains("a second case `a`"));
+    assert!(refused("[work]\ndownlod = {}").contains("`download`"), "{}", refused("[work]\ndownlod = {}"));
+    assert!(refused("[[expect]]\nwhen = { case = \"x\" }\nfigure = \"span\"\nis = \"1ms\"").contains("no run has"));
+    assert!(refused("verify = [\"server.rwnd >= 1%\"]").contains("there is no figure"));
+    let text = "[matrix]\n\"snaplen\" = [\"100B\"]\n";
+    let override_error = load("t.toml", text, &[("path.rtt".into(), "5".into())]).unwrap_err().to_string();
+    assert!(override_error.contains("`5` has no unit"), "{override_error}");
+}

@@ -1,0 +1,294 @@
+//! What the two programs do with the path.
+
+use super::units::{BitRate, Size, Time};
+use serde::{Deserialize, Serialize};
+
+/// A workload; exactly one of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Work {
+    /// The client asks, the server sends.
+    Download(Transfers),
+    /// The client sends, the server answers with a few bytes.
+    Upload(Transfers),
+    /// Many small requests, each waiting for the answer to the one before.
+    Turns(Turns),
+    /// Two small writes and then a read, over and over.
+    WriteWriteRead(WriteWriteRead),
+    /// A download over a window that the two programs keep themselves, as SSH channels and HTTP/2 streams do.
+    Credit(Credit),
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self::Download(Transfers::default())
+    }
+}
+
+/// One transfer or several, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transfers {
+    /// Payload of each.
+    pub size: Size,
+    /// How many.
+    pub count: u32,
+    /// Sizes of the single transfers, in order, instead of `size` and `count`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<Size>,
+    /// Between the end of one and the start of the next.
+    pub pause: Time,
+    /// A connection for each, or one for all.
+    pub connection: Connection,
+    /// What the payload is wrapped in.
+    pub protocol: Protocol,
+    /// Largest TLS record that the sender makes (512 B to 16 KiB of payload).
+    pub record: Size,
+    /// Size of the request (of the answer to an upload); HTTP has its own.
+    pub request: Size,
+    /// The server waits this long before it answers.
+    pub think: Time,
+    /// How the sender writes.
+    pub write: Pace,
+    /// How the receiver reads.
+    pub read: Reader,
+    /// Who closes a connection first.
+    pub closes: Side,
+    /// The sender forgets what it learned of its peer before each new connection.
+    pub forget: bool,
+}
+
+impl Default for Transfers {
+    fn default() -> Self {
+        Self {
+            size: Size(1_048_576),
+            count: 1,
+            sizes: Vec::new(),
+            pause: Time(0),
+            connection: Connection::New,
+            protocol: Protocol::Plain,
+            record: Size(16_384),
+            request: Size(100),
+            think: Time(0),
+            write: Pace::default(),
+            read: Reader::default(),
+            closes: Side::Client,
+            forget: false,
+        }
+    }
+}
+
+impl Transfers {
+    /// The size of each transfer, in order.
+    pub fn all_sizes(&self) -> Vec<Size> {
+        if self.sizes.is_empty() { vec![self.size; self.count as usize] } else { self.sizes.clone() }
+    }
+}
+
+/// Whether transfers share a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Connection {
+    /// Each its own.
+    #[default]
+    New,
+    /// One for all.
+    Reused,
+}
+
+/// What goes over the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Bytes.
+    #[default]
+    Plain,
+    /// HTTP/1.1.
+    Http,
+    /// Bytes in TLS 1.3.
+    Tls,
+    /// HTTP/1.1 in TLS 1.3.
+    Https,
+}
+
+impl Protocol {
+    /// Whether TLS is around it.
+    pub fn tls(self) -> bool {
+        matches!(self, Self::Tls | Self::Https)
+    }
+
+    /// Whether it speaks HTTP.
+    pub fn http(self) -> bool {
+        matches!(self, Self::Http | Self::Https)
+    }
+}
+
+/// One of the two ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Who connects.
+    #[default]
+    Client,
+    /// Who listens.
+    Server,
+}
+
+/// How the sending program writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pace {
+    /// Bytes a write.
+    pub chunk: Size,
+    /// From the start of one write to the start of the next; 0 writes as fast as the socket takes it.
+    pub every: Time,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { chunk: Size(65_536), every: Time(0) }
+    }
+}
+
+/// How the receiving program reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reader {
+    /// Bytes a read, at most.
+    pub chunk: Size,
+    /// At most this fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// After so many bytes of each transfer …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause_after: Option<Size>,
+    /// … it stops reading for this long.
+    pub pause: Time,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self { chunk: Size(65_536), rate: None, pause_after: None, pause: Time(0) }
+    }
+}
+
+/// Request and response, in turns, on one connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Turns {
+    /// How many.
+    pub count: u32,
+    /// Bytes up.
+    pub request: Size,
+    /// Bytes down.
+    pub response: Size,
+    /// The server waits this long before each answer.
+    pub think: Time,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { count: 20, request: Size(100), response: Size(1_000), think: Time(0) }
+    }
+}
+
+/// Writes a message in two pieces, then waits for the answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WriteWriteRead {
+    /// How many messages.
+    pub count: u32,
+    /// First write.
+    pub head: Size,
+    /// Second write.
+    pub body: Size,
+    /// The answer.
+    pub response: Size,
+    /// Between the answer and the next message.
+    pub pause: Time,
+}
+
+impl Default for WriteWriteRead {
+    fn default() -> Self {
+        Self { count: 20, head: Size(200), body: Size(300), response: Size(100), pause: Time(0) }
+    }
+}
+
+/// A download in messages; the receiver grants credit as it consumes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Credit {
+    /// Payload.
+    pub size: Size,
+    /// Credit at the start: at most this much is ever outstanding.
+    pub window: Size,
+    /// The receiver grants what it has consumed whenever it is this much.
+    pub grant: Size,
+    /// Bytes a message.
+    pub message: Size,
+}
+
+impl Default for Credit {
+    fn default() -> Self {
+        Self { size: Size(8 << 20), window: Size(2 << 20), grant: Size(96 << 10), message: Size(32 << 10) }
+    }
+}
+
+impl Work {
+    /// The key of a value that no program can work with, and what is allowed.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        let wrong = |key: &str, allowed: &str| Err((format!("work.{key}"), allowed.to_owned()));
+        let count = |kind: &str, n: u32| {
+            if (1..=100_000).contains(&n) {
+                Ok(())
+            } else {
+                wrong(&format!("{kind}.count"), "must be from 1 to 100000")
+            }
+        };
+        match self {
+            Self::Download(t) | Self::Upload(t) => {
+                let kind = if matches!(self, Self::Download(_)) { "download" } else { "upload" };
+                count(kind, t.count)?;
+                if t.all_sizes().iter().any(|s| s.is_empty() || s.0 > 1 << 40) {
+                    return wrong(&format!("{kind}.size"), "must be from 1B to 1024GiB");
+                }
+                if t.write.chunk.is_empty() || t.read.chunk.is_empty() {
+                    return wrong(&format!("{kind}.write.chunk"), "a chunk has at least 1B");
+                }
+                if t.request.is_empty() || t.request.0 > 1 << 30 {
+                    return wrong(&format!("{kind}.request"), "must be from 1B to 1GiB");
+                }
+                if t.protocol.tls() && !(64..=16_384).contains(&t.record.0) {
+                    return wrong(&format!("{kind}.record"), "must be from 64B to 16KiB");
+                }
+                if t.read.rate.is_some_and(|r| r.0 < 8) {
+                    return wrong(&format!("{kind}.read.rate"), "must be at least 1B/s");
+                }
+                Ok(())
+            }
+            Self::Turns(t) => {
+                count("turns", t.count)?;
+                if t.request.is_empty() || t.response.is_empty() {
+                    return wrong("turns.request", "a request and a response have at least 1B");
+                }
+                Ok(())
+            }
+            Self::WriteWriteRead(w) => {
+                count("write_write_read", w.count)?;
+                if w.head.is_empty() || w.body.is_empty() || w.response.is_empty() {
+                    return wrong("write_write_read.head", "every piece has at least 1B");
+                }
+                Ok(())
+            }
+            Self::Credit(c) => {
+                if c.size.is_empty() || c.message.is_empty() || c.grant.is_empty() {
+                    return wrong("credit.size", "size, message and grant have at least 1B");
+                }
+                if c.window < c.message || c.window < c.grant {
+                    return wrong("credit.window", "must be at least one message and one grant");
+                }
+                Ok(())
+            }
+        }
+    }
+}

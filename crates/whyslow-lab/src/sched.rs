@@ -1,0 +1,50 @@
+//! A claim to a processor's time, for a thread that must wake up at the right moment.
+
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// How soon a thread gets a processor when it wakes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// At once, before every ordinary thread (SCHED_FIFO).
+    RealTime,
+    /// Soon: it asked for short turns, which are taken first (Linux 6.12).
+    ShortTurns,
+    /// When its turn comes.
+    Ordinary,
+}
+
+/// The shortest turn that the kernel grants (sched(7), sched_setattr(2)).
+const SHORTEST_TURN_NS: u64 = 100_000;
+
+/// Claims as much as this user may for the calling thread, and timers that are not rounded.
+pub(crate) fn claim() -> Claim {
+    // Never fails; were it to, lateness would tell.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    if set(libc::SCHED_FIFO, 1, 0).is_ok() {
+        Claim::RealTime
+    } else if set(libc::SCHED_OTHER, 0, SHORTEST_TURN_NS).is_ok() {
+        Claim::ShortTurns
+    } else {
+        Claim::Ordinary
+    }
+}
+
+fn set(policy: libc::c_int, priority: u32, turn_ns: u64) -> nix::Result<()> {
+    // SAFETY: sched_attr is plain data for which all zeroes are valid.
+    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
+    attributes.size = size_of::<libc::sched_attr>() as u32;
+    attributes.sched_policy = policy as u32;
+    attributes.sched_priority = priority;
+    attributes.sched_runtime = turn_ns;
+    // SAFETY: the kernel reads `size` bytes of the attributes; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    Errno::result(result).map(|_| ())
+}
+
+/// Binds the calling thread to one processor. One that is not there leaves the choice to the kernel.
+pub(crate) fn pin(cpu: usize) {
+    let mut set = CpuSet::new();
+    let _ = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
+}

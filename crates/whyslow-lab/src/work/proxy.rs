@@ -1,0 +1,69 @@
+//! A userspace TCP proxy: it accepts from the client, connects on to the server, and carries the bytes with a buffer of its
+//! own. Each leg is a TCP connection by itself, with its own RTT, windows and losses.
+
+use super::stream::Stream;
+use super::{Opened, during};
+use crate::sample::Sampler;
+use crate::scenario::Leg;
+use crate::scenario::host::SocketOptions;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+
+const WINDOW_SCALING: &str = "/proc/sys/net/ipv4/tcp_window_scaling";
+
+/// Carries `connections` connections, one after the other.
+pub fn run(
+    connections: usize,
+    listener: &TcpListener,
+    server: SocketAddr,
+    options: &SocketOptions,
+    buffer: usize,
+    unscaled: Option<Leg>,
+    sampler: &Sampler,
+) -> io::Result<Vec<Opened>> {
+    let mut opened = Vec::new();
+    for _ in 0..connections {
+        // The kernel decides about window scaling when it answers or sends a SYN, so one leg can differ from the other.
+        scale(unscaled, Leg::Client)?;
+        let near = Stream::accept(listener, None, sampler)?;
+        scale(unscaled, Leg::Server)?;
+        let far = Stream::connect(server, options, None, sampler)?;
+        opened.push(near.opened.clone());
+        opened.push(far.opened.clone());
+        std::thread::scope(|scope| -> io::Result<()> {
+            let up = scope.spawn(|| carry(near.tcp(), far.tcp(), buffer));
+            let down = carry(far.tcp(), near.tcp(), buffer);
+            let up = up.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the proxy panicked")));
+            down.and(up)
+        })?;
+        near.close_second()?;
+        far.close_second()?;
+    }
+    Ok(opened)
+}
+
+/// Before the first connection the listener must already be set: called once more by the agent.
+pub fn scale(unscaled: Option<Leg>, next: Leg) -> io::Result<()> {
+    match unscaled {
+        None => Ok(()),
+        Some(leg) => {
+            let value = if leg == next { "0" } else { "1" };
+            std::fs::write(WINDOW_SCALING, value).map_err(during(WINDOW_SCALING))
+        }
+    }
+}
+
+/// One direction, until its sender says that nothing more will come; then the same is said on.
+fn carry(mut from: &TcpStream, mut to: &TcpStream, buffer: usize) -> io::Result<()> {
+    let mut bytes = vec![0; buffer.clamp(1, 1 << 26)];
+    loop {
+        match from.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(n) => to.write_all(bytes.get(..n).unwrap_or_default()).map_err(during("proxy write"))?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(during("proxy read")(e)),
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+    Ok(())
+}

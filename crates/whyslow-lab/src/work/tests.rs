@@ -1,0 +1,141 @@
+#![allow(clippy::unwrap_used)]
+//! Every workload over loopback: what it carries, and that both ends come to an end.
+use super::stream::{Stream, Tls};
+use super::transfers::Direction;
+use super::*;
+use crate::sample::Sampler;
+use crate::scenario::host::SocketOptions;
+use crate::scenario::units::{BitRate, Size, Time};
+use crate::scenario::work::{Connection, Credit, Pace, Protocol, Reader, Side, Transfers, Turns, WriteWriteRead};
+use std::net::{SocketAddr, TcpListener};
+
+fn options() -> SocketOptions {
+    SocketOptions { congestion: "reno".into(), ..SocketOptions::default() }
+}
+
+fn listener() -> (TcpListener, SocketAddr) {
+    let listener = socket::listen("127.0.0.1:0".parse().unwrap(), &options()).unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+fn run(work: &Transfers, direction: Direction) -> (Vec<Opened>, Vec<Transfer>, Vec<Series>) {
+    let (listener, address) = listener();
+    let (mut client_tls, mut server_tls) = (None, None);
+    if work.protocol.tls() {
+        let (der, key) = stream::certificate().unwrap();
+        client_tls = Some(Tls::client(&der, work.record.len()).unwrap());
+        server_tls = Some(Tls::server(der, key, work.record.len()).unwrap());
+    }
+    let server_work = work.clone();
+    let server = std::thread::spawn(move || {
+        let sampler = Sampler::start(Duration::from_millis(1));
+        let opened = transfers::server(&server_work, direction, &listener, server_tls.as_ref(), &sampler).unwrap();
+        (opened, sampler.finish().0)
+    });
+    let sampler = Sampler::start(Duration::from_millis(1));
+    let (opened, transfers) =
+        transfers::client(work, direction, address, &options(), client_tls.as_ref(), &sampler).unwrap();
+    drop(sampler);
+    let (accepted, series) = server.join().unwrap();
+    assert_eq!(opened.len(), accepted.len());
+    (opened, transfers, series)
+}
+
+#[test]
+fn downloads_and_uploads_in_every_protocol() {
+    for protocol in [Protocol::Plain, Protocol::Http, Protocol::Tls, Protocol::Https] {
+        for direction in [Direction::Down, Direction::Up] {
+            for (connection, closes) in [(Connection::New, Side::Server), (Connection::Reused, Side::Client)] {
+                let sizes = vec![Size(1), Size(100_000), Size(3_000)];
+                let work = Transfers { sizes, protocol, connection, closes, ..Transfers::default() };
+                let (opened, transfers, series) = run(&work, direction);
+                assert_eq!(opened.len(), if connection == Connection::New { 3 } else { 1 });
+                assert_eq!(transfers.iter().map(|t| t.bytes).collect::<Vec<_>>(), [1, 100_000, 3_000]);
+                assert!(
+                    transfers
+                        .iter()
+                        .all(|t| t.start <= t.request && t.request <= t.first_byte && t.first_byte <= t.end)
+                );
+                assert_eq!(opened[0].secured.is_some(), protocol.tls());
+                assert_eq!(opened[0].congestion, "reno");
+                let column = if direction == Direction::Down { "bytes_acked" } else { "bytes_received" };
+                let carried: u64 = series.iter().map(|s| s.last(column).unwrap()).sum();
+                assert!((103_001..110_000).contains(&carried), "{protocol:?} {direction:?}: {carried}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pauses_thinking_and_paces_take_their_time() {
+    let took = |work: Transfers| {
+        let (_, transfers, _) = run(&work, Direction::Down);
+        (transfers.last().unwrap().end - transfers[0].start) as f64 / 1e6
+    };
+    let base = Transfers { size: Size(20_000), ..Transfers::default() };
+    assert!(took(base.clone()) < 50.0);
+    assert!(took(Transfers { think: Time(60_000_000), ..base.clone() }) >= 60.0);
+    assert!(took(Transfers { count: 2, pause: Time(60_000_000), ..base.clone() }) >= 60.0);
+    let write = Pace { chunk: Size(5_000), every: Time(20_000_000) };
+    assert!(took(Transfers { write, ..base.clone() }) >= 60.0, "four writes, three pauses");
+    let read = Reader { rate: Some(BitRate(2_000_000)), chunk: Size(1000), ..Reader::default() };
+    assert!(took(Transfers { read, ..base.clone() }) >= 80.0, "160 kbit at 2 Mbit/s");
+    let read = Reader { pause_after: Some(Size(1000)), pause: Time(60_000_000), ..Reader::default() };
+    assert!(took(Transfers { read, ..base }) >= 60.0);
+}
+
+#[test]
+fn turns_and_write_write_read() {
+    for work in [
+        turns::Exchange::from(&Turns { count: 5, think: Time(5_000_000), ..Turns::default() }),
+        turns::Exchange::from(&WriteWriteRead { count: 5, ..WriteWriteRead::default() }),
+    ] {
+        let (listener, address) = listener();
+        let server_work = work.clone();
+        let server = std::thread::spawn(move || {
+            turns::server(&server_work, &listener, &Sampler::start(Duration::from_millis(1))).unwrap()
+        });
+        let (_, turns) = turns::client(&work, address, &options(), &Sampler::start(Duration::from_millis(1))).unwrap();
+        assert_eq!(turns.len(), 5);
+        assert!(turns.windows(2).all(|w| w[0].end <= w[1].start));
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn credit_is_never_exceeded() {
+    let (listener, address) = listener();
+    // The client never grants (its grant is as large as the window and the size larger), so the server must stop there.
+    let work = Credit { size: Size(300_000), window: Size(100_000), grant: Size(50_000), message: Size(10_000) };
+    let server_work = work.clone();
+    let server = std::thread::spawn(move || {
+        credit::server(&server_work, &listener, &Sampler::start(Duration::from_millis(1))).map(|_| ())
+    });
+    let sampler = Sampler::start(Duration::from_millis(1));
+    let mut stream = Stream::connect(address, &options(), None, &sampler).unwrap();
+    stream.send(100, &Pace::default()).unwrap();
+    stream.receive(100_000, &Reader::default()).unwrap();
+    stream.tcp().set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    assert!(stream.receive(1, &Reader::default()).is_err(), "nothing may come without credit");
+    drop(sampler);
+    drop(stream);
+    assert!(server.join().unwrap().is_err(), "a client that leaves ends the server too");
+
+    let (listener, address) = self::listener();
+    let server_work = work.clone();
+    let server = std::thread::spawn(move || {
+        credit::server(&server_work, &listener, &Sampler::start(Duration::from_millis(1))).unwrap()
+    });
+    let sampler = Sampler::start(Duration::from_millis(1));
+    let (_, transfers) = credit::client(&work, address, &options(), &sampler).unwrap();
+    assert_eq!(transfers[0].bytes, 300_000);
+    server.join().unwrap();
+}
+
+#[test]
+fn a_buffer_that_the_kernel_does_not_grant_is_an_error() {
+    let options = SocketOptions { rcvbuf: Some(Size(1 << 30)), ..options() };
+    let error = socket::listen("127.0.0.1:0".parse().unwrap(), &options).unwrap_err();
+    assert!(error.to_string().contains("net.core.rmem_max"), "{error}");
+}

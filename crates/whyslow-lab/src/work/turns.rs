@@ -1,0 +1,88 @@
+//! Small messages that wait for each other: request and response in turns, and the write-write-read that Nagle's algorithm
+//! and delayed ACKs make slow together.
+
+use super::stream::Stream;
+use super::{Opened, Transfer, during};
+use crate::sample::{Sampler, now};
+use crate::scenario::host::SocketOptions;
+use crate::scenario::units::Time;
+use crate::scenario::work::{Pace, Reader, Turns, WriteWriteRead};
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+
+/// What both kinds have in common: pieces up, one piece down, so many times.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    count: u32,
+    /// Each is one write.
+    pieces: Vec<u64>,
+    response: u64,
+    think: Time,
+    pause: Time,
+}
+
+impl From<&Turns> for Exchange {
+    fn from(t: &Turns) -> Self {
+        Self {
+            count: t.count,
+            pieces: vec![t.request.0],
+            response: t.response.0,
+            think: t.think,
+            pause: Time::default(),
+        }
+    }
+}
+
+impl From<&WriteWriteRead> for Exchange {
+    fn from(w: &WriteWriteRead) -> Self {
+        Self {
+            count: w.count,
+            pieces: vec![w.head.0, w.body.0],
+            response: w.response.0,
+            think: Time::default(),
+            pause: w.pause,
+        }
+    }
+}
+
+/// The client's part.
+pub fn client(
+    work: &Exchange,
+    peer: SocketAddr,
+    options: &SocketOptions,
+    sampler: &Sampler,
+) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
+    let mut start = now();
+    let mut stream = Stream::connect(peer, options, None, sampler)?;
+    let mut turns = Vec::with_capacity(work.count as usize);
+    let pieces: Vec<Vec<u8>> = work.pieces.iter().map(|n| vec![b'q'; usize::try_from(*n).unwrap_or(0)]).collect();
+    for turn in 0..work.count {
+        if turn > 0 {
+            std::thread::sleep(work.pause.duration());
+            start = now();
+        }
+        let request = now();
+        for piece in &pieces {
+            stream.write_all(piece).map_err(during("write"))?;
+        }
+        let first_byte = stream.receive(work.response, &Reader::default())?;
+        turns.push(Transfer { connection: 0, start, request, first_byte, end: now(), bytes: work.response });
+    }
+    let opened = stream.opened.clone();
+    stream.close_first()?;
+    Ok((vec![opened], turns))
+}
+
+/// The server's part.
+pub fn server(work: &Exchange, listener: &TcpListener, sampler: &Sampler) -> io::Result<Vec<Opened>> {
+    let mut stream = Stream::accept(listener, None, sampler)?;
+    let size = work.pieces.iter().sum();
+    for _ in 0..work.count {
+        stream.receive(size, &Reader::default())?;
+        std::thread::sleep(work.think.duration());
+        stream.send(work.response, &Pace::default())?;
+    }
+    let opened = stream.opened.clone();
+    stream.close_second()?;
+    Ok(vec![opened])
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Records the samples anew from their recipes: samples/record.sh [NAME…]
+# Needs namespaces (root, or user namespaces). A capture replaces the old one only when its run was a result and the
+# intended cause was confirmed by the kernel's own counters.
+set -eu
+cd "$(dirname "$0")/.."
+cargo build --release -q -p whyslow-lab --example lab
+lab=target/release/examples/lab
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+both="slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering bufferbloat syn-loss zero-window tls"
+if [ $# -eq 0 ]; then
+    for recipe in samples/recipes/*.toml; do set -- "$@" "$(basename "$recipe" .toml)"; done
+fi
+failed=
+for name in "$@"; do
+    "$lab" run "samples/recipes/$name.toml" --attempts 20 --out "$out" >"$out/log" 2>&1 || { cat "$out/log" >&2; exit 1; }
+    if grep -q '"problems":\[\],"confirmed":true' "$out/$name/$name-1/result.json"; then
+        cp "$out/$name/$name-1/server.pcap" "samples/$name-server.pcap"
+        case " $both " in *" $name "*) cp "$out/$name/$name-1/client.pcap" "samples/$name-client.pcap" ;; esac
+        echo "recorded $name"
+    else
+        failed="$failed $name"
+        tail -n 3 "$out/log" >&2
+    fi
+    [ -z "${KEEP:-}" ] || cp -r "$out/$name" "$KEEP/"
+done
+[ -z "$failed" ] || { echo "not recorded:$failed" >&2; exit 1; }
