@@ -1,13 +1,13 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
-//! [`explain`] opens its inputs one after the other, undoes their compression as it reads ([`source`]), pushes the bytes
+//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), pushes the bytes
 //! to the core's reader and gives the packets to an [`Explainer`]. Memory is bounded whatever the input's size: nothing
 //! is read whole, and a compressed input that swells without end only takes as long.
 //!
-//! Several inputs are put in order first ([`set`]): files that follow each other in time are one capture in parts, and
+//! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
 //! go through one `Explainer` in time order whatever their order on the command line, so that a connection that crosses
 //! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
-//! thing from two places: each has an `Explainer` of its own, and the results stand side by side ([`join`]).
+//! thing from two places: each has an `Explainer` of its own, and the results stand side by side (`join`).
 #![forbid(unsafe_code)]
 
 mod error;
@@ -53,6 +53,11 @@ pub struct Progress {
 }
 
 /// Reads all inputs and explains the connections in them; `progress` is called after every block.
+///
+/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
+/// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
+/// is also at the beginning of one of the set's. Of several sets it continues the one of its name, or else the one that
+/// ended last. All others, and those without a date, are explained on their own.
 ///
 /// # Errors
 /// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at all. An input that
