@@ -24,6 +24,9 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use vantage::Estimator;
 
+#[cfg(test)]
+mod tests;
+
 /// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
 const HELD: usize = 128;
 /// Recent packets of a side compared with a new one, to find frames captured twice.
