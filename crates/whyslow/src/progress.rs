@@ -23,7 +23,7 @@ impl Meter {
     /// The reading has come so far.
     pub(crate) fn update(&mut self, progress: Progress) {
         if self.bar.is_none() && self.began.is_some_and(|began| began.elapsed() > PATIENCE) {
-            self.bar = Some(bar(progress.total));
+            self.bar = Some(bar(progress));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(progress.read);
@@ -39,7 +39,7 @@ impl Drop for Meter {
     }
 }
 
-fn bar(total: Option<u64>) -> ProgressBar {
+fn bar(Progress { read, total }: Progress) -> ProgressBar {
     let template = match total {
         Some(_) => "{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
         None => "{spinner} {bytes} read, {bytes_per_sec}",
@@ -49,5 +49,8 @@ fn bar(total: Option<u64>) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
+    // The speed is that from now on: all that was read before came in one step.
+    bar.set_position(read);
+    bar.reset_eta();
     bar
 }

@@ -95,6 +95,10 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         retransmitted: Retransmitted { fast: 4, timeout: 0, tail_probe: 1, spurious: 0, unseen_original: 2 },
         out_of_order: 0,
         duplicate_acks: 0,
+        window_probes: 0,
+        keep_alives: 1,
+        duplicated: 0,
+        zero_windows: 0,
         zero_window_s: Nanos::ZERO,
         max_in_flight: bytes.min(65_535),
         max_window: window,
@@ -193,7 +197,7 @@ pub fn slow_start() -> Analysis {
     });
     cause.predicted_s = Some(ms(52.0));
     told.findings = vec![cause];
-    told.verdict = "slow start took 86 % of the time".into();
+    told.verdict = "slow-start: the sender spent 6 of 8 rounds opening its window".into();
     let mut connection = connection(1, vec![told]);
     connection.client = endpoint("2001:db8::1", 60_402, None);
     connection.server = endpoint("2001:db8:80::5", 443, Some("www.example.edu"));
@@ -280,6 +284,9 @@ pub fn reused() -> Analysis {
                 fix: Some(Fix { who: Actor::Receiver, what: "keep the connection open".into(), command: None }),
                 ..finding("slow-start", time - 300.0, "the sender's window was still opening")
             }];
+        }
+        if let Some(first) = told.findings.first() {
+            told.verdict = format!("{}: {}", first.cause, first.summary);
         }
         start += time + 700.0;
         told

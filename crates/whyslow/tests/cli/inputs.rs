@@ -95,7 +95,7 @@ fn a_file_that_may_not_be_read_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let file = folder.put("secret.pcap", &pcap::file(&pcap::slow()));
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o0)).unwrap();
     if std::fs::File::open(&file).is_ok() {
         // The superuser reads everything: something else that opens and then fails.
         let complaint = complaint(whyslow().arg("/proc/self/mem"));

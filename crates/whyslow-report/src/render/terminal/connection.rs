@@ -290,25 +290,30 @@ fn print_directions(page: &mut Page, connection: &Connection) {
         Column::figures("window shut").optional(),
     ]);
     let some = |value: u64| if value == 0 { "0".to_owned() } else { units::thousands(value) };
-    let mut again = Vec::new();
+    let mut remarks = Vec::new();
     for direction in &connection.directions {
-        let r = direction.retransmitted;
-        let kinds =
-            [(r.fast, "fast"), (r.timeout, "after a timeout"), (r.tail_probe, "tail probe"), (r.spurious, "needless")];
-        let total = kinds.iter().map(|kind| kind.0).fold(0, u64::saturating_add);
         let name = match direction.from {
             End::Client => "client",
             End::Server => "server",
         };
-        if total > 0 {
-            let kinds: Vec<_> =
-                kinds.iter().filter(|kind| kind.0 > 0).map(|(n, kind)| format!("{} {kind}", some(*n))).collect();
-            let mut text = format!("sent again by the {name}: {}", kinds.join(", "));
-            if r.unseen_original > 0 {
-                text += &format!("; of {} the first copy was lost before the capture point", some(r.unseen_original));
-            }
-            again.push(text);
+        let r = direction.retransmitted;
+        let kinds = [
+            (r.fast, "sent again after duplicate ACKs"),
+            (r.timeout, "sent again after a timeout"),
+            (r.tail_probe, "tail probes"),
+            (r.spurious, "sent again needlessly"),
+            (r.unseen_original, "of these lost before the capture point"),
+            (direction.duplicated, "duplicated by the network"),
+            (direction.window_probes, "window probes"),
+            (direction.keep_alives, "keep-alives"),
+            (direction.zero_windows, "ACKs that closed its window"),
+        ];
+        let told: Vec<_> =
+            kinds.iter().filter(|kind| kind.0 > 0).map(|(n, kind)| format!("{kind} {}", some(*n))).collect();
+        if !told.is_empty() {
+            remarks.push(format!("from the {name}: {}", told.join(", ")));
         }
+        let total = [r.fast, r.timeout, r.tail_probe, r.spurious].into_iter().fold(0, u64::saturating_add);
         table.row([
             name.to_owned(),
             some(direction.bytes),
@@ -322,7 +327,7 @@ fn print_directions(page: &mut Page, connection: &Connection) {
         ]);
     }
     table.print(page, 2);
-    for line in again {
+    for line in remarks {
         page.wrapped(&Line::new().pad(2), Style::new(), &line);
     }
     page.gap();

@@ -85,6 +85,7 @@ pub(super) fn frames(frames: &[Frame]) -> String {
     match frames {
         [] => String::new(),
         [one] => format!("frame {one}"),
+        [one, same] if one == same => format!("frame {one}"),
         [first, last] => format!("frames {}", range(*first, *last)),
         several => {
             format!("frames {}", several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
