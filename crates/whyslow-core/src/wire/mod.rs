@@ -177,9 +177,10 @@ pub enum Checksum {
     Good,
     /// Wrong, and not merely left to the network card.
     Bad,
-    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it. So the capture is at the
-    /// sending host, or the segment was put together from several by the receiving host's offload (then it is longer
-    /// than the MSS). Of one segment alone it is no proof, as a checksum may have that value by chance.
+    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the capture is at the
+    /// sending host. Segments that the receiving host put together from several look the same; those without payload
+    /// never are, so they tell the two ends apart. One segment alone is no proof, as its checksum may have that value
+    /// by chance, once in 2¹⁶.
     Partial,
 }
 
