@@ -32,7 +32,7 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
             earlier.push(outline_of(transfer));
         }
     }
-    transfers.sort_by(|a, b| (a.start_s, a.from.index()).cmp(&(b.start_s, b.from.index())));
+    transfers.sort_by_key(|transfer| (transfer.start_s, transfer.from.index()));
     let held: usize = cut.iter().map(Vec::len).sum();
     let handshakes = (held - transfers.len()) as u64;
     let transfers_total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>() - handshakes;

@@ -79,6 +79,7 @@ pub struct TextReader {
     dropped: Tally,
     elided: Tally,
     unread: Tally,
+    headless: Tally,
     cut: Tally,
     long_lines: Tally,
     unread_options: Tally,
@@ -97,6 +98,30 @@ struct Pending {
     http: Vec<u8>,
     in_http: bool,
     in_ascii: bool,
+}
+
+/// What a packet's text is with one more line, and how good that is: less is better.
+struct Joined {
+    class: Class,
+    rank: u32,
+}
+
+impl Joined {
+    const USELESS: u32 = u32::MAX;
+    const UNFINISHED: u32 = 1_000;
+
+    fn of(text: &str, line: &str) -> Self {
+        let class = grammar::classify(text);
+        let rank = match &class {
+            Class::Tcp(tcp) => tcp.doubts(text),
+            Class::Partial(Some(tcp)) => Self::UNFINISHED + tcp.doubts(text),
+            Class::Partial(None) if text.contains(": Flags [") => 2 * Self::UNFINISHED,
+            Class::Quiet | Class::Cut => 0,
+            Class::Ip(_) if line.contains(" > ") => 0,
+            _ => Self::USELESS,
+        };
+        Self { class, rank }
+    }
 }
 
 /// A packet whose time is not known yet.
@@ -157,6 +182,7 @@ impl TextReader {
             dropped: Tally::default(),
             elided: Tally::default(),
             unread: Tally::default(),
+            headless: Tally::default(),
             cut: Tally::default(),
             long_lines: Tally::default(),
             unread_options: Tally::default(),
@@ -250,7 +276,18 @@ impl TextReader {
             self.end_http();
             return Ok(());
         }
+        if !self.seen_tcp && line.contains("Seq=") && line.contains("Win=") && line.contains("Len=") {
+            return Err(self.refuse(
+                "this is a summary by tshark or Wireshark, which leaves out what the analysis needs; \
+                 save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
+            ));
+        }
         if let Some(start) = start::find(line, self.timed) {
+            // Under -t, the second line of -v looks like a packet as well.
+            let may_go_on = start.stamp.is_none() && !line.get(start.text..).is_some_and(|text| text.starts_with("IP"));
+            if may_go_on && matches!(self.pending.class, Some(Class::Partial(_))) && self.continue_packet(line)? {
+                return Ok(());
+            }
             self.end_packet(sink);
             return self.begin_packet(&start, line.get(start.text..).unwrap_or(""));
         }
@@ -293,6 +330,7 @@ impl TextReader {
             )),
             Class::Tcp(_) => {
                 self.seen_tcp = true;
+                self.evidence = true;
                 Ok(())
             }
             _ => Ok(()),
@@ -309,7 +347,7 @@ impl TextReader {
         if self.pending.dump.take(line) {
             return Ok(true);
         }
-        let indented = line.starts_with([' ', '\t']);
+        let indented = line.starts_with([' ', '\t']) && !line::is_ellipsis(line);
         match class {
             Class::Partial(_) => self.join(line),
             // A tunnel under -v: the inner packet begins on a line of its own.
@@ -345,35 +383,19 @@ impl TextReader {
         if !goes_on || self.pending.stray >= MAX_STRAY || line::is_ellipsis(line) {
             return Ok(false);
         }
-        let whole = |class: &Class, line: &str| match class {
-            Class::Tcp(_) | Class::Quiet | Class::Cut => true,
-            Class::Ip(_) => line.contains(" > "),
-            _ => false,
-        };
-        let longer = |class: &Class| matches!(class, Class::Partial(Some(_)));
+        // Where the line was broken at a space, the space may be gone; where it was broken at a width, there was none.
         let spaced = self.joined(line, " ");
-        let class = grammar::classify(&spaced);
-        if whole(&class, line) {
-            self.check(&class)?;
-            self.accept(spaced, class);
-            return Ok(true);
+        let unspaced = format!("{}{line}", self.pending.text.trim_end());
+        let [first, second] = [&spaced, &unspaced].map(|text| Joined::of(text, line));
+        let (text, joined) = if second.rank < first.rank { (unspaced, second) } else { (spaced, first) };
+        if joined.rank == Joined::USELESS {
+            self.joined = text;
+            self.pending.stray += 1;
+            return Ok(false);
         }
-        self.joined = spaced;
-        let unspaced = self.joined(line, "");
-        let other = grammar::classify(&unspaced);
-        if whole(&other, line) || (longer(&other) && !longer(&class)) {
-            self.check(&other)?;
-            self.accept(unspaced, other);
-            return Ok(true);
-        }
-        self.joined = unspaced;
-        if longer(&class) {
-            let spaced = self.joined(line, " ");
-            self.accept(spaced, class);
-            return Ok(true);
-        }
-        self.pending.stray += 1;
-        Ok(false)
+        self.check(&joined.class)?;
+        self.accept(text, joined.class);
+        Ok(true)
     }
 
     /// The pending text with `line` added, in a buffer that [`TextReader::accept`] or `self.joined` takes back.
@@ -398,12 +420,6 @@ impl TextReader {
         if self.timed.is_none() && line.contains("tcpdump") {
             self.timeline.see_command(line);
         }
-        if line.contains("Seq=") && line.contains("Win=") && line.contains("Len=") && !self.seen_tcp {
-            return Err(self.refuse(
-                "this is a summary by tshark or Wireshark, which leaves out what the analysis needs; \
-                 save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
-            ));
-        }
         if let Some(count) = counted(line, " packets dropped by ").or_else(|| counted(line, " packet dropped by ")) {
             self.dropped.add(count, self.line);
         } else if let Some(count) = counted(line, " packets captured").or_else(|| counted(line, " packet captured")) {
@@ -421,10 +437,15 @@ impl TextReader {
         self.pending.in_http = false;
         let Some(Class::Tcp(line)) = self.pending.class else { return };
         let tail = line.tail.of(&self.pending.text);
-        if let Some(head) = tail.strip_prefix(": HTTP: ").filter(|head| head.contains("HTTP/")) {
+        if let Some(head) = tail.strip_prefix(": HTTP: ") {
             self.pending.http.clear();
-            self.pending.http.extend_from_slice(head.as_bytes());
-            self.pending.http.extend_from_slice(b"\r\n");
+            // A start line has no "<": what follows one is the page's.
+            let head = head.split('<').next().unwrap_or(head).trim_end();
+            self.pending.http.clear();
+            if is_start_line(head) {
+                self.pending.http.extend_from_slice(head.as_bytes());
+                self.pending.http.extend_from_slice(b"\r\n");
+            }
         }
         self.pending.in_http = tail.starts_with(": HTTP, length");
     }
@@ -449,7 +470,14 @@ impl TextReader {
 
     /// Gives the pending packet.
     fn end_packet<S: Sink>(&mut self, sink: &mut S) {
-        let Some(class) = self.pending.class.take() else { return };
+        let Some(mut class) = self.pending.class.take() else { return };
+        if matches!(class, Class::Partial(None)) && !self.pending.text.contains(": Flags [") {
+            class = match grammar::other(&self.pending.text) {
+                // Its protocol goes on with a line of its own.
+                other @ Class::Ip(protocol) if protocol != 253 => other,
+                _ => class,
+            };
+        }
         let mut out = std::mem::take(&mut self.out);
         let mut link = build::RAW;
         let segment = match &class {
@@ -469,9 +497,8 @@ impl TextReader {
                 build::bare_ethernet(&mut out, ether_type)
             }
             (None, class) => {
-                if !matches!(class, Class::Cut) {
-                    self.unread.add(1, self.pending.line);
-                }
+                let tally = if matches!(class, Class::Cut) { &mut self.headless } else { &mut self.unread };
+                tally.add(1, self.pending.line);
                 build::bare_ip(&mut out, 6)
             }
         };
@@ -577,6 +604,7 @@ impl TextReader {
             say("elided-text", self.elided, "lines of dots stand for packets that were left out of the text");
         }
         say("unread-line", self.unread, "lines that look like packets and could not be read");
+        say("cut-header", self.headless, "TCP packets whose header tcpdump itself could not read");
         say("cut-line", self.cut, "packets whose line ends too early, read as far as it goes");
         say("long-line", self.long_lines, "lines of more than 64 KiB, read as far as that");
         say("unread-option", self.unread_options, "TCP options with a name that is not known, left out");
@@ -611,6 +639,17 @@ impl TextReader {
             problems,
         }
     }
+}
+
+/// Whether all of an HTTP/1 message's first line is there (RFC 9112 sections 3 and 4).
+fn is_start_line(head: &str) -> bool {
+    let version = |word: &str| word.starts_with("HTTP/1.") && word.len() == 8;
+    let mut words = head.split(' ');
+    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    if version(first) {
+        return second.len() == 3 && second.bytes().all(|b| b.is_ascii_digit());
+    }
+    words.next().is_some_and(version)
 }
 
 /// The number before `words` in tcpdump's closing counts.

@@ -10,6 +10,9 @@ use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+#[cfg(test)]
+mod tests;
+
 /// A connection, numbered from 0 in the order of first packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);

@@ -15,6 +15,9 @@ use crate::flow::Side;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
+#[cfg(test)]
+mod tests;
+
 /// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at least).
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::analysis::Limit;
-use crate::tcp::facts::{RateSpread, Release, TransferFacts};
+use crate::tcp::facts::{RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
 /// A flight that grows at least so much from one round to the next is slow start. Doubling is usual (RFC 5681 section
@@ -42,8 +42,6 @@ pub struct Plateau {
 pub struct Shape {
     /// For each round, what holds it but for the pauses that speak for themselves.
     pub base: Vec<Limit>,
-    /// Rounds spent opening the window.
-    pub slow_start: usize,
     /// The longest plateau.
     pub plateau: Option<Plateau>,
     /// Segments are proven to have been lost before the capture point, so that others may have been, unseen.
@@ -121,16 +119,16 @@ fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shap
     let starts: Vec<usize> = std::iter::once(0).chain(shape.restarts.iter().copied()).collect();
     for (nth, &start) in starts.iter().enumerate() {
         let end = starts.get(nth + 1).copied().unwrap_or(transfer.rounds.len()).min(lost.max(start));
-        let after = end_of_growth(transfer, start, end, context);
-        for base in &mut shape.base[start..after] {
-            *base = Limit::SlowStart;
-        }
-        shape.slow_start += after - start;
+        let (first, after) = growth(transfer, start, end, context);
+        shape.base[first..after].fill(Limit::SlowStart);
     }
 }
 
-/// The round after the last one that still waited for its window to open.
-fn end_of_growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context) -> usize {
+/// The rounds that waited for their window to open: the first, and the one after the last.
+fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context) -> (usize, usize) {
+    // Less than a segment in flight is no window's doing: a window holds one at least.
+    let message = |round: &&RoundFacts| round.in_flight < context.mss && transfer.unseen == 0;
+    let start = start + transfer.rounds[start..end].iter().take_while(message).count();
     let rounds = &transfer.rounds[start..end];
     let mut top = 0u64;
     let mut last_growth = 0;
@@ -151,7 +149,7 @@ fn end_of_growth(transfer: &TransferFacts, start: usize, end: usize, context: &C
         && last_growth + 2 >= rounds.len()
         && rounds.len() > 1
         && (last_growth > 0 || began_small);
-    start + if reached_end { rounds.len() - 1 } else { last_growth }
+    (start, start + if reached_end { rounds.len() - 1 } else { last_growth })
 }
 
 /// Whether the flights of `[first, after)` stand still: all within 3 segments of each other over any two rounds, and not
@@ -254,7 +252,6 @@ fn mark_bandwidth(transfer: &TransferFacts, shape: &mut Shape, rate: f64) {
         let own = if time > 0.0 { rounds[index].bytes as f64 * 8.0 / time } else { f64::INFINITY };
         let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == Limit::Bandwidth;
         if (own >= FILLED * rate && time > 0.0) || last {
-            shape.slow_start -= usize::from(shape.base[index] == Limit::SlowStart);
             shape.base[index] = Limit::Bandwidth;
         }
     }

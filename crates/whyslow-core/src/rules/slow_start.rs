@@ -26,6 +26,7 @@
 //! ## References
 //! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window", 2010.
 
+use super::receive_window::frames_of;
 use super::say::{count, evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Fix, Limit};
@@ -39,7 +40,6 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let rounds = &case.transfer.rounds;
-    let shape = &case.partition.shape;
     let first = rounds.first()?;
     let mss = case.context.mss;
     let needed = case.transfer.bytes().div_ceil(mss);
@@ -51,7 +51,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         format!("the sender spent {} of {} opening its congestion window{from}", time(lost), time(case.duration()),);
     let confidence = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
     let mut found = finding("slow-start", lost, case.trust(confidence), summary);
-    let frames = [first.first_frame, rounds.get(shape.slow_start.max(1) - 1).unwrap_or(first).last_frame];
+    let frames = frames_of(case, Limit::SlowStart);
     let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
     found.evidence.push(evidence("rounds that opened the window", opening as f64, "rounds", &frames));
     if seen {

@@ -50,12 +50,13 @@ pub struct Content {
     pub server_name: Option<String>,
     /// Whether the ServerHello chose TLS 1.3 (RFC 8446 section 4.2.1); none when that was not seen.
     pub tls13: Option<bool>,
-    /// End of the last handshake record (content types 20 and 22) before the first application-data record. With TLS
-    /// 1.3 the encrypted part of the handshake travels as application data.
+    /// End of the last handshake record (content types 20 and 22) seen before the first application-data record. With
+    /// TLS 1.3 the encrypted part of the handshake travels as application data. Where headers went unseen (a hole, a
+    /// short snapshot length) this and the next may be others than the true last and first.
     pub handshake_end: Option<u64>,
-    /// Start and end of the first application-data record (content type 23).
+    /// Start and end of the first application-data record (content type 23) seen.
     pub first_application_data: Option<(u64, u64)>,
-    /// Start of the second one; none when the record chain has a gap between the two.
+    /// Start of the second one; none when a gap in the record chain before it leaves its rank unknown.
     pub second_application_data: Option<u64>,
     /// The first TLS record after each change of direction: start, end, content type. In order.
     pub firsts: Vec<(u64, u64, u8)>,
@@ -82,7 +83,7 @@ pub struct Stream {
     have: u8,
     /// No record since the direction changed.
     fresh: bool,
-    /// The record chain was broken since the first application data.
+    /// The record chain was broken at least once.
     broken: bool,
     /// A hello was read, or given up.
     greeted: bool,
@@ -150,6 +151,10 @@ struct Piece<'a> {
 impl<'a> Piece<'a> {
     /// The captured bytes from position `at` on; none when that one is not among them.
     fn from(&self, at: u64) -> Option<&'a [u8]> {
+        // Positions saturate: none may be reached where they no longer move on.
+        if at == NOWHERE {
+            return None;
+        }
         let offset = usize::try_from(at.checked_sub(self.start)?).ok()?;
         self.bytes.get(offset..).filter(|rest| !rest.is_empty())
     }
@@ -290,7 +295,7 @@ impl Stream {
         let body = start.saturating_add(tls::HEADER_LEN as u64);
         let end = body.saturating_add(u64::from(header.len));
         let fresh = std::mem::take(&mut self.fresh);
-        let mut broken = self.broken;
+        let broken = self.broken;
         let found = self.found();
         found.records += 1;
         found.largest_record = found.largest_record.max(u32::from(header.len) + tls::HEADER_LEN as u32);
@@ -303,14 +308,12 @@ impl Stream {
             }
             tls::APPLICATION_DATA if found.first_application_data.is_none() => {
                 found.first_application_data = Some((start, end));
-                broken = false;
             }
             tls::APPLICATION_DATA if found.second_application_data.is_none() && !broken => {
                 found.second_application_data = Some(start);
             }
             _ => {}
         }
-        self.broken = broken;
         self.awaited = end;
         if header.kind == tls::HANDSHAKE {
             match &mut self.gather {

@@ -25,7 +25,7 @@ const MOST_TRANSFERS: usize = 1024;
 /// WINDOW_UPDATE is 13 bytes, an SSH window adjust 36–68, both with their encryption.
 const SMALL_PEER_PAYLOAD: u64 = 100;
 /// A sequence number farther than this from what was sent last is not of this connection.
-const STRAY: i32 = 1 << 30;
+const STRAY: u32 = 1 << 30;
 
 /// What is known of the path when a segment is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -256,7 +256,7 @@ impl Half {
     fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
         let origin = self.origin?;
         let distance = number.distance(origin + self.sent_max as u32);
-        if distance.abs() > STRAY {
+        if distance.unsigned_abs() > STRAY {
             return None;
         }
         let place = self.sent_max.checked_add_signed(i64::from(distance));

@@ -24,6 +24,9 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use vantage::Estimator;
 
+#[cfg(test)]
+mod tests;
+
 /// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
 const HELD: usize = 128;
 /// Recent packets of a side compared with a new one, to find frames captured twice.
@@ -142,7 +145,7 @@ impl Connection {
         let at = (seg.time, seg.frame);
         let handshake = &mut self.handshake;
         if !seg.flags.has(Flags::SYN) {
-            let opener = handshake.syn.is_some().then_some(self.client()).unwrap_or(0);
+            let opener = if handshake.syn.is_some() { self.client() } else { 0 };
             let handshake = &mut self.handshake;
             if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from == opener && seg.ack.is_some() {
                 handshake.ack = Some(at);
@@ -304,8 +307,8 @@ impl Connection {
         self.doubts.unseen_stretches = zero.unseen_stretches + one.unseen_stretches;
         self.doubts.first_unseen = zero.first_unseen.or(one.first_unseen);
         self.doubts.stray = zero.stray + one.stray;
-        self.doubts.one_direction = self.seen[0] != self.seen[1] && self.handshake.offers.iter().all(Option::is_none)
-            || (self.seen[0] != self.seen[1] && self.first_payload.is_some());
+        let opening = self.handshake.offers.iter().any(Option::is_some);
+        self.doubts.one_direction = self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some());
         self.doubts.larger_than_mss = self.estimator.larger_than_mss;
         let rtt = self.rtt(&zero, &one);
         let halves = [zero.finish(self.last, &views[0]), one.finish(self.last, &views[1])];

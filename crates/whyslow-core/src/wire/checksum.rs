@@ -1,19 +1,18 @@
 //! The TCP checksum (RFC 9293 section 3.1, RFC 1071), and what offload to the network card leaves of it.
 
 use super::Checksum;
-use super::ip::Header;
+use super::ip::{Addresses, Header};
 use super::view::View;
-use std::net::IpAddr;
 
 /// What the checksum field of a segment says.
 ///
 /// Whether it holds no more than the pseudo-header's sum is always looked at, as that costs little; a segment whose own
 /// checksum happens to be that value, once in 2¹⁶, is taken for such a one unless the sum is computed. All of the
 /// segment is summed up where `whole` asks for it, and all of it was captured.
-#[inline]
-pub(super) fn of(header: &Header, segment: View<'_>, field: [u8; 2], whole: bool) -> Checksum {
+#[inline(always)]
+pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: bool) -> Checksum {
     let field = u16::from_ne_bytes(field);
-    let without_length = pseudo_header(header);
+    let without_length = pseudo_header(header.addresses);
     // Two 16-bit halves, in network order, wherever they are added.
     let pseudo = without_length + u64::from((segment.wire() as u32).to_be());
     let summed = whole && header.summable && !header.fragment && segment.data().len() == segment.wire();
@@ -28,27 +27,18 @@ pub(super) fn of(header: &Header, segment: View<'_>, field: [u8; 2], whole: bool
 }
 
 /// The sum of the addresses and the protocol number, as 16-bit words in memory order.
-#[inline]
-fn pseudo_header(header: &Header) -> u64 {
-    let word = |address: &[u8; 4]| u64::from(u32::from_ne_bytes(*address));
-    let addresses = match (header.src, header.dst) {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => word(&src.octets()) + word(&dst.octets()),
-        (src, dst) => address_sum(src) + address_sum(dst),
+#[inline(always)]
+fn pseudo_header(addresses: Addresses<'_>) -> u64 {
+    let addresses = match addresses {
+        Addresses::V4(bytes) => sum(bytes),
+        Addresses::V6(bytes) => sum(bytes),
     };
     addresses + u64::from(6u16.to_be())
 }
 
-#[inline]
-fn address_sum(address: IpAddr) -> u64 {
-    match address {
-        IpAddr::V4(address) => sum(&address.octets()),
-        IpAddr::V6(address) => sum(&address.octets()),
-    }
-}
-
 /// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero. It cannot overflow: a packet
 /// has less than 2³² words.
-#[inline]
+#[inline(always)]
 fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<4>();
     let total: u64 = words.iter().map(|word| u64::from(u32::from_ne_bytes(*word))).sum();
@@ -60,7 +50,7 @@ fn sum(bytes: &[u8]) -> u64 {
 }
 
 /// Down to 16 bits, with the carries added (RFC 1071 section 2). The order of the bytes in a word does not matter.
-#[inline]
+#[inline(always)]
 fn fold(sum: u64) -> u16 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);
     let sum = (sum >> 16) + (sum & 0xffff);

@@ -6,15 +6,52 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What TCP's reader needs of the IP header around a segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header {
-    pub(super) src: IpAddr,
-    pub(super) dst: IpAddr,
+pub(super) struct Header<'a> {
+    pub(super) addresses: Addresses<'a>,
     pub(super) id: Option<u16>,
     pub(super) ttl: u8,
     pub(super) ecn: u8,
     pub(super) fragment: bool,
     /// Whether the segment's length and the final destination are known, so that its checksum can be computed.
     pub(super) summable: bool,
+}
+
+/// Source and destination, as they follow one another in the header. They become addresses only where the segment is
+/// put together, which saves moving them about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Addresses<'a> {
+    V4(&'a [u8; 8]),
+    V6(&'a [u8; 32]),
+}
+
+impl Addresses<'_> {
+    #[inline(always)]
+    pub(super) fn src(self) -> IpAddr {
+        match self {
+            Self::V4(bytes) => v4_address(bytes, 0),
+            Self::V6(bytes) => v6_address(bytes, 0),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn dst(self) -> IpAddr {
+        match self {
+            Self::V4(bytes) => v4_address(bytes, 4),
+            Self::V6(bytes) => v6_address(bytes, 16),
+        }
+    }
+}
+
+#[inline(always)]
+fn v4_address(bytes: &[u8; 8], at: usize) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]))
+}
+
+#[inline(always)]
+fn v6_address(bytes: &[u8; 32], at: usize) -> IpAddr {
+    let mut octets = [0; 16];
+    octets.copy_from_slice(&bytes[at..at + 16]);
+    IpAddr::V6(Ipv6Addr::from(octets))
 }
 
 /// A packet of either version: the first four bits tell.
@@ -27,7 +64,7 @@ pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
 }
 
 fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
-    let fixed: [u8; 20] = view.array(0)?;
+    let fixed: &[u8; 20] = view.array(0)?;
     let header_len = usize::from(fixed[0] & 0x0f) * 4;
     let total_len = u16::from_be_bytes([fixed[2], fixed[3]]);
     if header_len < 20 {
@@ -41,8 +78,7 @@ fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
         return Err(Skip::Fragment);
     }
     let header = Header {
-        src: IpAddr::V4(Ipv4Addr::new(fixed[12], fixed[13], fixed[14], fixed[15])),
-        dst: IpAddr::V4(Ipv4Addr::new(fixed[16], fixed[17], fixed[18], fixed[19])),
+        addresses: Addresses::V4(view.array(12)?),
         id: Some(u16::from_be_bytes([fixed[4], fixed[5]])),
         ttl: fixed[8],
         ecn: fixed[1] & 0x03,
@@ -50,16 +86,22 @@ fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
         // A source route among the options changes the destination that the sum covers.
         summable: total_len != 0 && usize::from(total_len) <= view.wire() && header_len == 20,
     };
-    transport(around, header, fixed[9], within(around, view, usize::from(total_len)).skip(header_len)?)
+    let mut rest = within(around, view, usize::from(total_len)).skip(header_len)?;
+    let mut protocol = fixed[9];
+    while protocol == 51 {
+        let (next, length) = authentication(rest)?;
+        rest = rest.skip(length)?;
+        protocol = next;
+    }
+    transport(around, header, protocol, rest)
 }
 
 fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
-    let fixed: [u8; 40] = view.array(0)?;
+    let fixed: &[u8; 40] = view.array(0)?;
     let length = usize::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let mut rest = within(around, view.skip(40)?, length);
     let mut header = Header {
-        src: v6_address(&fixed, 8),
-        dst: v6_address(&fixed, 24),
+        addresses: Addresses::V6(view.array(8)?),
         id: None,
         ttl: fixed[7],
         ecn: (fixed[1] >> 4) & 0x03,
@@ -71,7 +113,7 @@ fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
         let (after, length) = match next {
             // Hop-by-hop and destination options, routing, mobility, HIP, shim6.
             0 | 43 | 60 | 135 | 139 | 140 => {
-                let [after, units, _, left] = rest.array(0)?;
+                let &[after, units, _, left] = rest.array(0)?;
                 let extension = usize::from(units) * 8 + 8;
                 if next == 0 && length == 0 {
                     rest = rest.limit(jumbo_length(rest, extension).unwrap_or(usize::MAX));
@@ -80,7 +122,7 @@ fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
                 (after, extension)
             }
             44 => {
-                let [after, _, high, low] = rest.array(0)?;
+                let &[after, _, high, low] = rest.array(0)?;
                 let fragment = u16::from_be_bytes([high, low]);
                 if fragment >> 3 != 0 {
                     return Err(Skip::Fragment);
@@ -88,17 +130,12 @@ fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
                 header.fragment |= fragment & 1 != 0;
                 (after, 8)
             }
+            51 => authentication(rest)?,
             _ => return transport(around, header, next, rest),
         };
         rest = rest.skip(length)?;
         next = after;
     }
-}
-
-fn v6_address(fixed: &[u8; 40], at: usize) -> IpAddr {
-    let mut octets = [0; 16];
-    octets.copy_from_slice(&fixed[at..at + 16]);
-    IpAddr::V6(Ipv6Addr::from(octets))
 }
 
 /// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length` bytes long.
@@ -125,16 +162,17 @@ fn within<'a>(around: Around, view: View<'a>, length: usize) -> View<'a> {
     }
 }
 
-/// What the IP header says that it carries.
-fn transport<'a>(around: Around, header: Header, protocol: u8, view: View<'a>) -> Decoded<'a> {
-    let (mut protocol, mut view) = (protocol, view);
-    // Authentication headers (RFC 4302) leave the packet readable.
-    while protocol == 51 {
-        let [next, words] = view.array(0)?;
-        view = view.skip(usize::from(words) * 4 + 8)?;
-        protocol = next;
+/// The protocol behind an authentication header, which leaves the packet readable, and the header's length (RFC 4302).
+fn authentication(view: View<'_>) -> Result<(u8, usize), Skip> {
+    let &[next, words] = view.array(0)?;
+    Ok((next, usize::from(words) * 4 + 8))
+}
+
+fn transport<'a>(around: Around, header: Header<'a>, protocol: u8, view: View<'a>) -> Decoded<'a> {
+    match protocol {
+        6 => tcp::decode(around, header, view),
+        _ => tunnel::decode(around, &header, protocol, view),
     }
-    if protocol == 6 { tcp::decode(around, header, view) } else { tunnel::decode(around, &header, protocol, view) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{Around, Decoded, Skip, ethertype, ip, link};
 
 /// A frame that begins with its LLC header.
 pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [destination, source, control] = view.array(0)?;
+    let &[destination, source, control] = view.array(0)?;
     match (destination, source, control) {
         (0xaa | 0xab, 0xaa | 0xab, 0x03) => snap(around, view.skip(3)?),
         (0x06, 0x06, 0x03) => ip::decode(around, view.skip(3)?),
@@ -17,7 +17,7 @@ pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
 
 /// From the organisation code of a SNAP header on.
 pub(super) fn snap(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [a, b, c, high, low] = view.array(0)?;
+    let &[a, b, c, high, low] = view.array(0)?;
     let kind = u16::from_be_bytes([high, low]);
     let inside = view.skip(5)?;
     match ([a, b, c], kind) {

@@ -1,15 +1,26 @@
 //! `wire`: a packet → a TCP segment.
 //!
 //! Knows link layers, tunnels, IP and TCP headers, and nothing of connections. It promises never to panic, never to
-//! trust a length field, and to name the reason for every packet that it does not turn into a segment.
+//! trust a length field, and to name the reason for every packet that it does not turn into a segment. It allocates
+//! nothing.
+//!
+//! [`decode`] tries `fast`, for the packets that nearly all captures consist of, and else goes through the layers:
+//! `link` (one file a family) → `ethertype`, `llc` → `ip` → `tunnel`, and round again, or → `tcp`. What each hands to
+//! the next is a `view`: the captured bytes that are left, and how many there were on the wire.
+//!
+//! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are not put together,
+//! and what an ICMP error quotes is no segment.
 
 mod checksum;
 mod ethertype;
+mod fast;
 mod ip;
 mod link;
 mod llc;
 mod skip;
 mod tcp;
+#[cfg(test)]
+mod testing;
 mod tunnel;
 mod view;
 
@@ -25,15 +36,29 @@ use view::View;
 ///
 /// Checksums are computed only for segments without payload; see [`decode_verified`].
 pub fn decode<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
-    decode_within(Around::default(), packet)
+    decode_with(Around::default(), packet)
 }
 
 /// As [`decode`], and the checksum of every segment that was captured whole is computed, which means reading all of it.
 pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
-    decode_within(Around { verify: true, ..Around::default() }, packet)
+    decode_with(Around { verify: true, ..Around::default() }, packet)
 }
 
-fn decode_within<'a>(around: Around, packet: &Packet<'a>) -> Decoded<'a> {
+#[inline(always)]
+fn decode_with<'a>(around: Around, packet: &Packet<'a>) -> Decoded<'a> {
+    // Two calls, each inlined for its IP version, so that the segment is built in place.
+    if let Some((header, segment)) = fast::v4(packet) {
+        return tcp::decode(around, header, segment);
+    }
+    if let Some((header, segment)) = fast::v6(packet) {
+        return tcp::decode(around, header, segment);
+    }
+    decode_layers(around, packet)
+}
+
+/// Layer after layer.
+#[inline(never)]
+fn decode_layers<'a>(around: Around, packet: &Packet<'a>) -> Decoded<'a> {
     link::decode(around, packet.link, View::new(packet.data, packet.original_len as usize))
 }
 
@@ -67,7 +92,7 @@ impl Around {
 }
 
 /// One TCP segment, as its headers tell it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
     /// Source address (of the innermost IP header).
     pub src: IpAddr,
@@ -152,9 +177,10 @@ pub enum Checksum {
     Good,
     /// Wrong, and not merely left to the network card.
     Bad,
-    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it. So the capture is at the
-    /// sending host, or the segment was put together from several by the receiving host's offload (then it is longer
-    /// than the MSS). Of one segment alone it is no proof, as a checksum may have that value by chance.
+    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the capture is at the
+    /// sending host. Segments that the receiving host put together from several look the same; those without payload
+    /// never are, so they tell the two ends apart. One segment alone is no proof, as its checksum may have that value
+    /// by chance, once in 2¹⁶.
     Partial,
 }
 
@@ -200,3 +226,6 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 }
+
+#[cfg(test)]
+mod tests;

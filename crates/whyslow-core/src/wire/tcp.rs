@@ -9,8 +9,8 @@ use crate::units::SeqNumber;
 const FIXED: usize = 20;
 
 /// A segment. What the snapshot length left of its header is enough from the window field on.
-#[inline]
-pub(super) fn decode<'a>(around: Around, ip: Header, view: View<'a>) -> Decoded<'a> {
+#[inline(always)]
+pub(super) fn decode<'a>(around: Around, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
     let data = view.data();
     let Some(fixed) = data.first_chunk::<16>() else {
         return Err(if ip.fragment && view.wire() < FIXED { Skip::Fragment } else { view.short_of(FIXED) });
@@ -25,9 +25,9 @@ pub(super) fn decode<'a>(around: Around, ip: Header, view: View<'a>) -> Decoded<
     let payload_len = view.wire() - header_len;
     let number = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let whole = around.verify || payload_len == 0;
-    Ok(Segment {
-        src: ip.src,
-        dst: ip.dst,
+    let segment = |timestamps| Segment {
+        src: ip.addresses.src(),
+        dst: ip.addresses.dst(),
         src_port: u16::from_be_bytes([fixed[0], fixed[1]]),
         dst_port: u16::from_be_bytes([fixed[2], fixed[3]]),
         seq: SeqNumber(number(4)),
@@ -36,7 +36,7 @@ pub(super) fn decode<'a>(around: Around, ip: Header, view: View<'a>) -> Decoded<
         window: u16::from_be_bytes([fixed[14], fixed[15]]),
         payload_len: payload_len as u32,
         payload: data.get(header_len..).unwrap_or(&[]),
-        options: options(data, header_len),
+        options: Options { timestamps, ..Options::default() },
         ip_id: ip.id,
         ttl: ip.ttl,
         ecn: ip.ecn,
@@ -46,40 +46,38 @@ pub(super) fn decode<'a>(around: Around, ip: Header, view: View<'a>) -> Decoded<
         },
         fragment: ip.fragment,
         tunnels: around.tunnels,
-    })
-}
-
-/// The options of a segment whose header is `header_len` bytes long, as far as they were captured.
-#[inline]
-fn options(data: &[u8], header_len: usize) -> Options {
+    };
+    // The two that nearly every segment of an established connection has are told apart first, and each builds its own
+    // segment: a list that is filled in later would have to be copied.
     match data.get(FIXED..header_len) {
-        Some([]) => Options::default(),
-        // What nearly every segment of an established connection has.
-        Some([1, 1, 8, 10, a, b, c, d, e, f, g, h]) => Options {
-            timestamps: Some((u32::from_be_bytes([*a, *b, *c, *d]), u32::from_be_bytes([*e, *f, *g, *h]))),
-            ..Options::default()
-        },
-        Some(list) => any_options(list),
-        None => Options { malformed: true, ..any_options(data.get(FIXED..).unwrap_or(&[])) },
+        Some([]) => Ok(segment(None)),
+        Some(&[1, 1, 8, 10, a, b, c, d, e, f, g, h]) => {
+            Ok(segment(Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])))))
+        }
+        list => {
+            let mut segment = segment(None);
+            read_options(&mut segment.options, list.unwrap_or_else(|| data.get(FIXED..).unwrap_or(&[])));
+            segment.options.malformed |= list.is_none();
+            Ok(segment)
+        }
     }
 }
 
-/// Any list of options. It ends at a length that cannot be, and what was read before stays.
-fn any_options(list: &[u8]) -> Options {
-    let mut options = Options::default();
+/// Takes in a list of options. It ends at a length that cannot be, and what was read before stays.
+fn read_options(options: &mut Options, list: &[u8]) {
     let mut rest = list;
     loop {
         rest = match rest {
-            [] | [0, ..] => return options,
+            [] | [0, ..] => return,
             [1, rest @ ..] => rest,
             [kind, length, ..] if *length >= 2 && usize::from(*length) <= rest.len() => {
                 let (option, after) = rest.split_at(usize::from(*length));
-                options.malformed |= !read_option(&mut options, *kind, &option[2..]);
+                options.malformed |= !read_option(options, *kind, &option[2..]);
                 after
             }
             _ => {
                 options.malformed = true;
-                return options;
+                return;
             }
         };
     }

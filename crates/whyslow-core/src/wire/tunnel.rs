@@ -5,7 +5,7 @@ use super::view::View;
 use super::{Around, Decoded, Skip, ethertype, ip};
 
 /// What an IP packet carries, if not TCP.
-pub(super) fn decode<'a>(around: Around, outer: &ip::Header, protocol: u8, view: View<'a>) -> Decoded<'a> {
+pub(super) fn decode<'a>(around: Around, outer: &ip::Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
     let around =
         Around { tunnels: around.tunnels.saturating_add(1), fragment: around.fragment || outer.fragment, ..around };
     match protocol {
@@ -53,7 +53,7 @@ fn vxlan(around: Around, view: View<'_>) -> Decoded<'_> {
 
 /// VXLAN with a next-protocol field (draft-ietf-nvo3-vxlan-gpe).
 fn vxlan_gpe(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [flags, _, _, next] = view.array(0)?;
+    let &[flags, _, _, next] = view.array(0)?;
     if flags & 0x08 == 0 {
         return Err(NOT_A_TUNNEL);
     }
@@ -62,7 +62,7 @@ fn vxlan_gpe(around: Around, view: View<'_>) -> Decoded<'_> {
 
 /// A network service header (RFC 8300).
 pub(super) fn nsh(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [_, words, _, next] = view.array(0)?;
+    let &[_, words, _, next] = view.array(0)?;
     let length = usize::from(words & 0x3f) * 4;
     if length < 8 {
         return Err(Skip::Malformed("a network service header shorter than its fields"));
@@ -83,7 +83,7 @@ fn next_protocol(around: Around, next: u8, view: View<'_>) -> Decoded<'_> {
 
 /// RFC 8926.
 fn geneve(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [first, _, high, low] = view.array(0)?;
+    let &[first, _, high, low] = view.array(0)?;
     if first >> 6 != 0 {
         return Err(NOT_A_TUNNEL);
     }
@@ -93,7 +93,7 @@ fn geneve(around: Around, view: View<'_>) -> Decoded<'_> {
 
 /// User packets of mobile networks (3GPP TS 29.281).
 fn gtp_u(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [flags, kind] = view.array(0)?;
+    let &[flags, kind] = view.array(0)?;
     // Version 1, protocol type GTP, message type G-PDU.
     if flags & 0xf0 != 0x30 || kind != 0xff {
         return Err(NOT_A_TUNNEL);
@@ -133,7 +133,7 @@ fn l2tp(around: Around, view: View<'_>) -> Decoded<'_> {
 fn teredo(around: Around, view: View<'_>) -> Decoded<'_> {
     let mut view = view;
     if view.starts_with(&[0, 1]) {
-        let [client, authentication] = view.array(2)?;
+        let &[client, authentication] = view.array(2)?;
         view = view.skip(13 + usize::from(client) + usize::from(authentication))?;
     }
     if view.starts_with(&[0, 0]) {
@@ -164,7 +164,7 @@ fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
     let mut inside = view.skip(length)?;
     // A source route (RFC 1701): entries up to an empty one.
     while has(0x4000) {
-        let [family_high, family_low, _, entry] = inside.array(0)?;
+        let &[family_high, family_low, _, entry] = inside.array(0)?;
         inside = inside.skip(4 + usize::from(entry))?;
         if (family_high, family_low, entry) == (0, 0, 0) {
             break;
@@ -183,7 +183,7 @@ fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
 
 /// A mirrored frame, or in one of its forms a packet, with a timestamp.
 fn erspan_3(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [kind, options] = view.array(10)?;
+    let &[kind, options] = view.array(10)?;
     let inside = view.skip(if options & 1 == 0 { 12 } else { 20 })?;
     match (kind >> 2) & 0x1f {
         0 => ethernet::decode(around, inside),

@@ -53,30 +53,39 @@ impl<'a> View<'a> {
 
     /// The `N` bytes at `offset`.
     #[inline]
-    pub(super) fn array<const N: usize>(&self, offset: usize) -> Result<[u8; N], Skip> {
+    pub(super) fn array<const N: usize>(&self, offset: usize) -> Result<&'a [u8; N], Skip> {
         self.data
             .get(offset..)
             .and_then(|data| data.first_chunk())
-            .copied()
             .ok_or_else(|| self.short_of(offset.saturating_add(N)))
     }
 
     /// The byte at `offset`.
     #[inline]
     pub(super) fn u8(&self, offset: usize) -> Result<u8, Skip> {
-        self.array(offset).map(u8::from_be_bytes)
+        self.array(offset).map(|bytes| u8::from_be_bytes(*bytes))
     }
 
     /// The big-endian number at `offset`.
     #[inline]
     pub(super) fn u16(&self, offset: usize) -> Result<u16, Skip> {
-        self.array(offset).map(u16::from_be_bytes)
+        self.array(offset).map(|bytes| u16::from_be_bytes(*bytes))
     }
 
     /// The big-endian number at `offset`.
     #[inline]
     pub(super) fn u32(&self, offset: usize) -> Result<u32, Skip> {
-        self.array(offset).map(u32::from_be_bytes)
+        self.array(offset).map(|bytes| u32::from_be_bytes(*bytes))
+    }
+
+    /// The little-endian number at `offset`.
+    pub(super) fn u16_le(&self, offset: usize) -> Result<u16, Skip> {
+        self.array(offset).map(|bytes| u16::from_le_bytes(*bytes))
+    }
+
+    /// The little-endian number at `offset`.
+    pub(super) fn u32_le(&self, offset: usize) -> Result<u32, Skip> {
+        self.array(offset).map(|bytes| u32::from_le_bytes(*bytes))
     }
 
     /// Whether the captured bytes begin with `prefix`.

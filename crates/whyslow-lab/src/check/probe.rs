@@ -13,6 +13,7 @@ use nix::sys::time::TimeVal;
 /// should be lost here.
 pub(super) fn echo(to: IpAddr, count: u16) -> io::Result<Vec<Duration>> {
     let IpAddr::V4(to) = to else { return Err(io::Error::other("echoes are sent over IPv4")) };
+    crate::sched::claim();
     let socket = socket(AddressFamily::Inet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::Icmp)?;
     setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(3, 0))?;
     let address = SockaddrIn::from(std::net::SocketAddrV4::new(to, 0));

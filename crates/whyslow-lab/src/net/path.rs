@@ -17,7 +17,7 @@ use super::namespace::Namespace;
 use super::sysctl;
 use crate::emulator::{Emulated, Emulation};
 use crate::log::{DEFAULT_LIMIT, LinkLog};
-use crate::port::{Epoch, Port, TunPort, VethPort};
+use crate::port::{Clock, Epoch, Port, TunPort, VethPort};
 use crate::tap::{OpenTap, Tap, TapOutcome};
 
 /// Hosts and links, ready to run. Dropping it removes all of it.
@@ -146,7 +146,14 @@ impl Path {
         let port: Box<dyn Port> = match self.config.emulator.port {
             PortKind::Veth => {
                 let port = format!("{}{link}", host.name());
-                device::make_veth(&place.namespace, &interface, &self.middle, &port, config.mtu)?;
+                device::make_veth(
+                    &place.namespace,
+                    &interface,
+                    &self.middle,
+                    &port,
+                    config.mtu,
+                    self.config.emulator.fast,
+                )?;
                 let open = || VethPort::open(&port, config.mtu, offload);
                 Box::new(self.middle.within(open)?.doing("opening a packet socket")?)
             }
@@ -235,9 +242,10 @@ impl Path {
         }
         self.epoch = Epoch::now();
         for (index, ports) in self.ports.iter_mut().enumerate() {
-            let (Some(pair), Some(ports)) = (self.config.links.get(index), ports.take()) else {
+            let (Some(pair), Some(mut ports)) = (self.config.links.get(index), ports.take()) else {
                 return Err(Error::State("a link was lost in an earlier run"));
             };
+            ports.iter_mut().for_each(|port| discard(&mut **port, self.epoch));
             let emulation = Emulation {
                 index,
                 up: pair.up.clone(),
@@ -344,6 +352,13 @@ impl Drop for Path {
             let _ = self.stop();
         }
     }
+}
+
+/// Throws away what hosts sent while no link was there to carry it.
+fn discard(port: &mut dyn Port, epoch: Epoch) {
+    let clock = Clock::new(epoch);
+    while port.receive(&clock, 1024, &mut |_| {}) > 0 {}
+    port.dropped();
 }
 
 /// Refuses what makes no path.

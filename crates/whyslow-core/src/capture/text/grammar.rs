@@ -5,6 +5,8 @@
 //! (interface, link layer, tunnels) is skipped, so that of several packets inside each other the innermost counts.
 //! It is strict from the flags on, so that prose is not taken for a packet and a line cut in two is seen to be cut.
 
+use super::options;
+
 /// A piece of the packet's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
@@ -67,6 +69,17 @@ impl TcpLine {
     }
 }
 
+impl TcpLine {
+    /// How much in a line that was put together from two speaks against it: options that make no sense, a word too
+    /// many before the addresses.
+    pub(super) fn doubts(&self, text: &str) -> u32 {
+        let before = text.get(..self.pair.src.start).unwrap_or("").trim_end();
+        let last = before.rsplit(' ').next().unwrap_or("");
+        let usual = matches!(last, "" | "IP" | "IP6") || last.ends_with([')', ':', ',', ']']);
+        options::doubts(self.options.of(text)) + u32::from(!usual)
+    }
+}
+
 /// What a packet's text is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Class {
@@ -123,7 +136,11 @@ pub(super) fn classify(text: &str) -> Class {
             return class;
         }
     }
-    if is_head_only(text) { Class::Partial(None) } else { other(text) }
+    match other(text) {
+        Class::Ip(253) if text.contains("bad-len ") => Class::Cut,
+        _ if is_head_only(text) => Class::Partial(None),
+        other => other,
+    }
 }
 
 /// Whether a packet inside this one is quoted and not carried: an ICMP error, a flow sample.
@@ -195,20 +212,21 @@ fn ip_line(head: &str, v6: bool) -> IpLine {
 fn is_head_only(text: &str) -> bool {
     let text = text.trim_end();
     let last = |word| text.rfind(word).and_then(|at| text.get(at..));
-    if let Some(group) = last("(tos 0x").or_else(|| last("IP6 (")) {
-        if !group.contains(" > ") {
-            return true;
-        }
+    let group = last("(tos 0x").or_else(|| last("IP6 ("));
+    if group.is_some_and(|group| !group.contains(" > ")) {
+        return true;
     }
-    if let Some(after) = last(" > ").and_then(|rest| rest.get(3..)) {
-        let (dst, rest) = after.split_once(' ').unwrap_or((after, ""));
-        return !dst.contains(',') && "Flags [".starts_with(rest.trim_start());
+    if let Some((before, after)) = text.rfind(" > ").map(|at| text.split_at(at)) {
+        let src = before.rsplit(' ').next().unwrap_or("");
+        let (dst, rest) = after[3..].split_once(' ').unwrap_or((&after[3..], ""));
+        return src.contains(['.', ':']) && !dst.contains(',') && "Flags [".starts_with(rest.trim_start());
     }
     let rest = text.strip_prefix("IP6").or_else(|| text.strip_prefix("IP")).unwrap_or("x");
     rest.is_empty() || rest.strip_prefix(' ').is_some_and(|rest| !rest.contains(' ')) || rest.ends_with(" >")
 }
 
-fn other(text: &str) -> Class {
+/// The protocol of a packet that is not TCP, or whose text ends before its body.
+pub(super) fn other(text: &str) -> Class {
     if let Some(at) = text.find("proto").or_else(|| text.find("next-header")) {
         let group = text.get(at..).unwrap_or("");
         let number = group.find('(').and_then(|open| decimal(group.get(open + 1..).unwrap_or("")));
@@ -291,7 +309,7 @@ impl<'a> Body<'a> {
             if rest.trim_start().starts_with("[bad hdr") {
                 return Class::Cut;
             }
-            if rest.contains("[|tcp]") && !rest.contains("options [") {
+            if rest.trim_start().starts_with("[|tcp]") {
                 return line.window.map_or(Class::Cut, |_| Class::Tcp(*line));
             }
             if !self.take(",") {

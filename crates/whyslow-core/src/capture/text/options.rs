@@ -48,6 +48,30 @@ pub(super) fn encode(list: &str, numbers: &Numbers) -> OptionBytes {
     meant
 }
 
+/// How many items of `list` are not as tcpdump writes them.
+pub(super) fn doubts(list: &str) -> u32 {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let odd = |item: &&str| {
+        let (word, rest) = item.split_once(' ').unwrap_or((item, ""));
+        let words = rest.split(' ');
+        !match word {
+            "nop" | "eol" | "sackOK" => rest.is_empty(),
+            "mss" | "wscale" => is_number(rest),
+            "TS" => rest
+                .strip_prefix("val ")
+                .and_then(|rest| rest.split_once(" ecr "))
+                .is_some_and(|(val, ecr)| is_number(val) && is_number(ecr)),
+            "timestamp" => words.clone().count() == 2 && words.clone().all(is_number),
+            "sack" => rest.split('{').skip(1).all(|block| {
+                let (edges, after) = block.split_once('}').unwrap_or((block, "x"));
+                after.trim().is_empty() && edges.split(':').all(is_number)
+            }),
+            _ => encode(item, &Numbers::default()).unread == 0,
+        }
+    };
+    items(list).filter(odd).count() as u32
+}
+
 /// The items of a list: a comma parts them, save in braces and before a space (`md5` explains itself in a sentence).
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;

@@ -34,7 +34,7 @@ pub(super) struct Printed {
 }
 
 /// The numbers as they were on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
     pub(super) seq: u32,
     pub(super) ack: u32,

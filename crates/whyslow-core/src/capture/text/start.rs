@@ -36,7 +36,7 @@ pub(super) fn find(line: &str, timed: Option<bool>) -> Option<Start> {
             let text = at + len + 1;
             let body = line.get(text..)?;
             let certain = is_tcpdump(body);
-            let lone = matches!(digits, 6 | 9) && !named && !body.trim().is_empty();
+            let lone = digits >= 6 && !named && !body.trim().is_empty();
             return (certain || lone).then_some(Start { stamp: Some(stamp), number, text, certain });
         }
         if untimed.is_none() && !named && timed != Some(true) && !line.starts_with('\t') && starts_untimed(rest) {
@@ -74,12 +74,20 @@ pub(super) fn find(line: &str, timed: Option<bool>) -> Option<Start> {
 fn is_tcpdump(text: &str) -> bool {
     const STARTS: [&str; 7] = ["IP ", "IP6 ", "ARP", "arp ", "RARP", "IP\t", "IP6\t"];
     STARTS.iter().any(|start| text.trim_start().starts_with(start))
-        || [" > ", " IP ", " IP6 ", "ethertype "].iter().any(|word| text.contains(word))
+        || [" > ", " IP ", " IP6 ", "ethertype ", "(tos 0x"].iter().any(|word| text.contains(word))
 }
 
 /// Whether `text` is a packet's without a time.
 fn starts_untimed(text: &str) -> bool {
-    if text.starts_with("IP (tos ") || text.starts_with("IP6 (") || text.starts_with("ARP, ") {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 && text.get(digits..).is_none_or(|rest| rest.starts_with([' ', '\t'])) {
+        return false;
+    }
+    if text.starts_with("IP bad-len ")
+        || text.starts_with("IP (tos ")
+        || text.starts_with("IP6 (")
+        || text.starts_with("ARP, ")
+    {
         return true;
     }
     if text.starts_with("arp who-has ") || text.starts_with("arp reply ") {

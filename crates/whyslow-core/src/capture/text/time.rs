@@ -60,7 +60,7 @@ fn parse_form(text: &str) -> Option<(Stamp, usize, usize)> {
         }
         Some(b'.') => {
             let (nanos, digits) = fraction(bytes.get(len + 1..)?)?;
-            let known = digits == 6 || digits == 9;
+            let known = digits >= 6;
             let epoch = seconds.checked_mul(SECOND)?.checked_add(nanos)?;
             known.then_some((Stamp::Epoch(epoch), len + 1 + digits, digits))
         }
@@ -129,10 +129,16 @@ fn number(bytes: &[u8], min: usize, max: usize) -> Option<(i64, usize)> {
     Some((value, digits))
 }
 
-/// One to nine digits after a decimal point, in nanoseconds.
+/// The digits after a decimal point, in nanoseconds. More than six are micro- or nanoseconds that a damaged capture had
+/// too many of: they are not cut to a second.
 fn fraction(bytes: &[u8]) -> Option<(i64, usize)> {
-    let (value, digits) = number(bytes, 1, 9)?;
-    Some(((digits..9).fold(value, |value, _| value * 10), digits))
+    let (value, digits) = number(bytes, 1, 10)?;
+    let places = match digits {
+        7 | 8 => 6,
+        10 => 9,
+        digits => digits,
+    };
+    Some(((places..9).fold(value, |value, _| value * 10), digits))
 }
 
 /// What the times are found to count from.
@@ -143,7 +149,7 @@ enum Mode {
     Epoch,
     Day { days: i64, before: i64 },
     Delta { now: i64 },
-    Undecided { before: i64, steps: u32, up: u32, down: u32 },
+    Undecided { before: i64, steps: u32, up: u32, down: u32, halved: u32 },
 }
 
 /// Where a packet goes on the line of time.
@@ -204,15 +210,18 @@ impl Timeline {
                 (Some(Stamp::Epoch(_)), _) => Mode::Epoch,
                 (Some(Stamp::Delta(_)), _) => Mode::Delta { now: 0 },
                 (Some(Stamp::Day(at)), Some(3)) if at < HOUR => Mode::Delta { now: 0 },
-                (Some(Stamp::Day(at)), None) if at < HOUR => Mode::Undecided { before: at, steps: 0, up: 0, down: 0 },
+                (Some(Stamp::Day(at)), None) if at < HOUR => {
+                    Mode::Undecided { before: at, steps: 0, up: 0, down: 0, halved: 0 }
+                }
                 (Some(Stamp::Day(at)), _) => Mode::Day { days: 0, before: at },
             };
         }
         let at = match (&mut self.mode, stamp) {
-            (Mode::Undecided { before, steps, up, down }, Some(Stamp::Day(at))) => {
+            (Mode::Undecided { before, steps, up, down, halved }, Some(Stamp::Day(at))) => {
                 *steps += 1;
                 *up += u32::from(at > *before);
                 *down += u32::from(at < *before);
+                *halved += u32::from(at < *before / 2);
                 *before = at;
                 if *steps >= UNDECIDED {
                     self.decide();
@@ -242,11 +251,11 @@ impl Timeline {
         Placed::At(self.last)
     }
 
-    /// Decides by what was seen: times since the packet before go down as often as up, or stay as they are; all others
-    /// go up.
+    /// Decides by what was seen: times since the packet before go down about as often as up, and far, or stay as they
+    /// are; all others go up, but for packets out of order.
     pub(super) fn decide(&mut self) {
-        if let Mode::Undecided { steps, up, down, .. } = self.mode {
-            let falls = down > 0 && down.saturating_mul(5) >= steps;
+        if let Mode::Undecided { steps, up, down, halved, .. } = self.mode {
+            let falls = down > 0 && (down * 5 >= steps || halved * 8 >= steps);
             let stays = up == 1 && down == 0 && steps > 2;
             let deltas = falls || stays;
             self.mode = if deltas { Mode::Delta { now: 0 } } else { Mode::Day { days: 0, before: i64::MIN } };

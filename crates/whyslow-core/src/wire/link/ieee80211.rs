@@ -13,7 +13,7 @@ const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 
 /// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up to four bytes.
 pub(super) fn decode(around: Around, view: View<'_>, padded: bool) -> Decoded<'_> {
-    let [kind, flags] = view.array(0)?;
+    let &[kind, flags] = view.array(0)?;
     if kind & 0x03 != 0 {
         return Err(Skip::Malformed("an 802.11 version other than 0"));
     }
@@ -59,20 +59,20 @@ pub(super) fn decode(around: Around, view: View<'_>, padded: bool) -> Decoded<'_
 
 /// LINKTYPE_IEEE802_11_RADIOTAP (<https://www.radiotap.org>).
 pub(super) fn radiotap(around: Around, view: View<'_>) -> Decoded<'_> {
-    let length = usize::from(u16::from_le_bytes(view.array(2)?));
+    let length = usize::from(view.u16_le(2)?);
     decode(around, view.skip(length)?, radiotap_padded(view, length)?)
 }
 
 /// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp comes before them.
 fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
-    let present = u32::from_le_bytes(view.array(4)?);
+    let present = view.u32_le(4)?;
     if present & 0x2 == 0 {
         return Ok(false);
     }
     let mut fields = 8;
     let mut word = present;
     while word & 0x8000_0000 != 0 {
-        word = u32::from_le_bytes(view.array(fields)?);
+        word = view.u32_le(fields)?;
         fields += 4;
     }
     if present & 0x1 != 0 {
@@ -86,8 +86,8 @@ fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
 
 /// LINKTYPE_PPI: a header that names the link type of what follows.
 pub(super) fn ppi(around: Around, view: View<'_>) -> Decoded<'_> {
-    let length = usize::from(u16::from_le_bytes(view.array(2)?));
-    match u16::try_from(u32::from_le_bytes(view.array(4)?)) {
+    let length = usize::from(view.u16_le(2)?);
+    match u16::try_from(view.u32_le(4)?) {
         Ok(link) if length >= 8 => decode_link(around.deeper()?, LinkType(link), view.skip(length)?),
         _ => Err(Skip::Malformed("a PPI header with an impossible length or link type")),
     }

@@ -20,7 +20,7 @@ pub(super) fn enc(around: Around, view: View<'_>) -> Decoded<'_> {
 
 /// LINKTYPE_PFLOG: a header that tells its own length, without the padding to four bytes.
 pub(super) fn pflog(around: Around, view: View<'_>) -> Decoded<'_> {
-    let [length, address_family] = view.array(0)?;
+    let &[length, address_family] = view.array(0)?;
     family(around, u32::from(address_family), view.skip(usize::from(length).next_multiple_of(4))?)
 }
 

@@ -15,7 +15,7 @@ pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
     loop {
         // Types are small: the order in which the type's upper byte is empty is the right one.
         let big = rest.u8(2)? == 0;
-        let field = |at| rest.array(at).map(if big { u16::from_be_bytes } else { u16::from_le_bytes });
+        let field = |at| if big { rest.u16(at) } else { rest.u16_le(at) };
         let (length, kind) = (usize::from(field(0)?), field(2)?);
         if length < 4 {
             return Err(Skip::Malformed("an NFLOG value shorter than its header"));

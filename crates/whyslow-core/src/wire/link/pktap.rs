@@ -16,7 +16,7 @@ impl Header {
     fn read(view: View<'_>) -> Result<Self, Skip> {
         // In the byte order of the host; a length is never so large that both orders could be meant.
         let big = view.u32(0)? <= 0xffff;
-        let field = |at| view.array(at).map(if big { u32::from_be_bytes } else { u32::from_le_bytes });
+        let field = |at| if big { view.u32(at) } else { view.u32_le(at) };
         Ok(Self { length: field(0)? as usize, next: field(4)?, link: field(8)? })
     }
 }
