@@ -4,7 +4,7 @@
 //! form before version 4.0) and what becomes of it in a web page or a mail: prompts, prose, code fences, quotation
 //! marks, line numbers, wrapped lines, colours, entities, odd spaces. Every packet of the text comes out as a real
 //! packet that begins with its IP header ([`LinkType`] 101): its addresses, ports, flags, window, options and lengths
-//! as printed, its sequence numbers made absolute again (see [`relative`]), its payload as far as the text shows it
+//! as printed, its sequence numbers made absolute again (see `relative`), its payload as far as the text shows it
 //! (`-x`, or the head of an HTTP message). What is not TCP comes out as a bare header, so that frames are counted.
 //!
 //! It promises that the packets do not depend on how the text was split over the pushes, that memory is bounded (by a
@@ -21,6 +21,7 @@ mod grammar;
 mod line;
 mod names;
 mod options;
+mod pending;
 mod relative;
 mod services;
 mod start;
@@ -31,17 +32,11 @@ mod time;
 use super::{CaptureError, Clock, LinkType, Packet, Problem, Sink, Summary};
 use crate::units::Nanos;
 use grammar::{Class, TcpLine};
+use pending::{Part, Pending};
 use time::{Placed, Stamp};
 
 /// How long a line may be; the rest of a longer one is left out.
 const MAX_LINE: usize = 64 * 1024;
-/// How much text one packet may have, over all its lines.
-const MAX_PACKET_TEXT: usize = 8 * 1024;
-/// How many lines that do not fit a packet's unfinished text may come before it is given up.
-const MAX_STRAY: u32 = 6;
-/// How much of an HTTP head is kept.
-const MAX_HTTP: usize = 8 * 1024;
-
 const EXAMPLE: &str = "10:45:49.051409 IP 192.0.2.1.44612 > 192.0.2.2.80: Flags [S], seq 1, win 64240, length 0";
 
 impl std::fmt::Debug for TextReader {
@@ -59,7 +54,6 @@ pub struct TextReader {
     offset: u64,
     line: u64,
     scratch: String,
-    joined: String,
     pending: Pending,
     frame: u64,
     /// Something was seen that only tcpdump writes.
@@ -83,45 +77,6 @@ pub struct TextReader {
     cut: Tally,
     long_lines: Tally,
     unread_options: Tally,
-}
-
-/// The packet whose lines are being read.
-#[derive(Default)]
-struct Pending {
-    class: Option<Class>,
-    text: String,
-    stamp: Option<Stamp>,
-    frame: u64,
-    line: u64,
-    stray: u32,
-    dump: dump::Dump,
-    http: Vec<u8>,
-    in_http: bool,
-    in_ascii: bool,
-}
-
-/// What a packet's text is with one more line, and how good that is: less is better.
-struct Joined {
-    class: Class,
-    rank: u32,
-}
-
-impl Joined {
-    const USELESS: u32 = u32::MAX;
-    const UNFINISHED: u32 = 1_000;
-
-    fn of(text: &str, line: &str) -> Self {
-        let class = grammar::classify(text);
-        let rank = match &class {
-            Class::Tcp(tcp) => tcp.doubts(text),
-            Class::Partial(Some(tcp)) => Self::UNFINISHED + tcp.doubts(text),
-            Class::Partial(None) if text.contains(": Flags [") => 2 * Self::UNFINISHED,
-            Class::Quiet | Class::Cut => 0,
-            Class::Ip(_) if line.contains(" > ") => 0,
-            _ => Self::USELESS,
-        };
-        Self { class, rank }
-    }
 }
 
 /// A packet whose time is not known yet.
@@ -164,7 +119,6 @@ impl TextReader {
             offset: 0,
             line: 0,
             scratch: String::new(),
-            joined: String::new(),
             pending: Pending::default(),
             frame: 0,
             evidence: false,
@@ -273,7 +227,7 @@ impl TextReader {
 
     fn read_text<S: Sink>(&mut self, line: &str, sink: &mut S) -> Result<(), CaptureError> {
         if line.trim().is_empty() {
-            self.end_http();
+            self.pending.take_blank();
             return Ok(());
         }
         if !self.seen_tcp && line.contains("Seq=") && line.contains("Win=") && line.contains("Len=") {
@@ -282,19 +236,25 @@ impl TextReader {
                  save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
             ));
         }
-        if let Some(start) = start::find(line, self.timed) {
-            // Under -t, the second line of -v looks like a packet as well.
-            let may_go_on = start.stamp.is_none() && !line.get(start.text..).is_some_and(|text| text.starts_with("IP"));
-            if may_go_on && matches!(self.pending.class, Some(Class::Partial(_))) && self.continue_packet(line)? {
-                return Ok(());
+        let start = start::find(line, self.timed);
+        // Under -t, the second line of -v looks like a packet as well.
+        let may_go_on = start.is_none_or(|start| {
+            let text = line.get(start.text..).unwrap_or("");
+            start.stamp.is_none() && self.pending.is_partial() && !text.starts_with("IP")
+        });
+        let part = if may_go_on { self.pending.take(line) } else { Part::None };
+        match (part, start, self.pending.class) {
+            (Part::Taken, _, Some(class)) => self.check(&class),
+            (Part::Taken, _, None) => Ok(()),
+            (_, Some(start), _) => {
+                self.end_packet(sink);
+                self.begin_packet(&start, line.get(start.text..).unwrap_or(""))
             }
-            self.end_packet(sink);
-            return self.begin_packet(&start, line.get(start.text..).unwrap_or(""));
+            (part, None, _) => {
+                self.read_between(line, part);
+                Ok(())
+            }
         }
-        if self.pending.class.is_some() && self.continue_packet(line)? {
-            return Ok(());
-        }
-        self.read_between(line)
     }
 
     fn begin_packet(&mut self, start: &start::Start, text: &str) -> Result<(), CaptureError> {
@@ -306,18 +266,10 @@ impl TextReader {
             Some(number) if number > self.frame => number,
             _ => self.frame.saturating_add(1),
         };
-        let pending = &mut self.pending;
-        pending.class = Some(class);
-        pending.text.clear();
-        pending.text.push_str(text.get(..text.floor_char_boundary(MAX_PACKET_TEXT)).unwrap_or(text));
-        pending.stamp = start.stamp;
-        pending.frame = self.frame;
-        pending.line = self.line;
-        pending.stray = 0;
-        pending.dump.clear();
-        pending.http.clear();
-        pending.in_ascii = false;
-        self.begin_http();
+        self.pending.begin(class, text);
+        self.pending.stamp = start.stamp;
+        self.pending.frame = self.frame;
+        self.pending.line = self.line;
         Ok(())
     }
 
@@ -341,82 +293,8 @@ impl TextReader {
         CaptureError { offset: self.offset, message: format!("line {}: {message}", self.line) }
     }
 
-    /// Adds a line that starts no packet to the pending one; false if it is no part of it.
-    fn continue_packet(&mut self, line: &str) -> Result<bool, CaptureError> {
-        let Some(class) = self.pending.class else { return Ok(false) };
-        if self.pending.dump.take(line) {
-            return Ok(true);
-        }
-        let indented = line.starts_with([' ', '\t']) && !line::is_ellipsis(line);
-        match class {
-            Class::Partial(_) => self.join(line),
-            // A tunnel under -v: the inner packet begins on a line of its own.
-            Class::Ip(_) if line.contains("IP (tos ") || line.contains("IP6 (") => {
-                let with_inner = self.joined(line.trim(), " ");
-                let class = grammar::classify(&with_inner);
-                if matches!(class, Class::Partial(_) | Class::Tcp(_)) {
-                    self.check(&class)?;
-                    self.accept(with_inner, class);
-                } else {
-                    self.joined = with_inner;
-                }
-                Ok(true)
-            }
-            Class::Ip(_) | Class::NotIp(_) => Ok(indented),
-            Class::Tcp(_) if self.pending.in_http && indented => {
-                self.take_http(line.trim());
-                Ok(true)
-            }
-            Class::Tcp(_) => {
-                // -A dumps the packet's characters, the first of which is the IP version and header length.
-                self.pending.in_ascii |= line.starts_with(['E', '`', 'F', 'G']) && line.contains("..");
-                Ok(indented || self.pending.in_ascii)
-            }
-            _ => Ok(indented),
-        }
-    }
-
-    /// Whether `line` goes on where the pending text stopped: after the IP line of `-v`, or in a wrapped line.
-    fn join(&mut self, line: &str) -> Result<bool, CaptureError> {
-        let line = line.trim().trim_start_matches("> ");
-        let goes_on = line.starts_with(|c: char| c.is_ascii_alphanumeric() || ",.:[](){}<>".contains(c));
-        if !goes_on || self.pending.stray >= MAX_STRAY || line::is_ellipsis(line) {
-            return Ok(false);
-        }
-        // Where the line was broken at a space, the space may be gone; where it was broken at a width, there was none.
-        let spaced = self.joined(line, " ");
-        let unspaced = format!("{}{line}", self.pending.text.trim_end());
-        let [first, second] = [&spaced, &unspaced].map(|text| Joined::of(text, line));
-        let (text, joined) = if second.rank < first.rank { (unspaced, second) } else { (spaced, first) };
-        if joined.rank == Joined::USELESS {
-            self.joined = text;
-            self.pending.stray += 1;
-            return Ok(false);
-        }
-        self.check(&joined.class)?;
-        self.accept(text, joined.class);
-        Ok(true)
-    }
-
-    /// The pending text with `line` added, in a buffer that [`TextReader::accept`] or `self.joined` takes back.
-    fn joined(&mut self, line: &str, glue: &str) -> String {
-        let mut joined = std::mem::take(&mut self.joined);
-        joined.clear();
-        joined.push_str(self.pending.text.trim_end());
-        joined.push_str(glue);
-        joined.push_str(line);
-        joined.truncate(joined.floor_char_boundary(MAX_PACKET_TEXT));
-        joined
-    }
-
-    fn accept(&mut self, text: String, class: Class) {
-        self.joined = std::mem::replace(&mut self.pending.text, text);
-        self.pending.class = Some(class);
-        self.begin_http();
-    }
-
-    /// A line between packets: tcpdump's own counts, a mark for left-out packets, another program's output, prose.
-    fn read_between(&mut self, line: &str) -> Result<(), CaptureError> {
+    /// A line between packets: tcpdump's own counts, a mark for left-out packets, prose.
+    fn read_between(&mut self, line: &str, part: Part) {
         if self.timed.is_none() && line.contains("tcpdump") {
             self.timeline.see_command(line);
         }
@@ -424,47 +302,10 @@ impl TextReader {
             self.dropped.add(count, self.line);
         } else if let Some(count) = counted(line, " packets captured").or_else(|| counted(line, " packet captured")) {
             self.captured = Some(self.captured.unwrap_or(0).saturating_add(count));
-        } else if line::is_ellipsis(line) {
+        } else if part == Part::None && line::is_ellipsis(line) {
             self.elided.add(1, self.line);
-        } else if line.contains(": Flags [") {
+        } else if part == Part::None && line.contains(": Flags [") {
             self.unread.add(1, self.line);
-        }
-        Ok(())
-    }
-
-    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its first line.
-    fn begin_http(&mut self) {
-        self.pending.in_http = false;
-        let Some(Class::Tcp(line)) = self.pending.class else { return };
-        let tail = line.tail.of(&self.pending.text);
-        if let Some(head) = tail.strip_prefix(": HTTP: ") {
-            self.pending.http.clear();
-            // A start line has no "<": what follows one is the page's.
-            let head = head.split('<').next().unwrap_or(head).trim_end();
-            self.pending.http.clear();
-            if is_start_line(head) {
-                self.pending.http.extend_from_slice(head.as_bytes());
-                self.pending.http.extend_from_slice(b"\r\n");
-            }
-        }
-        self.pending.in_http = tail.starts_with(": HTTP, length");
-    }
-
-    fn take_http(&mut self, line: &str) {
-        let http = &mut self.pending.http;
-        if http.is_empty() && !line.contains("HTTP/") {
-            self.pending.in_http = false;
-        } else if http.len() < MAX_HTTP {
-            http.extend_from_slice(line.as_bytes());
-            http.extend_from_slice(b"\r\n");
-        }
-    }
-
-    /// A blank line ends the head of an HTTP message.
-    fn end_http(&mut self) {
-        if self.pending.in_http && !self.pending.http.is_empty() {
-            self.pending.http.extend_from_slice(b"\r\n");
-            self.pending.in_http = false;
         }
     }
 
@@ -639,17 +480,6 @@ impl TextReader {
             problems,
         }
     }
-}
-
-/// Whether all of an HTTP/1 message's first line is there (RFC 9112 sections 3 and 4).
-fn is_start_line(head: &str) -> bool {
-    let version = |word: &str| word.starts_with("HTTP/1.") && word.len() == 8;
-    let mut words = head.split(' ');
-    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    if version(first) {
-        return second.len() == 3 && second.bytes().all(|b| b.is_ascii_digit());
-    }
-    words.next().is_some_and(version)
 }
 
 /// The number before `words` in tcpdump's closing counts.

@@ -1,8 +1,8 @@
 //! What a line says → the bytes of a packet, from the IP header.
 //!
 //! What tcpdump does not print without `-v` is written so that it claims nothing: TTL 0; identification 0 with "don't
-//! fragment", which RFC 6864 calls atomic. Where all of the segment is there, its checksum is right unless tcpdump
-//! said that it was not; where tcpdump printed the checksum, it is the printed one.
+//! fragment", which RFC 6864 calls atomic. The checksum is the printed one; where none was printed it is right for what
+//! is known of the segment, and never one that an unfinished checksum has, which would tell of offload.
 
 use super::grammar::IpLine;
 use std::net::IpAddr;
@@ -55,8 +55,12 @@ pub(super) fn segment(out: &mut Vec<u8>, segment: &Segment<'_>) -> u32 {
     let whole = segment.payload.len() == segment.payload_len as usize;
     let sum = match segment.checksum {
         Some((printed, right)) if !whole || !right => printed,
-        _ if whole => !fold(pseudo + sum(out.get(start..).unwrap_or(&[]))),
-        _ => 0,
+        _ => {
+            let sum = !fold(pseudo.addresses + pseudo.length + sum(out.get(start..).unwrap_or(&[])));
+            let unfinished = [0, fold(pseudo.addresses), fold(pseudo.addresses + pseudo.length)];
+            let claims_nothing = |sum: &u16| whole || !unfinished.contains(sum);
+            (0..=3).map(|step| sum.wrapping_add(step)).find(claims_nothing).unwrap_or(sum)
+        }
     };
     if let Some(field) = out.get_mut(at..at + 2) {
         field.copy_from_slice(&sum.to_be_bytes());
@@ -76,8 +80,16 @@ fn header_len(segment: &Segment<'_>) -> usize {
     }
 }
 
-/// Writes the IP header; gives the sum of the pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1).
-fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> u32 {
+/// The sums of the two parts of the pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1).
+struct Pseudo {
+    /// Of the addresses and the protocol.
+    addresses: u32,
+    /// Of the segment's length.
+    length: u32,
+}
+
+/// Writes the IP header.
+fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> Pseudo {
     let addresses = match (segment.src, segment.dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             let ip = &segment.ip;
@@ -102,7 +114,7 @@ fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> u32 {
             sum(&a) + sum(&b)
         }
     };
-    addresses + 6 + (tcp_len >> 16) + (tcp_len & 0xffff)
+    Pseudo { addresses: addresses + 6, length: (tcp_len >> 16) + (tcp_len & 0xffff) }
 }
 
 /// The first 12 bytes of an IPv4 header; a length beyond 16 bits is 0, as segmentation offload leaves it.
@@ -123,11 +135,20 @@ fn finish_v4(out: &mut [u8]) {
 
 /// A packet of another protocol over IP, or with protocol 6 a TCP segment without its header; gives its length.
 pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
-    let length = if protocol == 6 { 40 } else { 28 };
+    let (length, shown) = match protocol {
+        6 => (40, 20),
+        // With its header, as what is behind the IP header may be a tunnel.
+        17 => (28, 28),
+        _ => (20, 20),
+    };
     out.clear();
     v4_header(out, &IpLine::default(), 0x4000, protocol, length);
     out.extend([0; 8]);
     finish_v4(out);
+    if protocol == 17 {
+        out.extend([0, 0, 0, 0, 0, 8]);
+    }
+    out.resize(shown, 0);
     length
 }
 

@@ -7,6 +7,16 @@
 
 use super::options;
 
+/// How much text one packet may have, over all its lines.
+pub(super) const MAX_TEXT: usize = 8 * 1024;
+/// How many ` > ` of a line are looked at: the first few stand between addresses.
+const MAX_PAIRS: usize = 16;
+
+/// The part of `text` that is read.
+pub(super) fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text)
+}
+
 /// A piece of the packet's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
@@ -101,6 +111,7 @@ pub(super) enum Class {
 
 /// Reads the text of one packet, from behind its time.
 pub(super) fn classify(text: &str) -> Class {
+    let text = head(text);
     if let Some(anchor) = text.find(": Flags [") {
         let head = text.get(..anchor).unwrap_or("");
         if is_quoted(head) {
@@ -110,7 +121,7 @@ pub(super) fn classify(text: &str) -> Class {
         let mut line = TcpLine { pair, ip: ip_line(head, pair.v6), ..TcpLine::default() };
         return Body { text, at: anchor + ": Flags [".len() }.read(&mut line);
     }
-    for (separator, _) in text.match_indices(" > ") {
+    for (separator, _) in text.match_indices(" > ").take(MAX_PAIRS) {
         let after = text.get(separator + 3..).unwrap_or("");
         let Some(colon) = after.find([' ', '\t']).filter(|&at| after.get(..at).is_some_and(|dst| dst.ends_with(':')))
         else {
@@ -136,10 +147,12 @@ pub(super) fn classify(text: &str) -> Class {
             return class;
         }
     }
-    match other(text) {
-        Class::Ip(253) if text.contains("bad-len ") => Class::Cut,
-        _ if is_head_only(text) => Class::Partial(None),
-        other => other,
+    if is_head_only(text) {
+        Class::Partial(None)
+    } else if text.contains("bad-len ") {
+        Class::Cut
+    } else {
+        other(text)
     }
 }
 

@@ -216,6 +216,22 @@ fn a_whole_segment_has_a_right_checksum() {
 }
 
 #[test]
+fn a_checksum_that_was_not_printed_tells_of_no_offload() {
+    // Whatever the length is, the field is neither 0 nor the pseudo-header's sum, with or without the length.
+    let fold = |sum: u32| ((sum >> 16) + (sum & 0xffff)) as u16;
+    let addresses = 0xc000 + 0x0201 + 0xc000 + 0x0202 + 6;
+    for len in 1..3_000_u32 {
+        let line = format!(
+            "10:00:00.1 IP 192.0.2.1.1 > 192.0.2.2.2: Flags [.], seq 1:{}, ack 1, win 7, length {len}",
+            len + 1
+        );
+        let data = &read(&line).packets[0].data;
+        let field = u16::from_be_bytes([data[36], data[37]]);
+        assert!(![0, fold(addresses), fold(addresses + 20 + len)].contains(&field), "{len}");
+    }
+}
+
+#[test]
 fn any_split_gives_the_same_packets() {
     let text = format!("$ tcpdump -i eth0\r\n{}\u{2026}\n58 packets captured\n", handshake().replace(' ', "\u{a0}"));
     let whole = try_read(text.as_bytes(), usize::MAX).unwrap();

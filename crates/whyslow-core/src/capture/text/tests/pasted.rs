@@ -164,3 +164,23 @@ fn marks_of_tcpdump_itself() {
     assert_eq!(segments[1].len, 100);
     assert_eq!(segments[2].urgent, 3);
 }
+
+#[test]
+fn counts_are_read_after_a_dump_of_characters() {
+    let read = read(&format!(
+        "{SYN}\nE..<.h@.@.!R....\nGET: Flags [S] .....\n\n1 packet captured\n3 packets dropped by kernel\n"
+    ));
+    assert_eq!(read.count("dropped-by-capture"), 3);
+    assert_eq!(read.summary.problems.len(), 1);
+}
+
+#[test]
+fn only_the_start_of_an_endless_packet_is_looked_at() {
+    // Many " > ", and a line that never ends in pieces: read in full, each would cost its length squared.
+    let pairs = format!("10:00:00.000001 IP {}\n", "a > ".repeat(16_000)).repeat(40);
+    let read = try_read(pairs.as_bytes(), usize::MAX).unwrap();
+    assert_eq!((read.packets.len(), read.segments().len()), (40, 0));
+    let endless = format!("{}\n{}", &SYN[..90], "nop,nop\n".repeat(50_000));
+    let read = try_read(endless.as_bytes(), usize::MAX).unwrap();
+    assert_eq!((read.segments().len(), read.count("cut-line")), (1, 1));
+}
