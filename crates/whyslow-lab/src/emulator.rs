@@ -18,7 +18,7 @@ use crate::log::{Direction, Fate, LinkLog, Log, Touched};
 use crate::net::config::Spin;
 use crate::port::segment::{Super, complete};
 use crate::port::{Clock, Epoch, Outgoing, Port, Received, frame};
-use crate::sched::{self, Claim};
+use crate::sched;
 
 /// A link to emulate.
 pub(crate) struct Emulation {
@@ -71,8 +71,8 @@ const SPIN_NS: u64 = 100_000;
 const QUANTUM_NS: u64 = 50_000;
 /// How long after its stop an emulation waits for packets still under way.
 const DRAIN_NS: u64 = 1_000_000_000;
-/// Slower links than this leave time to spin even on a small machine.
-const SPIN_RATE_BPS: u64 = 200_000_000;
+/// After a sleep of this long, waking up takes longest, and a spin takes little of the processor's time.
+const LONG_SLEEP_NS: u64 = 10 * SPIN_NS;
 
 impl Emulation {
     /// Runs until it is stopped, and then until the links are empty, for a second at most.
@@ -80,8 +80,8 @@ impl Emulation {
         if let Some(cpu) = self.cpu {
             sched::pin(cpu);
         }
-        let spins = self.spins(sched::claim());
-        let Self { up, down, ports, router, fast, log_limit, epoch, stop, index, .. } = self;
+        sched::claim();
+        let Self { up, down, ports, router, fast, log_limit, epoch, stop, index, spin, .. } = self;
         let lane = |config: LinkConfig| Lane { link: Link::new(config), log: Log::new(log_limit) };
         let mut driver = Driver {
             clock: Clock::new(epoch),
@@ -93,28 +93,13 @@ impl Emulation {
             refused: 0,
             ignored: 0,
         };
-        driver.run(&stop, spins);
+        driver.run(&stop, spin);
         let [up, down] = driver.lanes.map(Lane::finish);
         Emulated {
             logs: [up.finish(index, Direction::Up), down.finish(index, Direction::Down)],
             ports: driver.ports,
             refused: driver.refused,
             ignored: driver.ignored,
-        }
-    }
-
-    /// Spinning takes the place of waking up in time: a thread with a real-time claim does not need it, and would starve
-    /// the kernel's own threads by it.
-    fn spins(&self, claim: Claim) -> bool {
-        let slow = |config: &LinkConfig| config.conditions.rate_bps.is_some_and(|rate| rate < SPIN_RATE_BPS);
-        match self.spin {
-            Spin::Always => true,
-            Spin::Never => false,
-            Spin::Auto if claim == Claim::RealTime => false,
-            Spin::Auto => {
-                let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-                cpus >= 4 || cpus >= 2 && slow(&self.up) && slow(&self.down)
-            }
         }
     }
 }
@@ -144,8 +129,9 @@ struct Driver {
 }
 
 impl Driver {
-    fn run(&mut self, stop: &OwnedFd, spins: bool) {
+    fn run(&mut self, stop: &OwnedFd, spin: Spin) {
         let mut deadline = None;
+        let mut spin_until = 0;
         loop {
             self.clock.tune();
             let read = self.receive(0) + self.receive(1);
@@ -160,9 +146,21 @@ impl Driver {
             }
             let next = self.lanes.iter().filter_map(|lane| lane.link.next_event()).min();
             let wait = next.map(|at| at.saturating_sub(self.quantum).saturating_sub(now));
+            let least = match spin {
+                Spin::Never => u64::MAX,
+                Spin::Auto => LONG_SLEEP_NS,
+                Spin::Always => SPIN_NS,
+            };
             let wait = match wait {
-                Some(wait) if spins && wait < SPIN_NS => continue,
-                Some(wait) if spins => Some(wait - SPIN_NS),
+                Some(wait) if now + wait <= spin_until => continue,
+                Some(wait) if wait >= least => {
+                    spin_until = now + wait;
+                    Some(wait - SPIN_NS)
+                }
+                Some(wait) if spin == Spin::Always => {
+                    spin_until = now + wait;
+                    continue;
+                }
                 other => other,
             };
             if self.sleep(stop, wait, deadline.is_some()) {

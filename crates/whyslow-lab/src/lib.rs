@@ -14,29 +14,42 @@
 //! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the machine.
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
-//! - `pcap`, `log`: what is kept of a run. `check`: is the emulator accurate on this machine?
+//! - [`pcap`], [`log`]: what is kept of a run. [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
-//! ```ignore
+//! ```no_run
+//! use std::{net::TcpListener, process::Command};
+//!
+//! use whyslow_lab::link::config::{Conditions, LinkConfig};
+//! use whyslow_lab::net::config::{EmulatorConfig, Host, HostConfig, LinkPair, PathConfig};
+//! use whyslow_lab::net::{self, Path, Tap};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // First thing in `main`, while there is one thread: become root of a user namespace if we are not root already.
-//! whyslow_lab::net::enter()?;                       // Err explains why namespaces are forbidden here
+//! net::enter()?; // the error explains why namespaces are forbidden here
 //!
-//! let mut path = Path::build(&PathConfig { client, server, proxy: None, links: vec![LinkPair { up, down }], emulator })?;
-//! path.address(Host::Server);                       // IpAddr; Host::Proxy: the side that the client connects to
-//! path.settings(Host::Server);                      // BTreeMap<String, String>: sysctls in force, read back
-//! path.routes(Host::Server);                        // String: `ip route` as it is in force
+//! let slow = LinkConfig::steady(Conditions { delay_ns: 50_000_000, ..Conditions::default() }, 1);
+//! let mut path = Path::build(&PathConfig {
+//!     client: HostConfig::default(),
+//!     server: HostConfig::default(),
+//!     proxy: None,
+//!     links: vec![LinkPair { up: slow.clone(), down: slow }],
+//!     emulator: EmulatorConfig::default(),
+//! })?;
+//! let in_force = path.settings(Host::Server)?; // read back from the kernel
+//! path.start(&[Tap { host: Host::Client, file: "client.pcap".into(), snaplen: 128 }])?;
 //!
-//! path.start(&[Tap { host: Host::Client, file: dir.join("client.pcap"), snaplen: 128 }, …])?;   // taps, then emulator
-//! path.epoch();                                     // Epoch { monotonic_ns, realtime_ns } of t = 0 in every log
-//! let server = path.thread(Host::Server, "server", move || serve(…));  // std JoinHandle<T>; sockets made there are the host's
-//! let answer = path.within(Host::Client, || connect(…));               // same, and waits
-//! let child  = path.spawn(Host::Client, Command::new("curl"))?;        // std Child; it and all its descendants die with us
-//! let outcome = path.stop()?;                       // waits until the links are empty (at most a second beyond the delay)
-//! outcome.links;                                    // Vec<LinkLog>: link index, direction, records, counts, lateness
-//! outcome.taps;                                     // Vec<TapOutcome>: packets, bytes, dropped
-//! outcome.void;                                     // Vec<String>: why this run is not to be trusted; empty is good
-//! drop(path);                                       // namespaces, devices: gone (also when we are killed)
+//! // A socket belongs to the host on which it was made; a program and all its descendants end when we do.
+//! let address = (path.address(Host::Server)?, 8000);
+//! let listener = path.within(Host::Server, || TcpListener::bind(address))??;
+//! let server = path.thread(Host::Server, "server", move || listener.accept().map(drop))?;
+//! let client = path.spawn(Host::Client, Command::new("curl"))?.wait()?;
+//!
+//! let outcome = path.stop()?; // waits until the links are empty, for a second beyond their delay at most
+//! assert!(outcome.void.is_empty(), "the machine spoiled this run: {:?}", outcome.void);
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).

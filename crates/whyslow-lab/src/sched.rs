@@ -4,31 +4,14 @@ use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// How soon a thread gets a processor when it wakes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// At once, before every ordinary thread (SCHED_FIFO).
-    RealTime,
-    /// Soon: it asked for short turns, which are taken first (Linux 6.12).
-    ShortTurns,
-    /// When its turn comes.
-    Ordinary,
-}
-
 /// The shortest turn that the kernel grants (sched(7), sched_setattr(2)).
 const SHORTEST_TURN_NS: u64 = 100_000;
 
-/// Claims as much as this user may for the calling thread, and timers that are not rounded.
-pub(crate) fn claim() -> Claim {
-    // Never fails; were it to, lateness would tell.
+/// Claims as much as this user may for the calling thread: a place before every ordinary thread (SCHED_FIFO), or else short
+/// turns, which come sooner (Linux 6.12); and timers that are not rounded. What is not granted shows as lateness.
+pub(crate) fn claim() {
     let _ = nix::sys::prctl::set_timerslack(1);
-    if set(libc::SCHED_FIFO, 1, 0).is_ok() {
-        Claim::RealTime
-    } else if set(libc::SCHED_OTHER, 0, SHORTEST_TURN_NS).is_ok() {
-        Claim::ShortTurns
-    } else {
-        Claim::Ordinary
-    }
+    let _ = set(libc::SCHED_FIFO, 1, 0).or_else(|_| set(libc::SCHED_OTHER, 0, SHORTEST_TURN_NS));
 }
 
 fn set(policy: libc::c_int, priority: u32, turn_ns: u64) -> nix::Result<()> {

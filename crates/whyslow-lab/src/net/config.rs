@@ -146,7 +146,7 @@ pub enum PortKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spin {
-    /// When the machine has processors to spare, or the link is slow.
+    /// After a millisecond of sleep or more, when waking up in time is hardest: at most a tenth of a processor.
     #[default]
     Auto,
     /// Always.

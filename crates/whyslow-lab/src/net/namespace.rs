@@ -102,6 +102,8 @@ fn forbidden(errno: Errno) -> Error {
     } else if setting("/proc/sys/user/max_user_namespaces").as_deref() == Some("0") {
         "no user namespace is allowed. Run as root, or allow them: sudo sysctl user.max_user_namespaces=10000"
             .to_owned()
+    } else if setting("/proc/sys/user/max_net_namespaces").as_deref() == Some("0") {
+        "no network namespace is allowed. Allow them: sudo sysctl user.max_net_namespaces=10000".to_owned()
     } else if setting("/proc/self/status").is_some_and(|status| status.contains("\nSeccomp:\t2")) {
         format!(
             "a seccomp filter refuses them ({errno}), as in most containers. Run outside the container, or start it with \

@@ -113,3 +113,6 @@ impl Clock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -286,7 +286,12 @@ fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) ->
                 ("name", DeValue::String(text)) => name = Some(text.into_owned()),
                 ("set", DeValue::Table(set)) => {
                     for (key, value) in set {
-                        flatten(key.get_ref(), key.span(), value, &mut settings);
+                        let (name, span) = (key.get_ref(), key.span());
+                        if name.contains('.') {
+                            settings.push((name.to_string(), span, value));
+                        } else {
+                            flatten(name, span, value, &mut settings);
+                        }
                     }
                 }
                 (other, _) => return Err(wrong(span, format!("`{other}` is unknown or of another type"))),
@@ -301,13 +306,15 @@ fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) ->
     Ok(all)
 }
 
-/// A table under `set` is a set of keys below it, so that it is laid over what the file says and does not replace it.
+/// A table under `set` is a set of keys below it, so that it is laid over what the file says and does not replace it; a
+/// quoted key (`"path.down.loss" = { … }`) replaces.
 fn flatten<'t>(key: &str, span: Range<usize>, value: Node<'t>, into: &mut Vec<Setting<'t>>) {
     let place = value.span();
     match value.into_inner() {
-        DeValue::Table(table) if !key.contains('.') => {
+        DeValue::Table(table) if !table.is_empty() => {
             for (inner, value) in table {
-                flatten(&format!("{key}.{}", inner.get_ref()), inner.span(), value, into);
+                let name = format!("{key}.{}", inner.get_ref());
+                flatten(&name, inner.span(), value, into);
             }
         }
         other => into.push((key.to_owned(), span, Spanned::new(place, other))),

@@ -150,3 +150,32 @@ fn what_is_not_toml_or_not_a_matrix_is_refused() {
     let override_error = load("t.toml", text, &[("path.rtt".into(), "5".into())]).unwrap_err().to_string();
     assert!(override_error.contains("`5` has no unit"), "{override_error}");
 }
+
+#[test]
+fn a_case_is_laid_over_the_file_and_the_command_line_over_the_case() {
+    let text = r#"
+        [path.down]
+        loss = "1%"
+        [work.download]
+        size = "1MiB"
+        count = 2
+        [[case]]
+        name = "a"
+        set = { work.download.forget = true, "path.down.loss" = { packets = [3] } }
+        [[case]]
+        name = "b"
+        set = { work.download.size = "2MiB" }
+    "#;
+    let work = |overrides: &[(String, String)]| -> Vec<(u64, u32, bool)> {
+        let runs = load("test.toml", text, overrides).unwrap().runs;
+        let one = |run: Variant| match run.scenario.work {
+            Work::Download(t) => (t.size.0 >> 20, t.count, t.forget),
+            _ => panic!("another workload"),
+        };
+        runs.into_iter().map(one).collect()
+    };
+    assert_eq!(work(&[]), [(1, 2, true), (2, 2, false)]);
+    assert_eq!(work(&[("work.download.size".into(), "4MiB".into())]), [(4, 2, true), (4, 2, false)]);
+    let loss = &load("test.toml", text, &[]).unwrap().runs[0].scenario.path.down.loss;
+    assert_eq!(serde_json::to_string(loss).unwrap(), r#"{"packets":[3]}"#);
+}

@@ -54,7 +54,7 @@ pub struct Transfers {
     pub read: Reader,
     /// Who closes a connection first.
     pub closes: Side,
-    /// The sender forgets what it learned of its peer before each new connection.
+    /// The sender forgets what it learned of its peer before each new connection, halfway through the pause.
     pub forget: bool,
 }
 

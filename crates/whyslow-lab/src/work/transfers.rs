@@ -150,6 +150,8 @@ pub fn server(
             Some(stream) => stream,
             None => {
                 if work.forget && direction == Direction::Down {
+                    // The kernel remembers when the peer has acknowledged the end: not before half the pause, let us say.
+                    std::thread::sleep(work.pause.duration() / 2);
                     metrics::flush().map_err(during("flush tcp_metrics"))?;
                 }
                 let stream = Stream::accept(listener, tls, sampler)?;
