@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use whyslow_lab::run::{Progress, Settings};
-use whyslow_lab::{experiments, run, scenario, show};
+use whyslow_lab::{exec, experiments, run, scenario, show};
 
-const USAGE: &str = "lab list | run NAME|FILE… [--out DIR] [--repeat N] [--only LABEL] [--jobs N] [--attempts N] [--set KEY=VALUE] | show DIR [--csv|--json]";
+const USAGE: &str = "lab list | run NAME|FILE… [--out DIR] [--repeat N] [--only LABEL] [--jobs N] [--attempts N] [--set KEY=VALUE] | exec SERVER CLIENT [--set …] | show DIR [--csv|--json]";
 
 fn main() -> ExitCode {
     if let Some(code) = whyslow_lab::agent::maybe_run() {
@@ -62,6 +62,18 @@ fn command(args: &[String]) -> Result<(), String> {
                 let results = run::run(experiment, &settings, &progress).map_err(|e| e.to_string())?;
                 println!("{}", show::report(experiment, &results));
             }
+            Ok(())
+        }
+        Some(("exec", [server, client])) => {
+            let scenario = scenario::load("--set", "", &overrides).map_err(|e| e.to_string())?.runs.remove(0).scenario;
+            whyslow_lab::net::enter().map_err(|e| e.to_string())?;
+            let done = exec::exec(&scenario, server, client, &settings.out).map_err(|e| e.to_string())?;
+            println!(
+                "client {} after {:.3} s; captures in {}",
+                done.client,
+                done.took.as_secs_f64(),
+                settings.out.display()
+            );
             Ok(())
         }
         Some(("show", [folder])) => {

@@ -58,6 +58,7 @@ pub mod agent;
 pub mod check;
 pub mod count;
 mod emulator;
+pub mod exec;
 pub mod experiments;
 pub mod figures;
 pub mod link;

@@ -94,12 +94,20 @@ pub enum RunError {
     /// `--only` names nothing.
     #[error("no run is named {0:?}; there are: {1}")]
     NothingNamed(Vec<String>, String),
+    /// A value that the path cannot have.
+    #[error("{key}: {allowed}")]
+    Impossible {
+        /// The key in the scenario.
+        key: String,
+        /// What is allowed.
+        allowed: String,
+    },
     /// Namespaces or devices.
     #[error(transparent)]
     Net(#[from] crate::net::Error),
 }
 
-fn file_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
+pub(crate) fn file_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
     let what = what.into();
     move |source| RunError::File { what, source }
 }
@@ -232,7 +240,7 @@ pub fn read_result(folder: &Path) -> Option<RunResult> {
     serde_json::from_str::<RunResult>(&text).ok().filter(|r| r.schema == SCHEMA)
 }
 
-fn write_json(file: &Path, value: &impl serde::Serialize) -> Result<(), RunError> {
+pub(crate) fn write_json(file: &Path, value: &impl serde::Serialize) -> Result<(), RunError> {
     let write = || -> io::Result<()> {
         let mut out = io::BufWriter::new(std::fs::File::create(file)?);
         serde_json::to_writer(&mut out, value)?;
@@ -257,10 +265,7 @@ fn once(
         Err((key, allowed)) => return Ok(Err(format!("{key}: {allowed}"))),
     };
     let mut path = NetPath::build(&config)?;
-    let hosts: Vec<Host> = [Host::Client, Host::Proxy, Host::Server]
-        .into_iter()
-        .filter(|h| *h != Host::Proxy || config.proxy.is_some())
-        .collect();
+    let hosts = hosts_of(scenario);
     let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
     let capture = |host: Host| folder.join(format!("{}.pcap", host.name()));
     let taps: Vec<Tap> = hosts.iter().map(|host| Tap { host: *host, file: capture(*host), snaplen }).collect();
@@ -271,29 +276,14 @@ fn once(
         Ok(ends) => ends,
         Err(e) => return Ok(Err(e.to_string())),
     };
-    let mut in_force = BTreeMap::new();
-    for host in &hosts {
-        let truth = HostTruth {
-            sysctls: path.settings(*host)?,
-            routes: path.routes(*host)?,
-            counters: path.counters(*host)?,
-            metrics: path.metrics(*host)?,
-        };
-        in_force.insert(host.name().to_owned(), truth);
-    }
     let truth = Truth {
-        schema: SCHEMA,
         experiment: experiment.to_owned(),
         label: run.label.clone(),
         cause: scenario.cause.clone(),
-        scenario: scenario.clone(),
-        machine: Machine::here(),
-        epoch_ns: path.epoch().realtime_ns,
-        hosts: in_force,
         ends,
-        socket_columns: sample::columns(),
         links: stopped.links,
         void: stopped.void,
+        ..empty_truth(&path, scenario)?
     };
     let mut captures = BTreeMap::new();
     for host in hosts {
@@ -303,6 +293,39 @@ fn once(
     }
     let figures = truth::figures(&truth, &captures);
     Ok(Ok((truth, figures)))
+}
+
+/// What is known of a run without its programs: the machine, and the settings and counters of the hosts as they are now.
+pub(crate) fn empty_truth(path: &NetPath, scenario: &Scenario) -> Result<Truth, RunError> {
+    let mut hosts = BTreeMap::new();
+    for host in hosts_of(scenario) {
+        let truth = HostTruth {
+            sysctls: path.settings(host)?,
+            routes: path.routes(host)?,
+            counters: path.counters(host)?,
+            metrics: path.metrics(host)?,
+        };
+        hosts.insert(host.name().to_owned(), truth);
+    }
+    Ok(Truth {
+        schema: SCHEMA,
+        experiment: String::new(),
+        label: String::new(),
+        cause: String::new(),
+        scenario: scenario.clone(),
+        machine: Machine::here(),
+        epoch_ns: path.epoch().realtime_ns,
+        hosts,
+        ends: BTreeMap::new(),
+        socket_columns: sample::columns(),
+        links: Vec::new(),
+        void: Vec::new(),
+    })
+}
+
+fn hosts_of(scenario: &Scenario) -> Vec<Host> {
+    let there = |host: &Host| *host != Host::Proxy || scenario.proxy.is_some();
+    [Host::Client, Host::Proxy, Host::Server].into_iter().filter(there).collect()
 }
 
 /// The port that says to an analyser what is spoken.

@@ -8,30 +8,47 @@ use std::ops::Range;
 pub struct ScenarioError {
     /// The file, or what stands for it.
     pub file: String,
-    /// 1-based line and column, when the place is known.
-    pub place: Option<(usize, usize)>,
-    /// The key, with its parents: `path.down.rate`.
+    /// The key, with its parents: `path.down.rate`; empty when the whole file is meant.
     pub key: String,
     /// What is wrong.
     pub what: String,
     /// What is allowed.
     pub allowed: String,
-    line: String,
+    place: Option<Box<Place>>,
+}
+
+/// Where it is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    /// From 1.
+    line: usize,
+    /// From 1, in characters.
+    column: usize,
+    /// The line.
+    text: String,
+    /// Characters to underline.
     width: usize,
+}
+
+impl Place {
+    fn new(text: &str, span: &Range<usize>) -> Option<Self> {
+        let (before, rest) = text.split_at_checked(span.start)?;
+        let begin = before.rfind('\n').map_or(0, |i| i + 1);
+        let end = rest.find('\n').map_or(text.len(), |i| span.start + i);
+        let marked = text.get(span.start..span.end.min(end)).unwrap_or_default();
+        Some(Self {
+            line: before.matches('\n').count() + 1,
+            column: text.get(begin..span.start)?.chars().count() + 1,
+            text: text.get(begin..end)?.to_owned(),
+            width: marked.chars().count().max(1),
+        })
+    }
 }
 
 impl ScenarioError {
     /// An error about the whole file.
     pub fn whole(file: &str, what: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Self {
-            file: file.to_owned(),
-            place: None,
-            key: String::new(),
-            what: what.into(),
-            allowed: allowed.into(),
-            line: String::new(),
-            width: 0,
-        }
+        Self { file: file.to_owned(), key: String::new(), what: what.into(), allowed: allowed.into(), place: None }
     }
 
     /// An error at `span` of `text`.
@@ -43,19 +60,13 @@ impl ScenarioError {
         what: String,
         allowed: String,
     ) -> Self {
-        let mut error = Self { key, ..Self::whole(file, what, allowed) };
-        let Some(span) = span.filter(|s| s.start <= text.len() && text.is_char_boundary(s.start)) else {
-            return error;
-        };
-        let (before, rest) = text.split_at(span.start);
-        let begin = before.rfind('\n').map_or(0, |i| i + 1);
-        let end = rest.find('\n').map_or(text.len(), |i| span.start + i);
-        error.line = text.get(begin..end).unwrap_or_default().to_owned();
-        let column = text.get(begin..span.start).unwrap_or_default().chars().count() + 1;
-        error.place = Some((before.matches('\n').count() + 1, column));
-        let marked = text.get(span.start..span.end.min(end)).unwrap_or_default();
-        error.width = marked.chars().count().max(1);
-        error
+        let place = span.and_then(|span| Place::new(text, &span)).map(Box::new);
+        Self { key, place, ..Self::whole(file, what, allowed) }
+    }
+
+    /// Line and column, from 1, when the place is known.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        self.place.as_ref().map(|p| (p.line, p.column))
     }
 }
 
@@ -65,26 +76,21 @@ impl fmt::Display for ScenarioError {
             ("", what) => write!(f, "error: {what}")?,
             (key, what) => write!(f, "error: `{key}`: {what}")?,
         }
-        match self.place {
-            Some((line, column)) => {
+        let margin = match self.place.as_deref() {
+            Some(Place { line, column, text, width }) => {
                 let margin = " ".repeat(line.to_string().len());
-                let under = "^".repeat(self.width);
-                let gap: String =
-                    self.line.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-                write!(f, "\n{margin}--> {}:{line}:{column}\n{margin} |\n{line} | {}", self.file, self.line)?;
+                let under = "^".repeat(*width);
+                let gap: String = text.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+                write!(f, "\n{margin}--> {}:{line}:{column}\n{margin} |\n{line} | {text}", self.file)?;
                 write!(f, "\n{margin} | {gap}{under}")?;
-                if !self.allowed.is_empty() {
-                    write!(f, "\n{margin} = allowed: {}", self.allowed)?;
-                }
+                margin
             }
             None => {
                 write!(f, "\n --> {}", self.file)?;
-                if !self.allowed.is_empty() {
-                    write!(f, "\n  = allowed: {}", self.allowed)?;
-                }
+                " ".to_owned()
             }
-        }
-        Ok(())
+        };
+        if self.allowed.is_empty() { Ok(()) } else { write!(f, "\n{margin} = allowed: {}", self.allowed) }
     }
 }
 

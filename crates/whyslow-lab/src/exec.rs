@@ -1,0 +1,152 @@
+//! The user's own programs at the two ends, and a shell on a host.
+//!
+//! Knows: how to start them, how to tell that the server listens, where the captures go.
+//! Promises: both programs and all that they started are gone when this returns.
+//! Ignores: what they say to each other. The result is explained by whoever calls this.
+
+use crate::count;
+use crate::net::config::Host;
+use crate::net::{Path as NetPath, Tap};
+use crate::run::{self, RunError};
+use crate::scenario::Scenario;
+use crate::truth::Truth;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A server that does not listen after this long is used as it is: it may not be a TCP server.
+const LISTENS_WITHIN: Duration = Duration::from_secs(10);
+/// Between the client's end and the server's: what closes the connections is on its way.
+const AFTERWARDS: Duration = Duration::from_millis(200);
+
+/// What became of the two programs.
+#[derive(Clone, Debug)]
+pub struct Executed {
+    /// The client's exit status.
+    pub client: ExitStatus,
+    /// The server's, when it ended before the client.
+    pub server: Option<ExitStatus>,
+    /// How long the client ran.
+    pub took: Duration,
+    /// The captures: client's, server's.
+    pub captures: [PathBuf; 2],
+    /// Why the link is not to be trusted; empty when it is.
+    pub void: Vec<String>,
+}
+
+/// Runs `server` and, as soon as it listens, `client`, both by `sh -c` with `$SERVER` and `$CLIENT` set to the addresses.
+/// Their output goes to this process's standard error. The scenario gives the path and the hosts; its workload, buffers
+/// of single sockets, processors and nice values are not used, since they are the programs' own.
+///
+/// `folder` gets client.pcap, server.pcap and truth.json.
+pub fn exec(scenario: &Scenario, server: &str, client: &str, folder: &Path) -> Result<Executed, RunError> {
+    let mut path = build(scenario)?;
+    std::fs::create_dir_all(folder).map_err(run::file_error(folder.display().to_string()))?;
+    let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
+    let captures = [Host::Client, Host::Server].map(|host| folder.join(format!("{}.pcap", host.name())));
+    let tap = |host: Host, file: &PathBuf| Tap { host, file: file.clone(), snaplen };
+    path.start(&[tap(Host::Client, &captures[0]), tap(Host::Server, &captures[1])])?;
+    let mut serving = Program(start(&path, Host::Server, server)?);
+    let mut ended = wait_until_it_listens(&path, &mut serving)?;
+    let began = Instant::now();
+    let mut asking = Program(start(&path, Host::Client, client)?);
+    let status = asking.0.wait().map_err(run::file_error("waiting for the client"))?;
+    let took = began.elapsed();
+    if ended.is_none() {
+        std::thread::sleep(AFTERWARDS);
+        ended = serving.0.try_wait().map_err(run::file_error("waiting for the server"))?;
+    }
+    drop(serving);
+    let stopped = path.stop()?;
+    let truth = Truth {
+        experiment: "exec".to_owned(),
+        label: client.to_owned(),
+        cause: String::new(),
+        links: stopped.links,
+        void: stopped.void.clone(),
+        ..run::empty_truth(&path, scenario)?
+    };
+    run::write_json(&folder.join("truth.json"), &truth)?;
+    Ok(Executed { client: status, server: ended, took, captures, void: stopped.void })
+}
+
+/// Opens the user's shell on a host, with the path running, and waits until it ends.
+pub fn shell(scenario: &Scenario, host: Host) -> Result<ExitStatus, RunError> {
+    let mut path = build(scenario)?;
+    path.start(&[])?;
+    let program = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
+    let mut command = Command::new(program);
+    environment(&path, &mut command)?;
+    command.env("PS1", format!("[{}] \\w \\$ ", host.name()));
+    let mut child = path.spawn(host, command)?;
+    let status = child.wait().map_err(run::file_error("waiting for the shell"))?;
+    path.stop()?;
+    Ok(status)
+}
+
+/// The figures that the captures and the link's log of an executed pair give.
+pub fn figures(executed: &Executed) -> io::Result<BTreeMap<String, count::Counted>> {
+    let [client, server] = &executed.captures;
+    Ok(BTreeMap::from([("client".to_owned(), count::count(client)?), ("server".to_owned(), count::count(server)?)]))
+}
+
+fn build(scenario: &Scenario) -> Result<NetPath, RunError> {
+    let mut config = scenario.resolve().map_err(|(key, allowed)| RunError::Impossible { key, allowed })?;
+    if config.proxy.is_some() {
+        let allowed = "no proxy: it has no program of its own here".to_owned();
+        return Err(RunError::Impossible { key: "proxy".to_owned(), allowed });
+    }
+    // A program that chooses no congestion control gets the scenario's by the route.
+    config.client.route.congestion_control = Some(scenario.client.congestion.clone());
+    config.server.route.congestion_control = Some(scenario.server.congestion.clone());
+    Ok(NetPath::build(&config)?)
+}
+
+fn environment(path: &NetPath, command: &mut Command) -> Result<(), RunError> {
+    command.env("SERVER", path.address(Host::Server)?.to_string());
+    command.env("CLIENT", path.address(Host::Client)?.to_string());
+    Ok(())
+}
+
+fn start(path: &NetPath, host: Host, line: &str) -> Result<Child, RunError> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(line).stdin(Stdio::null()).stdout(io::stderr());
+    environment(path, &mut command)?;
+    Ok(path.spawn(host, command)?)
+}
+
+/// A program that does not outlive this value.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the server's exit status when it ended instead.
+fn wait_until_it_listens(path: &NetPath, server: &mut Program) -> Result<Option<ExitStatus>, RunError> {
+    let began = Instant::now();
+    while began.elapsed() < LISTENS_WITHIN {
+        if path.within(Host::Server, something_listens)? {
+            return Ok(None);
+        }
+        if let Some(status) = server.0.try_wait().map_err(run::file_error("waiting for the server"))? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(None)
+}
+
+/// Whether this thread's network namespace has a TCP listener.
+fn something_listens() -> bool {
+    ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].iter().any(|table| {
+        let text = std::fs::read_to_string(table).unwrap_or_default();
+        // The fourth column is the state; 0A is LISTEN.
+        text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"))
+    })
+}
