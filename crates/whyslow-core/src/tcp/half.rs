@@ -17,8 +17,6 @@ use std::collections::VecDeque;
 
 /// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
 const MOST_OUTSTANDING: usize = 65_536;
-/// Most ACKs waiting to be applied.
-const MOST_PENDING: usize = 65_536;
 /// Most finished transfers held; beyond that the shorter half is dropped.
 const MOST_TRANSFERS: usize = 1024;
 /// Payload of the other side below this may be a window update of an application protocol and not a message: an HTTP/2
@@ -62,30 +60,30 @@ pub(super) struct Hole {
 
 /// An ACK that the sender may not have yet.
 #[derive(Clone, Copy, Debug)]
-struct Ack {
-    seg: Seg,
-    ack: u64,
-    window: Option<u64>,
+pub(super) struct Ack {
+    pub(super) seg: Seg,
+    pub(super) ack: u64,
+    pub(super) window: Option<u64>,
 }
 
 /// What the applied ACKs since the last send have done.
 #[derive(Clone, Copy, Debug, Default)]
-struct SinceSend {
+pub(super) struct SinceSend {
     /// When the last of them that could release data reached the sender.
-    at: Option<Nanos>,
-    frame: Option<Frame>,
+    pub(super) at: Option<Nanos>,
+    pub(super) frame: Option<Frame>,
     /// It acknowledged new data.
-    new: bool,
+    pub(super) new: bool,
     /// It opened the window only.
-    update: bool,
+    pub(super) update: bool,
     /// It carried payload.
-    payload: bool,
-    late: Nanos,
+    pub(super) payload: bool,
+    pub(super) late: Nanos,
     /// It left nothing outstanding.
-    emptied: bool,
+    pub(super) emptied: bool,
     /// Least room to the right edge before any of them, and right after the last send.
-    least_room: Option<u64>,
-    zero_window: bool,
+    pub(super) least_room: Option<u64>,
+    pub(super) zero_window: bool,
 }
 
 /// Loss recovery.
@@ -101,20 +99,20 @@ pub(super) enum Recovery {
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Half {
-    origin: Option<SeqNumber>,
+    pub(super) origin: Option<SeqNumber>,
     /// Shift for the windows offered to this sender; none while unknown.
     pub window_shift: Option<u8>,
     /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
     pub negotiated_mss: Option<u64>,
     /// Both ends permit SACK.
     pub sack_permitted: bool,
-    largest_len: u64,
+    pub(super) largest_len: u64,
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
     pub(super) una: u64,
-    edge: Option<u64>,
-    window: Option<u64>,
+    pub(super) edge: Option<u64>,
+    pub(super) window: Option<u64>,
     pub(super) outstanding: VecDeque<Sent>,
     pub(super) holes: Vec<Hole>,
     pub(super) sacked: Ranges,
@@ -122,31 +120,31 @@ pub(crate) struct Half {
     pub(super) resends: VecDeque<super::retransmission::Resend>,
     pub(super) recovery: Recovery,
     pub(super) duplicate_acks: u32,
-    pending: VecDeque<Ack>,
-    newest_ack: u64,
+    pub(super) pending: VecDeque<Ack>,
+    pub(super) newest_ack: u64,
     pub(super) last_send: Option<(Nanos, Frame)>,
     pub(super) last_len: u64,
-    ran_dry: bool,
-    flight_at_send: u64,
-    since: SinceSend,
-    zero_since: Option<Nanos>,
+    pub(super) ran_dry: bool,
+    pub(super) flight_at_send: u64,
+    pub(super) since: SinceSend,
+    pub(super) zero_since: Option<Nanos>,
     pub(super) smoothed: Smoothed,
     /// Round-trip samples of the whole path that this direction's data gave.
     pub rtt: Quantiles,
     /// Lengths of rounds that an ACK ended at once: round trips as the receiver's side sees them.
     pub round_trips: Quantiles,
     /// How long ACKs took to reach the sender lately, where TSecr tells.
-    toward_sender_now: Nanos,
-    fin_sent: Option<u64>,
+    pub(super) toward_sender_now: Nanos,
+    pub(super) fin_sent: Option<u64>,
     pub fin_acked: bool,
 
     pub(super) transfer: Option<Recorder>,
-    round_mark: u64,
-    round_top: u64,
-    round_due: bool,
+    pub(super) round_mark: u64,
+    pub(super) round_top: u64,
+    pub(super) round_due: bool,
     /// The receiver's newest timestamp that was captured.
-    newest_stamp: Option<u32>,
-    round_start: Nanos,
+    pub(super) newest_stamp: Option<u32>,
+    pub(super) round_start: Nanos,
     /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
     peer: Option<PeerPayload>,
     /// Bytes acknowledged or followed, though never captured.
@@ -241,19 +239,19 @@ impl Half {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
-    fn room(&self) -> Option<u64> {
+    pub(super) fn room(&self) -> Option<u64> {
         self.edge.map(|edge| edge.saturating_sub(self.sent_max))
     }
 
     /// Whether so little room to the right edge stops a sender. A full segment must fit (RFC 9293 section 3.8.6.2.1);
     /// senders with segmentation offload wait for more, up to a third of the window (Linux tcp_tso_should_defer).
-    fn stops(&self, room: u64) -> bool {
+    pub(super) fn stops(&self, room: u64) -> bool {
         let mss = self.mss();
         let window = self.window.unwrap_or(u64::MAX);
         room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
 
-    fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
+    pub(super) fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
         let origin = self.origin?;
         let distance = number.distance(origin + self.sent_max as u32);
         if distance.unsigned_abs() > STRAY {
@@ -514,268 +512,6 @@ impl Half {
         self.ran_dry = u64::from(seg.len) < mss || (seg.flags.has(Flags::PSH) && !whole);
         let room = self.room();
         self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
-    }
-
-    /// An ACK for this data passed the capture point.
-    pub fn on_ack(&mut self, seg: &Seg, view: &View) {
-        let Some(number) = seg.ack else {
-            return;
-        };
-        if self.origin.is_none() {
-            self.origin = Some(SeqNumber(number.0.wrapping_sub(1)));
-            self.sent_max = 1;
-            self.una = 1;
-            self.newest_ack = 1;
-        }
-        let Some(ack) = self.unwrap(number) else {
-            self.stray += 1;
-            return;
-        };
-        let window = if seg.flags.has(Flags::SYN) {
-            Some(u64::from(seg.window))
-        } else {
-            self.window_shift.map(|shift| u64::from(seg.window) << shift.min(14))
-        };
-        self.note_unseen(ack, seg);
-        if let Some((value, _)) = seg.timestamps
-            && self.newest_stamp.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0)
-        {
-            self.newest_stamp = Some(value);
-        }
-        self.newest_ack = self.newest_ack.max(ack);
-        self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        self.pending.push_back(Ack { seg: *seg, ack, window });
-        // Without data from the sender nothing else would apply them.
-        let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
-        while self.pending.len() > MOST_PENDING
-            || self.pending.front().is_some_and(|ack| seg.time - ack.seg.time > patience)
-        {
-            match self.pending.pop_front() {
-                Some(ack) => self.apply_one(&ack, ack.seg.time + view.toward_sender, view),
-                None => break,
-            }
-        }
-        if view.toward_sender <= Nanos::from_micros(100) {
-            self.apply(None, view);
-        }
-    }
-
-    /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
-    fn note_unseen(&mut self, ack: u64, seg: &Seg) {
-        let mut unseen = 0;
-        let mut stretches = 0;
-        self.holes.retain_mut(|hole| {
-            if hole.start >= ack {
-                return true;
-            }
-            unseen += hole.end.min(ack) - hole.start;
-            stretches += 1;
-            hole.start = hole.end.min(ack);
-            hole.start < hole.end
-        });
-        // An ACK for a FIN that was not captured covers one number more.
-        if ack > self.sent_max + 1 {
-            let first = self.sent_max;
-            unseen += ack - first;
-            stretches += 1;
-            self.sent_max = ack;
-            let transfer =
-                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame, Nanos::from_millis(1)));
-            transfer.extend(ack);
-            transfer.facts().unseen += ack - first;
-        }
-        if unseen > 0 {
-            self.unseen_bytes += unseen;
-            self.unseen_stretches += stretches;
-            self.first_unseen.get_or_insert(seg.frame);
-        }
-    }
-
-    /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
-    fn apply(&mut self, seg: Option<&Seg>, view: &View) {
-        let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
-        while let Some(front) = self.pending.front() {
-            let due = front.seg.time + view.toward_sender;
-            if let Some(seg) = seg.filter(|_| !near) {
-                let echoed = match (seg.timestamps, front.seg.timestamps) {
-                    (Some((_, echo)), Some((value, _))) => Some(value.wrapping_sub(echo) as i32),
-                    _ => None,
-                };
-                let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
-                let had_it = match echoed {
-                    Some(newer) if newer > 0 => false,
-                    Some(older) if older < 0 => true,
-                    _ => due <= seg.time + slack,
-                };
-                if !had_it {
-                    break;
-                }
-                if echoed == Some(0) {
-                    self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
-                }
-            }
-            let Some(ack) = self.pending.pop_front() else {
-                break;
-            };
-            let due = seg.map_or(due, |seg| due.min(seg.time));
-            self.apply_one(&ack, due, view);
-        }
-    }
-
-    fn apply_one(&mut self, ack: &Ack, at: Nanos, view: &View) {
-        let newly = ack.ack.saturating_sub(self.una);
-        let room_before = self.room();
-        let edge_before = self.edge;
-        self.mark_sacks(ack);
-        let mut rtt = None;
-        let mut late = Nanos::ZERO;
-        if newly > 0 {
-            if let Some(delay) = self.acknowledge(ack) {
-                let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
-                self.facts.ack_delay_min = Some(least);
-                late = delay - least;
-                let whole = delay + view.toward_sender;
-                self.smoothed.sample(whole);
-                self.rtt.push(whole);
-                rtt = Some(whole);
-            }
-        } else {
-            self.count_duplicate(ack);
-        }
-        if ack.seg.flags.has(Flags::ECE) && !ack.seg.flags.has(Flags::SYN) {
-            self.facts.ecn_echoes += 1;
-        }
-        self.set_window(ack, at);
-        if self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top) {
-            self.round_due = true;
-        }
-        let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.seg.len > 0 || !ack.seg.sack.as_slice().is_empty() {
-            self.since.at = Some(at);
-            self.since.frame = Some(ack.seg.frame);
-            self.since.new |= newly > 0;
-            self.since.update |= opened && newly == 0;
-            self.since.payload = ack.seg.len > 0;
-            self.since.emptied = self.una >= self.sent_max;
-            self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.least_room = match (self.since.least_room, room_before) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        }
-        if let Some(transfer) = &mut self.transfer {
-            transfer.acked(at, ack.ack, newly, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
-        }
-    }
-
-    /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
-    /// algorithm, RFC 6298 section 3).
-    fn acknowledge(&mut self, ack: &Ack) -> Option<Nanos> {
-        let before = std::mem::replace(&mut self.una, ack.ack);
-        self.note_healed_hole(before, ack.ack);
-        self.duplicate_acks = 0;
-        self.resent.remove(0, ack.ack);
-        self.sacked.remove(0, ack.ack);
-        let mut newest = None;
-        let mut any_resent = false;
-        while self.outstanding.front().is_some_and(|sent| sent.end <= ack.ack) {
-            if let Some(sent) = self.outstanding.pop_front() {
-                any_resent |= sent.resent;
-                newest = Some(sent);
-            }
-        }
-        self.check_eifel(before, ack.ack, ack.seg.timestamps.map(|(_, echo)| echo));
-        let recovering = self.recovery != Recovery::None;
-        match self.recovery {
-            Recovery::Fast(recover) | Recovery::Timeout(recover) if ack.ack >= recover => {
-                self.recovery = Recovery::None;
-            }
-            _ => {}
-        }
-        // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        newest.filter(|_| !any_resent && !recovering).map(|sent| ack.seg.time - sent.time)
-    }
-
-    /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.
-    fn note_healed_hole(&mut self, before: u64, ack: u64) {
-        let Some(top) = self.sacked.highest() else {
-            return;
-        };
-        let end = ack.min(top);
-        let filled = self.sacked.covered(before, end) + self.resent.covered(before, end);
-        if end > before && filled == self.sacked.covered(before, end) && filled < end - before {
-            self.facts.healed_holes += 1;
-            if let Some(transfer) = &mut self.transfer {
-                transfer.facts().healed_holes += 1;
-            }
-        }
-    }
-
-    fn mark_sacks(&mut self, ack: &Ack) {
-        let blocks = ack.seg.sack;
-        for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
-            let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
-                continue;
-            };
-            if left >= right || right > self.sent_max.max(ack.ack) {
-                continue;
-            }
-            // RFC 2883: a first block below the ACK, or inside the second block, reports a duplicate.
-            let inside = index == 0
-                && blocks.as_slice().get(1).is_some_and(|&(l, r)| {
-                    self.unwrap(l).is_some_and(|l| l <= left) && self.unwrap(r).is_some_and(|r| r >= right)
-                });
-            if index == 0 && (right <= ack.ack || inside) {
-                self.on_dsack(left, right);
-            } else if left >= ack.ack {
-                self.sacked.insert(left, right);
-            }
-        }
-    }
-
-    /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
-    fn count_duplicate(&mut self, ack: &Ack) {
-        let same_window = ack.window.is_none() || ack.window == self.window;
-        let news = !ack.seg.sack.as_slice().is_empty();
-        if ack.ack == self.una
-            && ack.seg.len == 0
-            && !ack.seg.flags.has(Flags::SYN)
-            && !ack.seg.flags.has(Flags::FIN)
-            && self.sent_max > self.una
-            && (same_window || news)
-        {
-            self.duplicate_acks += 1;
-            self.facts.duplicate_acks += 1;
-        }
-    }
-
-    fn set_window(&mut self, ack: &Ack, at: Nanos) {
-        let Some(window) = ack.window else {
-            return;
-        };
-        // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
-        if ack.ack < self.una {
-            return;
-        }
-        self.window = Some(window);
-        self.edge = Some(ack.ack + window);
-        self.facts.max_window = self.facts.max_window.max(Some(window));
-        if ack.seg.flags.has(Flags::RST) || ack.seg.flags.has(Flags::SYN) {
-            return;
-        }
-        self.facts.zero_windows += u64::from(window == 0);
-        match (window == 0, self.zero_since) {
-            (true, None) => {
-                self.zero_since = Some(at);
-                self.facts.closings += 1;
-                self.since.zero_window = true;
-            }
-            (false, Some(since)) => {
-                self.facts.zero_window += (at - since).or_zero();
-                self.zero_since = None;
-            }
-            _ => {}
-        }
     }
 
     pub(super) fn finish_transfer(&mut self) {

@@ -3,6 +3,7 @@
 //! One pass, bounded state. The first segments of a connection are held until it is known where the capture stands
 //! (`vantage`), as everything after depends on that: then each direction (`half`) is followed as its sender saw it.
 
+mod acknowledgement;
 pub mod content;
 pub mod facts;
 mod half;
