@@ -123,3 +123,25 @@ fn both_ends_of_a_lossy_transfer_count_the_same_losses() {
 fn the_server_is_named_by_its_certificate_request() {
     assert_eq!(explain("tls-client")["connections"][0]["server"]["name"], "server.lab.example");
 }
+
+#[test]
+fn the_readme_lists_every_cause() {
+    let readme = std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let listed: Vec<&str> =
+        readme.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(slug, _)| slug).collect();
+    let known: Vec<&str> = whyslow_core::rules::causes().iter().map(|cause| cause.slug).collect();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn every_cause_explains_itself() {
+    for cause in whyslow_core::rules::causes() {
+        let page = cause.markdown();
+        for part in
+            ["## What it is", "## How it is recognised", "## What it is confused with", "## The fix", "## References"]
+        {
+            assert!(page.contains(part), "{} lacks {part:?}", cause.slug);
+        }
+        assert!(page.lines().next().is_some_and(|line| line.ends_with('.')), "{}", cause.slug);
+    }
+}
