@@ -227,7 +227,9 @@ fn server_name(facts: &Facts) -> Option<String> {
 }
 
 fn rtt(facts: &RttFacts) -> Rtt {
-    let ms = |time: Option<Nanos>| time.map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
+    // Zero is less than the capture's clock can tell.
+    let told = |time: Option<Nanos>| time.filter(|time| *time > Nanos::ZERO);
+    let ms = |time: Option<Nanos>| told(time).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
     Rtt { min: ms(facts.min), p50: ms(facts.p50), p95: ms(facts.p95), samples: facts.samples }
 }
 

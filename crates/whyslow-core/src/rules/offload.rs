@@ -17,7 +17,7 @@
 //! ## References
 //! Linux networking/segmentation-offloads.
 
-use super::say::thousands;
+use super::say::count;
 use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
@@ -31,8 +31,8 @@ fn check(facts: &Facts) -> Option<Problem> {
         slug: RULE.slug.into(),
         count: large,
         detail: format!(
-            "{} segments are larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire",
-            thousands(large)
+            "{} larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire",
+            count(large, "segment")
         ),
     })
 }

@@ -74,7 +74,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Receiver,
         format!(
-            "give the receiver a larger buffer: 100 Mbit/s at this round trip needs {} B (2 × bandwidth × RTT); remove SO_RCVBUF from the program if it sets one",
+            "give the receiver a larger buffer: 100 Mbit/s at this round trip needs a buffer of {} B (2 × bandwidth × RTT, as Linux offers about 0.6 of it as window); remove SO_RCVBUF from the program if it sets one",
             thousands(buffer)
         ),
         Some(format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\"")),

@@ -24,6 +24,8 @@ pub(super) fn finding(cause: &'static str, seconds: Nanos, confidence: f64, summ
 /// A figure with the frames that show it.
 pub(super) fn evidence(figure: impl Into<String>, value: f64, unit: &'static str, frames: &[Frame]) -> Evidence {
     let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
+    let counts = unit.len() > 2 && !unit.contains('/');
+    let unit = unit.strip_suffix('s').filter(|_| counts && value == 1.0).unwrap_or(unit);
     Evidence { frames: frames.to_vec(), figure: figure.into(), value, unit }
 }
 

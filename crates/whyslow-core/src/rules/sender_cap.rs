@@ -78,7 +78,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Sender,
         format!(
-            "{}; 100 Mbit/s at this round trip needs {} B (2 × bandwidth × RTT)",
+            "{}; 100 Mbit/s at this round trip needs a buffer of {} B (2 × bandwidth × RTT, of which about 0.94 can be in flight)",
             candidates(cap, case.context.mss),
             thousands(target)
         ),
