@@ -122,6 +122,8 @@ pub struct Context {
     pub epsilon: Nanos,
     /// Only this direction, or only the other, was captured.
     pub one_direction: bool,
+    /// Packets may have been left out on purpose (a text capture).
+    pub elided: bool,
 }
 
 impl Context {
@@ -133,6 +135,7 @@ impl Context {
             rtt,
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.doubts.one_direction,
+            elided: facts.is_text,
         }
     }
 }
@@ -241,7 +244,7 @@ fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit
     if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }
-    if gap.unseen {
+    if gap.unseen && context.elided {
         return base;
     }
     if gap.ran_dry || gap.idle {

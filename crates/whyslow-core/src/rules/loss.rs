@@ -38,8 +38,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let share_lost = lost_segments as f64 / case.transfer.segments.max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
-    // A window that losses made small costs time too.
-    let slow = case.time(Limit::CongestionAvoidance);
+    // A window that losses made small costs time too, from the first of them on.
+    let slow = slow_since_loss(case);
     let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     let cost = recovering + slow;
@@ -76,6 +76,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         Some("sysctl -w net.ipv4.tcp_congestion_control=bbr   # on the sender, if the loss cannot be mended".into()),
     );
     Some(found)
+}
+
+/// Time in congestion avoidance after the first loss.
+fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
+    let Some(first) = case.transfer.rounds.iter().find(|round| round.resent > 0) else {
+        return Nanos::ZERO;
+    };
+    let spans = case.partition.spans.iter();
+    spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
 }
 
 /// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
