@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use whyslow_lab::run::{Progress, Settings};
+use whyslow_lab::progress::Bar;
+use whyslow_lab::run::Settings;
 use whyslow_lab::{exec, experiments, run, scenario, show};
 
 const USAGE: &str = "lab list | run NAME|FILE… [--out DIR] [--repeat N] [--only LABEL] [--jobs N] [--attempts N] [--set KEY=VALUE] | exec SERVER CLIENT [--set …] | show DIR [--csv|--json]";
@@ -59,7 +60,9 @@ fn command(args: &[String]) -> Result<(), String> {
             whyslow_lab::net::enter().map_err(|e| e.to_string())?;
             for experiment in &experiments {
                 println!("{}\n", experiment.about);
-                let results = run::run(experiment, &settings, &progress).map_err(|e| e.to_string())?;
+                let bar = Bar::new(&experiment.name);
+                let results = run::run(experiment, &settings, &|event| bar.show(&event)).map_err(|e| e.to_string())?;
+                drop(bar);
                 println!("{}", show::report(experiment, &results));
             }
             Ok(())
@@ -84,20 +87,5 @@ fn command(args: &[String]) -> Result<(), String> {
             Ok(())
         }
         _ => Err(USAGE.to_owned()),
-    }
-}
-
-fn progress(event: Progress<'_>) {
-    match event {
-        Progress::Started { label, index, total } => eprintln!("{}/{total} {label}", index + 1),
-        Progress::Void { why, attempt, .. } => eprintln!("    void (try {attempt}): {}", why.join("; ")),
-        Progress::Finished { kept, result, .. } => {
-            if kept {
-                eprintln!("    kept");
-            }
-            for problem in &result.problems {
-                eprintln!("    no result: {problem}");
-            }
-        }
     }
 }

@@ -68,6 +68,7 @@ pub mod log;
 pub mod net;
 pub mod pcap;
 mod port;
+pub mod progress;
 pub mod run;
 pub mod sample;
 pub mod scenario;

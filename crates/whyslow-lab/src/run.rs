@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -463,10 +463,4 @@ impl Drop for Agent {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// How long all that is asked for will take at most, from what the scenarios say themselves: for a first guess of a
-/// progress bar.
-pub fn at_most(experiment: &Experiment, repeat: u32) -> Duration {
-    experiment.runs.iter().map(|run| run.scenario.timeout.duration()).sum::<Duration>() * repeat
 }

@@ -171,3 +171,6 @@ pub fn report(experiment: &Experiment, results: &[RunResult]) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -345,3 +345,6 @@ fn wire(truth: &Truth, captures: &BTreeMap<String, Counted>, all: &mut Figures) 
         put("out_of_order", data(counted).0.out_of_order as f64);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,7 @@
 //! Forgets what the kernel remembers of earlier peers (`ip tcp_metrics flush`), over generic netlink.
+//!
+//! Flushing takes the machine's own root; an ordinary user, who is root of a user namespace only, makes the kernel ignore the
+//! remembered threshold instead, which comes to the same for the next connection.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -13,8 +16,19 @@ const NLMSG_ERROR: u16 = 2;
 /// Netlink's header and generic netlink's.
 const HEADERS: usize = 20;
 
-/// Drops every entry of this namespace's cache. A kernel without the cache has nothing to drop.
-pub fn flush() -> io::Result<()> {
+/// While this is 1 the slow-start threshold is neither remembered nor taken from memory.
+const IGNORE: &str = "/proc/sys/net/ipv4/tcp_no_ssthresh_metrics_save";
+
+/// The next connection starts as if there had been none before.
+pub fn forget() -> io::Result<()> {
+    match flush() {
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => std::fs::write(IGNORE, "1"),
+        done => done,
+    }
+}
+
+/// Drops every entry of this namespace's cache.
+fn flush() -> io::Result<()> {
     // SAFETY: socket takes numbers only; the descriptor is owned from here on.
     let socket = unsafe {
         let fd = libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_GENERIC);

@@ -42,7 +42,7 @@ pub fn client(
             Some(stream) => stream,
             None => {
                 if work.forget && direction == Direction::Up {
-                    metrics::flush().map_err(during("flush tcp_metrics"))?;
+                    metrics::forget().map_err(during("forget tcp_metrics"))?;
                 }
                 let stream = Stream::connect(peer, options, tls, sampler)?;
                 connections.push(stream.opened.clone());
@@ -152,7 +152,7 @@ pub fn server(
                 if work.forget && direction == Direction::Down {
                     // The kernel remembers when the peer has acknowledged the end: not before half the pause, let us say.
                     std::thread::sleep(work.pause.duration() / 2);
-                    metrics::flush().map_err(during("flush tcp_metrics"))?;
+                    metrics::forget().map_err(during("forget tcp_metrics"))?;
                 }
                 let stream = Stream::accept(listener, tls, sampler)?;
                 connections.push(stream.opened.clone());

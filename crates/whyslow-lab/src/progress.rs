@@ -1,0 +1,64 @@
+//! A progress bar with the time left, on standard error; nothing but plain lines where that is no terminal.
+
+use crate::run::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+
+/// Shows the events of a run.
+pub struct Bar {
+    bar: ProgressBar,
+    is_terminal: bool,
+}
+
+impl Bar {
+    /// A bar for one experiment.
+    pub fn new(experiment: &str) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        // The template is a constant: a wrong one would be seen at once.
+        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len}, {eta} left: {msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(experiment.to_owned());
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        Self { bar, is_terminal }
+    }
+
+    /// Give this to [`crate::run::run`].
+    pub fn show(&self, event: &Progress<'_>) {
+        match event {
+            Progress::Started { label, total, .. } => {
+                self.bar.set_length(*total as u64);
+                self.bar.set_message((*label).to_owned());
+            }
+            Progress::Void { label, why, attempt } => {
+                self.line(&format!("{label}: try {attempt} is void: {}", why.join("; ")));
+            }
+            Progress::Finished { label, kept, result } => {
+                for problem in &result.problems {
+                    self.line(&format!("{label}: no result: {problem}"));
+                }
+                if !self.is_terminal {
+                    self.line(&format!("{label}: {}", if *kept { "kept" } else { "done" }));
+                }
+                self.bar.inc(1);
+            }
+        }
+    }
+
+    /// A line that stays.
+    fn line(&self, text: &str) {
+        if self.is_terminal {
+            self.bar.println(text);
+        } else {
+            eprintln!("{text}");
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
