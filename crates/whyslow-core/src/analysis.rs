@@ -209,10 +209,18 @@ pub struct Direction {
     pub packets: u64,
     /// Segments that were sent more than once, by why.
     pub retransmitted: Retransmitted,
-    /// Segments that came after later ones (reordered, or retransmissions whose first copy the capture did not see).
+    /// Segments that came after later ones without having been sent again: reordered on the way.
     pub out_of_order: u64,
     /// Duplicate acknowledgements that this direction's data got (RFC 5681 section 2).
     pub duplicate_acks: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
+    /// Keep-alive probes.
+    pub keep_alives: u64,
+    /// Segments that the network duplicated: the receiver reports a copy (D-SACK), and the sender sent none.
+    pub duplicated: u64,
+    /// ACKs that offered no byte (as tcptrace and Wireshark count zero windows).
+    pub zero_windows: u64,
     /// Time for which this direction's sender faced a closed window, seconds.
     pub zero_window_s: Nanos,
     /// Most bytes in flight, as the sender knew it.
@@ -232,7 +240,7 @@ pub struct Retransmitted {
     pub tail_probe: u64,
     /// Needless: the first copy had arrived (D-SACK, or Eifel's timestamps). Counted here and in no other kind.
     pub spurious: u64,
-    /// The capture has only this copy, and SACKs prove that a first one was lost before the capture point.
+    /// Of all the above, those whose first copy was lost before the capture point: only the later copy is in the capture.
     pub unseen_original: u64,
 }
 
@@ -357,6 +365,8 @@ pub enum Limit {
     Bandwidth,
     /// Waiting for the close.
     Close,
+    /// The last bytes' way to the receiver and their ACK's way back: what no setting can remove.
+    RoundTrip,
     /// Not known.
     Unknown,
 }
@@ -383,6 +393,7 @@ impl Limit {
             Self::Timeout => "timeout",
             Self::Bandwidth => "bandwidth",
             Self::Close => "close",
+            Self::RoundTrip => "round-trip",
             Self::Unknown => "unknown",
         }
     }
@@ -454,7 +465,7 @@ pub enum Actor {
 }
 
 /// A frame number, 1-based as in Wireshark; with its file when there are several inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frame {
     /// Index in [`Analysis::captures`]; none with one input.
     pub file: Option<u16>,

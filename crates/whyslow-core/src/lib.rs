@@ -14,8 +14,12 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod assemble;
 pub mod capture;
 pub mod explain;
+pub mod flow;
+pub mod limit;
 pub mod rules;
+pub mod tcp;
 pub mod units;
 pub mod wire;

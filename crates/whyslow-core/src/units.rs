@@ -113,6 +113,24 @@ impl Add<u32> for SeqNumber {
     }
 }
 
+/// An instant since the epoch as ISO 8601 in UTC with nanoseconds. Days to dates as in Hinnant's "chrono-compatible
+/// low-level date algorithms" (proleptic Gregorian calendar).
+pub fn iso_8601(time: Nanos) -> String {
+    let (seconds, nanos) = (time.0.div_euclid(1_000_000_000), time.0.rem_euclid(1_000_000_000));
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{nanos:09}Z")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +140,14 @@ mod tests {
         assert_eq!(SeqNumber(5).distance(SeqNumber(u32::MAX - 4)), 10);
         assert_eq!(SeqNumber(u32::MAX - 4).distance(SeqNumber(5)), -10);
         assert_eq!(SeqNumber(u32::MAX) + 1, SeqNumber(0));
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(iso_8601(Nanos(0)), "1970-01-01T00:00:00.000000000Z");
+        assert_eq!(iso_8601(Nanos(951_782_400_000_000_001)), "2000-02-29T00:00:00.000000001Z");
+        assert_eq!(iso_8601(Nanos(1_591_894_023_123_456_789)), "2020-06-11T16:47:03.123456789Z");
+        assert_eq!(iso_8601(Nanos(-1)), "1969-12-31T23:59:59.999999999Z");
     }
 
     #[test]

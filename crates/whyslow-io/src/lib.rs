@@ -1,1 +1,88 @@
-//! Under construction.
+//! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
+//!
+//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), pushes the bytes
+//! to the core's reader and gives the packets to an [`Explainer`]. Memory is bounded whatever the input's size: nothing
+//! is read whole, and a compressed input that swells without end only takes as long.
+//!
+//! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
+//! go through one `Explainer` in time order whatever their order on the command line, so that a connection that crosses
+//! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
+//! thing from two places: each has an `Explainer` of its own, and the results stand side by side (`join`).
+#![forbid(unsafe_code)]
+
+mod error;
+mod feed;
+mod join;
+mod set;
+mod source;
+
+pub use error::Error;
+
+use feed::Feed;
+use set::{Part, Set};
+use std::path::PathBuf;
+use whyslow_core::analysis::Analysis;
+use whyslow_core::explain::Explainer;
+
+/// A place to read a capture from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file, or anything else that can be opened by a path.
+    Path(PathBuf),
+    /// Standard input, named `-`.
+    Stdin,
+}
+
+impl Input {
+    /// How it is named in messages and in the analysis.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) => path.display().to_string(),
+            Self::Stdin => "-".to_owned(),
+        }
+    }
+}
+
+/// How far the reading has come, over all inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes read, as they are stored: still compressed.
+    pub read: u64,
+    /// Bytes to read in all; none when an input is not a regular file.
+    pub total: Option<u64>,
+}
+
+/// Reads all inputs and explains the connections in them; `progress` is called after every block.
+///
+/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
+/// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
+/// is also at the beginning of one of the set's. Of several sets it continues the one of its name, or else the one that
+/// ended last. All others, and those without a date, are explained on their own.
+///
+/// # Errors
+/// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at all. An input that
+/// is damaged or cut short further on is explained as far as it goes, and its [`Capture`] has a problem that says so.
+///
+/// [`Capture`]: whyslow_core::analysis::Capture
+pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
+    let mut feed = Feed::new(inputs, progress);
+    if let [input] = inputs {
+        let mut explainer = Explainer::new();
+        feed.run(source::Source::open(input)?, &mut explainer)?;
+        return Ok(explainer.finish());
+    }
+    let mut parts = inputs.iter().map(Part::look).collect::<Result<Vec<_>, _>>()?;
+    parts.sort_by_key(Part::order);
+    let mut sets: Vec<(Set, Explainer)> = Vec::new();
+    for part in parts {
+        let continued = set::continued(sets.iter().map(|(set, _)| set), &part.look);
+        let (set, explainer) = match continued.and_then(|place| sets.get_mut(place)) {
+            Some(set) => set,
+            None => sets.push_mut(Default::default()),
+        };
+        let Part { look, source } = part;
+        let summary = feed.run(source.open()?, explainer)?;
+        set.add(look, &summary);
+    }
+    Ok(join::join(sets.into_iter().map(|(_, explainer)| explainer.finish())))
+}

@@ -53,6 +53,8 @@
 //! ```
 //!
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
+// A scenario error carries its file, line and advice; there is one at most in a run, so its size costs nothing.
+#![allow(clippy::result_large_err)]
 
 pub mod agent;
 pub mod check;

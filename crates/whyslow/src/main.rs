@@ -1,2 +1,59 @@
-//! The binary: arguments, settings, calls.
-fn main() {}
+//! `whyslow`: give it a packet capture, and it says why each TCP transfer was slow.
+//!
+//! The binary is thin: arguments ([`args`]) become settings ([`settings`]), settings become calls of the libraries.
+//! stdout is data, stderr is progress and complaints; nothing is printed on stdout before all input was read.
+
+mod args;
+mod explain;
+mod help_cause;
+mod output;
+mod progress;
+mod settings;
+
+use crate::args::Args;
+use crate::output::Output;
+use crate::settings::{Settings, Task};
+use anstream::eprintln;
+use clap::{CommandFactory, Parser};
+use std::process::ExitCode;
+
+/// The input was read, and a cause that was asked for with `--fail-on` was found in it.
+const FOUND: u8 = 1;
+/// The input could not be read, or the arguments make no sense.
+const FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    let settings = Settings::resolve(Args::parse()).unwrap_or_else(|error| error.exit());
+    match run(&settings) {
+        Ok(code) => code,
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("whyslow: {error:#}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
+    let mut out = Output::new(settings.color);
+    match &settings.task {
+        Task::Explain(task) => return explain::run(task, out),
+        Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
+        Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
+        Task::Completions(shell) => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);
+            out.write_bytes(&script)?;
+        }
+        Task::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Args::command()).render(&mut page)?;
+            out.write_bytes(&page)?;
+        }
+        Task::Usage => {
+            anstream::eprint!("{}", Args::command().render_help().ansi());
+            return Ok(ExitCode::from(FAILED));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

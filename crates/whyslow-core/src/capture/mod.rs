@@ -5,6 +5,19 @@
 //! with a counted [`Problem`], and that memory stays bounded by one record. A text capture comes out as packets as well:
 //! the reader writes the IP and TCP headers that the line describes, so that all later stages have one input.
 
+mod bytes;
+mod detect;
+mod ledger;
+mod pcap;
+mod pcapng;
+mod reader;
+pub mod text;
+
+#[cfg(test)]
+mod build;
+
+pub use reader::Reader;
+
 use crate::units::Nanos;
 use std::net::IpAddr;
 

@@ -1,4 +1,155 @@
 //! `rules`: limits and events → findings. One file a rule; its documentation is the file's own doc comment.
+//!
+//! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives a finding when a cause
+//! cost enough to matter, with the evidence, a confidence, and what to do. To add one: write its file, and list it in
+//! `RULES`.
+
+mod application;
+mod bandwidth;
+mod bufferbloat;
+mod capture_loss;
+mod case;
+mod clock_step;
+mod delayed_ack;
+mod elided_text;
+mod loss;
+mod nagle_delayed_ack;
+mod new_connection_each_time;
+mod no_handshake;
+mod no_window_scaling;
+mod offload;
+mod one_direction;
+mod receive_window;
+mod reordering;
+mod restart_after_idle;
+mod say;
+mod sender_cap;
+mod server_think;
+mod short_snaplen;
+mod slow_start;
+mod spurious_retransmission;
+mod syn_loss;
+mod timeout;
+mod turn_taking;
+mod zero_window;
+
+pub use case::{ConnectionCase, Outline, TransferCase};
+
+use crate::analysis::{Finding, Problem};
+use crate::tcp::facts::Facts;
+use std::sync::LazyLock;
+
+/// A rule: a cause, its documentation and its check.
+struct Rule {
+    slug: &'static str,
+    source: &'static str,
+    check: Check,
+}
+
+/// What a rule looks at.
+enum Check {
+    /// One transfer.
+    Transfer(fn(&TransferCase<'_>) -> Option<Finding>),
+    /// All transfers of a connection.
+    Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
+    /// All connections.
+    Across(fn(&[Outline]) -> Vec<Finding>),
+    /// What the capture of a connection cannot show.
+    Capture(fn(&Facts) -> Option<Problem>),
+    /// Found by the capture readers, which count it in the capture's problems.
+    Reader,
+}
+
+/// Every rule, in alphabetical order of slugs.
+const RULES: &[Rule] = &[
+    application::RULE,
+    bandwidth::RULE,
+    bufferbloat::RULE,
+    capture_loss::RULE,
+    clock_step::RULE,
+    delayed_ack::RULE,
+    elided_text::RULE,
+    loss::RULE,
+    nagle_delayed_ack::RULE,
+    new_connection_each_time::RULE,
+    no_handshake::RULE,
+    no_window_scaling::RULE,
+    offload::RULE,
+    one_direction::RULE,
+    receive_window::RULE,
+    reordering::RULE,
+    restart_after_idle::RULE,
+    sender_cap::RULE,
+    server_think::RULE,
+    short_snaplen::RULE,
+    slow_start::RULE,
+    spurious_retransmission::RULE,
+    syn_loss::RULE,
+    timeout::RULE,
+    turn_taking::RULE,
+    zero_window::RULE,
+];
+
+/// What one transfer lost, and why; most seconds first.
+pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
+    sorted(RULES.iter().filter_map(|rule| match rule.check {
+        Check::Transfer(check) => check(case),
+        _ => None,
+    }))
+}
+
+/// What a connection's transfers lost together; most seconds first.
+pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
+    sorted(RULES.iter().filter_map(|rule| match rule.check {
+        Check::Connection(check) => check(case),
+        _ => None,
+    }))
+}
+
+/// What several connections lost together; most seconds first.
+pub fn check_across(outlines: &[Outline]) -> Vec<Finding> {
+    sorted(RULES.iter().flat_map(|rule| match rule.check {
+        Check::Across(check) => check(outlines),
+        _ => Vec::new(),
+    }))
+}
+
+/// What the capture of a connection cannot show.
+pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
+    RULES
+        .iter()
+        .filter_map(|rule| match rule.check {
+            Check::Capture(check) => check(facts),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
+/// the next.
+pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
+    let [first, rest @ ..] = findings else {
+        return "nothing held it back beyond what the path needs".into();
+    };
+    let whole = case.duration();
+    let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
+    if clear {
+        format!("{}: {}", first.cause, first.summary)
+    } else {
+        let names: Vec<String> = findings
+            .iter()
+            .take(3)
+            .map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds)))
+            .collect();
+        format!("mixed: {}", names.join(", "))
+    }
+}
+
+fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut findings: Vec<_> = findings.collect();
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.seconds), finding.cause));
+    findings
+}
 
 /// A cause's documentation, as `help-cause` prints it.
 #[derive(Clone, Copy, Debug)]
@@ -23,5 +174,7 @@ impl CauseDoc {
 
 /// Every cause that there is a rule for, in alphabetical order.
 pub fn causes() -> &'static [CauseDoc] {
-    &[]
+    static DOCS: LazyLock<Vec<CauseDoc>> =
+        LazyLock::new(|| RULES.iter().map(|rule| CauseDoc { slug: rule.slug, source: rule.source }).collect());
+    &DOCS
 }

@@ -1,13 +1,98 @@
 //! `wire`: a packet → a TCP segment.
 //!
 //! Knows link layers, tunnels, IP and TCP headers, and nothing of connections. It promises never to panic, never to
-//! trust a length field, and to name the reason for every packet that it does not turn into a segment.
+//! trust a length field, and to name the reason for every packet that it does not turn into a segment. It allocates
+//! nothing.
+//!
+//! [`decode`] tries `fast`, for the packets that nearly all captures consist of, and else goes through the layers:
+//! `link` (one file a family) → `ethertype`, `llc` → `ip` → `tunnel`, and round again, or → `tcp`. What each hands to
+//! the next is a `view`: the captured bytes that are left, and how many there were on the wire.
+//!
+//! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are not put together,
+//! and what an ICMP error quotes is no segment.
 
+mod checksum;
+mod ethertype;
+mod fast;
+mod ip;
+mod link;
+mod llc;
+mod skip;
+mod tcp;
+#[cfg(test)]
+mod testing;
+mod tunnel;
+mod view;
+
+pub use link::{is_supported, link_type_name};
+pub use skip::Skip;
+
+use crate::capture::Packet;
 use crate::units::SeqNumber;
 use std::net::IpAddr;
+use view::View;
+
+/// The TCP segment in a packet, or why there is none.
+///
+/// Checksums are computed only for segments without payload; see [`decode_verified`].
+pub fn decode<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
+    decode_with(Around::default(), packet)
+}
+
+/// As [`decode`], and the checksum of every segment that was captured whole is computed, which means reading all of it.
+pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
+    decode_with(Around { verify: true, ..Around::default() }, packet)
+}
+
+#[inline(always)]
+fn decode_with<'a>(around: Around, packet: &Packet<'a>) -> Decoded<'a> {
+    // Two calls, each inlined for its IP version, so that the segment is built in place.
+    if let Some((header, segment)) = fast::v4(packet) {
+        return tcp::decode(around, header, segment);
+    }
+    if let Some((header, segment)) = fast::v6(packet) {
+        return tcp::decode(around, header, segment);
+    }
+    decode_layers(around, packet)
+}
+
+/// Layer after layer.
+#[inline(never)]
+fn decode_layers<'a>(around: Around, packet: &Packet<'a>) -> Decoded<'a> {
+    link::decode(around, packet.link, View::new(packet.data, packet.original_len as usize))
+}
+
+/// What every layer gives back.
+type Decoded<'a> = Result<Segment<'a>, Skip>;
+
+/// What the layers outside tell those inside.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    /// Whether the checksum is to be computed whatever it costs.
+    verify: bool,
+    /// IP headers outside.
+    tunnels: u8,
+    /// A packet outside is a fragment: the lengths inside may well go beyond its end.
+    fragment: bool,
+    /// Packets and frames around this one, counted to end a packet that was made to nest without end.
+    depth: u8,
+}
+
+impl Around {
+    /// Far more than any network nests, and far less than the stack bears.
+    const DEEPEST: u8 = 16;
+
+    /// For what lies within one more packet or frame.
+    fn deeper(self) -> Result<Self, Skip> {
+        if self.depth == Self::DEEPEST {
+            return Err(Skip::Malformed("more than 16 packets within one another"));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+}
 
 /// One TCP segment, as its headers tell it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
     /// Source address (of the innermost IP header).
     pub src: IpAddr,
@@ -37,11 +122,11 @@ pub struct Segment<'a> {
     pub ttl: u8,
     /// The two ECN bits of the IP header (RFC 3168: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE).
     pub ecn: u8,
-    /// The TCP checksum, where all of the segment was captured.
+    /// The TCP checksum; how far it was looked at is the choice between [`decode`] and [`decode_verified`].
     pub checksum: Checksum,
     /// First fragment of a fragmented datagram: `payload_len` is that of the fragment.
     pub fragment: bool,
-    /// Encapsulations around the innermost IP header (GRE, VXLAN, IP-in-IP, …; VLAN tags do not count).
+    /// IP headers around the innermost one (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do not count).
     pub tunnels: u8,
 }
 
@@ -92,7 +177,10 @@ pub enum Checksum {
     Good,
     /// Wrong, and not merely left to the network card.
     Bad,
-    /// Only the pseudo-header's sum is there: the network card was to finish it, so the capture is at the sending host.
+    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the capture is at the
+    /// sending host. Segments that the receiving host put together from several look the same; those without payload
+    /// never are, so they tell the two ends apart. One segment alone is no proof, as its checksum may have that value
+    /// by chance, once in 2¹⁶.
     Partial,
 }
 
@@ -139,19 +227,5 @@ impl SackBlocks {
     }
 }
 
-/// Why a packet gave no segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Skip {
-    /// A link type that is not known: its LINKTYPE_ value.
-    LinkType(u16),
-    /// Not IP: the EtherType or equivalent.
-    NotIp(u16),
-    /// IP, but not TCP: the protocol number.
-    NotTcp(u8),
-    /// A fragment that is not the first.
-    Fragment,
-    /// The snapshot length cut the headers.
-    Cut,
-    /// A header contradicts itself; what, in a few words.
-    Malformed(&'static str),
-}
+#[cfg(test)]
+mod tests;

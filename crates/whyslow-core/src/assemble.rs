@@ -1,0 +1,331 @@
+//! From what a connection's stages found to its entry in the [`Analysis`](crate::analysis::Analysis).
+
+use crate::analysis::{
+    Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, Near,
+    Problem, Round, Rtt, Transfer,
+};
+use crate::flow::Side;
+use crate::limit::{self, Context, Partition};
+use crate::rules::{self, ConnectionCase, Outline, TransferCase};
+use crate::tcp::content::Protocol;
+use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
+use crate::units::Nanos;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Names of addresses, and whether the address only stands in for the name.
+pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
+
+/// A connection's entry, and its outline for the rules over several. Times are told from `first`.
+pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, names: &Names) -> (Connection, Outline) {
+    let client = facts.client;
+    let cut = [cut_all(facts, client), cut_all(facts, 1 - client)];
+    let by_side: [&[(TransferFacts, Partition)]; 2] = if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
+    let case = ConnectionCase { facts, transfers: by_side };
+    let mut transfers: Vec<Transfer> = Vec::new();
+    for sender in [client, 1 - client] {
+        let mut earlier: Vec<TransferFacts> = Vec::new();
+        for (transfer, partition) in by_side[sender] {
+            if !is_handshake(facts, sender, transfer) {
+                transfers.push(told(facts, sender, transfer, partition, &earlier, first));
+            }
+            earlier.push(outline_of(transfer));
+        }
+    }
+    transfers.sort_by_key(|transfer| (transfer.start_s, transfer.from.index()));
+    let held: usize = cut.iter().map(Vec::len).sum();
+    let handshakes = (held - transfers.len()) as u64;
+    let transfers_total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>() - handshakes;
+    keep_longest(&mut transfers);
+    let endpoint = |side: Side| endpoint(facts, side, names);
+    let server = endpoint(1 - client);
+    let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
+    let before_first = by_side.iter().flat_map(|side| side.first()).map(|(t, _)| t).min_by_key(|t| t.start);
+    let tls = before_first.map_or(Nanos::ZERO, |t| {
+        limit::before(facts, client, t, true)
+            .iter()
+            .filter(|phase| phase.limit == Limit::TlsHandshake)
+            .map(|phase| phase.seconds)
+            .sum()
+    });
+    let outline = Outline {
+        id,
+        client: facts.endpoints[client].0,
+        server: facts.endpoints[1 - client],
+        name: server.name.clone(),
+        start: facts.first,
+        end: facts.last,
+        handshakes: limit::handshake(facts).unwrap_or_default() + tls,
+        slow_start,
+        bytes: facts.halves.iter().map(|half| half.bytes).sum(),
+        closed_by: facts.closed_by.map(|side| end_of(facts, side)),
+        rtt: facts.min_rtt(),
+        first_frame: facts.first_frame,
+    };
+    let connection = Connection {
+        id,
+        capture,
+        client: endpoint(client),
+        server,
+        start_s: facts.first - first,
+        duration_s: facts.last - facts.first,
+        state: facts.state,
+        closed_by: facts.closed_by.map(|side| end_of(facts, side)),
+        near: if facts.timeless { Near::Unknown } else { facts.vantage.near },
+        near_reason: facts.vantage.reason.clone(),
+        rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
+        handshake: handshake(facts),
+        problems: problems(facts),
+        directions: vec![direction(facts, client), direction(facts, 1 - client)],
+        transfers,
+        transfers_total,
+        findings: if facts.timeless { Vec::new() } else { rules::check_connection(&case) },
+    };
+    (connection, outline)
+}
+
+fn end_of(facts: &Facts, side: Side) -> End {
+    if side == facts.client { End::Client } else { End::Server }
+}
+
+fn cut_all(facts: &Facts, sender: Side) -> Vec<(TransferFacts, Partition)> {
+    let mut context = Context::new(facts, sender);
+    context.one_direction |= facts.timeless;
+    facts.halves[sender].transfers.iter().map(|t| (t.clone(), limit::partition(t, &context))).collect()
+}
+
+/// What later transfers need to know of earlier ones.
+fn outline_of(transfer: &TransferFacts) -> TransferFacts {
+    TransferFacts { rounds: Vec::new(), gaps: Vec::new(), ..transfer.clone() }
+}
+
+/// Nothing but the TLS handshake: a phase, not a transfer.
+fn is_handshake(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
+    facts.content[sender].handshake_end.is_some_and(|end| transfer.seq.1 <= end)
+}
+
+/// Keeps the transfers that took longest, in time order.
+fn keep_longest(transfers: &mut Vec<Transfer>) {
+    if transfers.len() <= MAX_TRANSFERS {
+        return;
+    }
+    let mut order: Vec<usize> = (0..transfers.len()).collect();
+    order.sort_by_key(|&index| (std::cmp::Reverse(transfers[index].duration_s), index));
+    let mut keep = vec![false; transfers.len()];
+    for &index in &order[..MAX_TRANSFERS] {
+        keep[index] = true;
+    }
+    let mut index = 0;
+    transfers.retain(|_| {
+        index += 1;
+        keep[index - 1]
+    });
+}
+
+fn told(
+    facts: &Facts,
+    sender: Side,
+    transfer: &TransferFacts,
+    partition: &Partition,
+    earlier: &[TransferFacts],
+    first: Nanos,
+) -> Transfer {
+    let opening = !earlier.iter().any(|t| !is_handshake(facts, sender, t))
+        && !facts.halves[1 - sender]
+            .transfers
+            .iter()
+            .any(|t| t.start < transfer.start && !is_handshake(facts, 1 - sender, t) && sender == facts.client);
+    let before = limit::before(facts, sender, transfer, opening);
+    let context = Context::new(facts, sender);
+    let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
+    let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    let duration = transfer.duration();
+    let seconds = duration.as_secs_f64();
+    Transfer {
+        from: end_of(facts, sender),
+        bytes: transfer.bytes(),
+        start_s: transfer.start - first,
+        duration_s: duration,
+        rate_bps: (seconds > 0.0 && !facts.timeless).then(|| (transfer.bytes() as f64 * 8.0 / seconds).round()),
+        label: label(facts, sender, transfer),
+        first_byte_s: first_byte(facts, sender, transfer),
+        rounds: rounds(transfer, partition, first),
+        rounds_total: transfer.rounds_total,
+        limits: partition.shares(),
+        timeline: partition.timeline(first, MAX_SPANS),
+        verdict: rules::verdict(&case, &findings),
+        findings,
+        before,
+    }
+}
+
+fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
+    let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([transfer.end]);
+    transfer
+        .rounds
+        .iter()
+        .zip(ends)
+        .zip(&partition.rounds)
+        .take(MAX_ROUNDS)
+        .map(|((round, end), &limit)| Round {
+            start_s: round.start - first,
+            duration_s: (end - round.start).or_zero(),
+            bytes: round.bytes,
+            first_frame: round.first_frame,
+            last_frame: round.last_frame,
+            in_flight: round.in_flight,
+            window: round.window,
+            limit,
+        })
+        .collect()
+}
+
+/// What the payload tells of a transfer.
+fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String> {
+    let content = &facts.content[sender];
+    let in_it = |seq: u64| seq >= transfer.seq.0 && seq < transfer.seq.1.max(transfer.seq.0 + 1);
+    if let Some((_, head)) = content.heads.iter().find(|(seq, _)| in_it(*seq)) {
+        return Some(format!("HTTP {head}"));
+    }
+    match content.protocol? {
+        Protocol::Tls => Some("TLS application data".into()),
+        Protocol::Http => None,
+        Protocol::Ssh => Some("SSH".into()),
+    }
+}
+
+/// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.
+fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
+    let record = facts.content[sender].firsts.iter().find(|(start, ..)| *start == transfer.seq.0)?;
+    let whole = record.1.min(transfer.seq.1);
+    // The rounds say when each byte had been sent: the record is whole with the round that holds its end.
+    let mut sent = transfer.seq.0;
+    for round in &transfer.rounds {
+        if whole <= sent + round.bytes {
+            return Some(round.start - transfer.start);
+        }
+        sent += round.bytes;
+    }
+    None
+}
+
+fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {
+    let (address, port) = facts.endpoints[side];
+    let known = names.get(&address);
+    let said = if side == facts.client { None } else { server_name(facts) };
+    match known {
+        Some((name, true)) => Endpoint { address: name.clone(), port, name: said },
+        Some((name, false)) => {
+            Endpoint { address: address.to_string(), port, name: said.or_else(|| Some(name.clone())) }
+        }
+        None => Endpoint { address: address.to_string(), port, name: said },
+    }
+}
+
+fn server_name(facts: &Facts) -> Option<String> {
+    facts.content[facts.client].server_name.clone()
+}
+
+fn rtt(facts: &RttFacts) -> Rtt {
+    // Zero is less than the capture's clock can tell.
+    let told = |time: Option<Nanos>| time.filter(|time| *time > Nanos::ZERO);
+    let ms = |time: Option<Nanos>| told(time).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
+    Rtt { min: ms(facts.min), p50: ms(facts.p50), p95: ms(facts.p95), samples: facts.samples }
+}
+
+fn handshake(facts: &Facts) -> Option<Handshake> {
+    let handshake = &facts.handshake;
+    let order = [facts.client, 1 - facts.client];
+    if handshake.offers.iter().all(Option::is_none) {
+        return None;
+    }
+    let offer = |side: Side| handshake.offers[side];
+    Some(Handshake {
+        rtt_ms: handshake.rtt().filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
+        mss: order.map(|side| offer(side)?.mss),
+        window_scale: order.map(|side| offer(side)?.window_scale),
+        sack: order.map(|side| offer(side).map(|offer| offer.sack)),
+        timestamps: order.map(|side| offer(side).map(|offer| offer.timestamps)),
+        retries: order.map(|side| handshake.retries[side]),
+    })
+}
+
+fn direction(facts: &Facts, sender: Side) -> Direction {
+    let half = &facts.halves[sender];
+    Direction {
+        from: end_of(facts, sender),
+        bytes: half.bytes,
+        packets: half.packets,
+        retransmitted: half.retransmitted,
+        out_of_order: half.out_of_order,
+        duplicate_acks: half.duplicate_acks,
+        window_probes: half.window_probes,
+        keep_alives: half.keep_alives,
+        duplicated: half.duplicated,
+        zero_windows: half.zero_windows,
+        zero_window_s: half.zero_window,
+        max_in_flight: half.max_in_flight,
+        max_window: half.max_window,
+    }
+}
+
+fn problems(facts: &Facts) -> Vec<Problem> {
+    let doubts = &facts.doubts;
+    let mut problems = rules::capture_problems(facts);
+    let mut add = |slug: &str, count: u64, detail: &str| {
+        if count > 0 {
+            problems.push(Problem { slug: slug.into(), count, detail: detail.into() });
+        }
+    };
+    add(
+        "duplicate-frames",
+        doubts.duplicate_frames,
+        "packets were captured twice (several interfaces or mirror ports): each counts once, and none as a retransmission",
+    );
+    add("stray-segments", doubts.stray, "segments with sequence numbers far outside the window are not used");
+    add(
+        "malformed-options",
+        doubts.malformed_options,
+        "TCP option lists were cut or damaged: what stands before the damage is used",
+    );
+    add(
+        "window-scale-over-14",
+        doubts.scale_over_14,
+        "a window scale shift over 14 counts as 14 (RFC 7323 section 2.3)",
+    );
+    add(
+        "bad-checksum",
+        doubts.bad_checksums,
+        "segments whose TCP checksum is wrong are not used: the receiver drops them too",
+    );
+    if facts.timeless {
+        add(
+            "no-times",
+            1,
+            "the text has no times (tcpdump -t): bytes and packets are counted, and nothing is said of time",
+        );
+    }
+    problems
+}
+
+/// With one input a frame's number is enough.
+pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
+    let in_finding = |finding: &mut Finding| {
+        finding.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(forget);
+    };
+    for connection in connections {
+        connection.findings.iter_mut().for_each(in_finding);
+        for transfer in &mut connection.transfers {
+            transfer.findings.iter_mut().for_each(in_finding);
+            for round in &mut transfer.rounds {
+                forget(&mut round.first_frame);
+                forget(&mut round.last_frame);
+            }
+        }
+    }
+    findings.iter_mut().for_each(in_finding);
+}
+
+fn forget(frame: &mut Frame) {
+    frame.file = None;
+}

@@ -1,0 +1,204 @@
+//! What a reader learns about its capture on the way: frame numbers, times, link types and what was odd.
+//!
+//! Giving a packet to the sink goes through here, so that counting is the same for every format.
+
+use super::{Clock, LinkType, Packet, Problem, Sink, Summary};
+use crate::units::Nanos;
+use std::collections::BTreeSet;
+
+/// Going back this far is a clock that was set, not packets of several queues out of order.
+const STEP_BACK: i64 = 100_000_000;
+/// Going forward this far is a clock that was set (from 1970, usually), not a quiet network.
+const STEP_FORWARD: i64 = 366 * 86_400 * 1_000_000_000;
+
+/// Counts and remembers; [`Ledger::summary`] tells.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    /// Number of the last frame; frames without a packet count as well.
+    frames: u64,
+    packets: u64,
+    /// Packets that came without a time.
+    timeless: u64,
+    earliest: i64,
+    latest: i64,
+    links: Vec<LinkType>,
+    links_seen: BTreeSet<LinkType>,
+    cut: Cut,
+    /// Bytes passed over because nothing could be made of them.
+    skipped: u64,
+    problems: Vec<Problem>,
+}
+
+/// Packets that were captured in part.
+#[derive(Debug, Default)]
+struct Cut {
+    count: u64,
+    first_frame: u64,
+    longest: usize,
+    snaplen: u32,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            frames: 0,
+            packets: 0,
+            timeless: 0,
+            earliest: i64::MAX,
+            latest: i64::MIN,
+            links: Vec::new(),
+            links_seen: BTreeSet::new(),
+            cut: Cut::default(),
+            skipped: 0,
+            problems: Vec::new(),
+        }
+    }
+}
+
+impl Ledger {
+    /// Gives a packet that was captured at `time` (ns) to the sink. `snaplen` is what the capture was limited to.
+    #[inline(always)]
+    pub(super) fn packet<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        time: i64,
+        link: LinkType,
+        data: &[u8],
+        original_len: u32,
+        snaplen: u32,
+    ) {
+        self.earliest = self.earliest.min(time);
+        self.latest = self.latest.max(time);
+        self.give(sink, time, link, data, original_len, snaplen);
+    }
+
+    /// Gives a packet that has no time to the sink, at the latest time known.
+    pub(super) fn timeless_packet<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        link: LinkType,
+        data: &[u8],
+        original_len: u32,
+        snaplen: u32,
+    ) {
+        self.timeless += 1;
+        let time = if self.latest == i64::MIN { 0 } else { self.latest };
+        self.give(sink, time, link, data, original_len, snaplen);
+    }
+
+    #[inline(always)]
+    fn give<S: Sink>(&mut self, sink: &mut S, time: i64, link: LinkType, data: &[u8], original_len: u32, snaplen: u32) {
+        self.frames += 1;
+        self.packets += 1;
+        if data.len() < original_len as usize {
+            if self.cut.count == 0 {
+                self.cut.first_frame = self.frames;
+                self.cut.snaplen = snaplen;
+            }
+            self.cut.count += 1;
+            self.cut.longest = self.cut.longest.max(data.len());
+        }
+        // Fits: no reader gives a packet of 4 GiB or more.
+        let original_len = original_len.max(data.len() as u32);
+        sink.packet(&Packet { frame: self.frames, time: Nanos(time), link, data, original_len });
+    }
+
+    /// A record that Wireshark numbers as a frame, but which is no packet.
+    pub(super) fn frame_without_packet(&mut self) {
+        self.frames += 1;
+    }
+
+    /// The number that the next frame will get.
+    pub(super) fn next_frame(&self) -> u64 {
+        self.frames + 1
+    }
+
+    /// The capture declares a link type.
+    pub(super) fn link(&mut self, link: LinkType) {
+        if self.links_seen.insert(link) {
+            self.links.push(link);
+        }
+    }
+
+    /// Something is odd. The detail is asked for the first time only, and should say where that was.
+    pub(super) fn note(&mut self, slug: &'static str, detail: impl FnOnce() -> String) {
+        self.note_many(slug, 1, detail);
+    }
+
+    /// As [`Self::note`], `count` times at once.
+    pub(super) fn note_many(&mut self, slug: &'static str, count: u64, detail: impl FnOnce() -> String) {
+        match self.problems.iter_mut().find(|problem| problem.slug == slug) {
+            Some(problem) => problem.count = problem.count.saturating_add(count),
+            None => self.problems.push(Problem { slug, count, detail: detail() }),
+        }
+    }
+
+    /// Bytes were passed over because nothing could be made of them.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.skipped += bytes as u64;
+    }
+
+    /// Notes a clock that was set between two packets in a row of one interface; `time` is that of the next frame.
+    #[inline]
+    pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
+        let gone = time.saturating_sub(previous);
+        if !(-STEP_BACK..=STEP_FORWARD).contains(&gone) {
+            self.clock_step(gone);
+        }
+    }
+
+    #[cold]
+    fn clock_step(&mut self, gone: i64) {
+        let frame = self.next_frame();
+        self.note("clock-step", || {
+            let direction = if gone < 0 { "back" } else { "forward" };
+            let seconds = Nanos(gone).as_secs_f64().abs();
+            format!("the capture's clock was set: it first jumps {direction} by {seconds} s at frame {frame}")
+        });
+    }
+
+    /// What was learnt; `lost_since` is where the reader lost track for good.
+    pub(super) fn summary(mut self, format: &'static str, lost_since: Option<u64>) -> Summary {
+        if self.skipped > 0
+            && let Some(damaged) = self.problems.iter_mut().find(|problem| problem.slug == "damaged-record")
+        {
+            damaged.detail += &format!("; {} bytes were skipped in all", self.skipped);
+            if let Some(offset) = lost_since {
+                damaged.detail += &format!(", and nothing readable was found after byte {offset}");
+            }
+        }
+        if self.cut.count > 0 {
+            let Cut { count, first_frame, longest, snaplen } = self.cut;
+            let limit = match snaplen {
+                0 => "none is declared".to_owned(),
+                declared => format!("{declared} bytes"),
+            };
+            self.problems.push(Problem {
+                slug: "short-snaplen",
+                count,
+                detail: format!(
+                    "{count} of {} packets were not captured to their end, none of these beyond {longest} bytes \
+                     (snapshot length: {limit}); first: frame {first_frame}",
+                    self.packets
+                ),
+            });
+        }
+        if self.timeless > 0 {
+            self.problems.push(Problem {
+                slug: "no-time",
+                count: self.timeless,
+                detail: format!("{} of {} packets carry no time (simple packet blocks)", self.timeless, self.packets),
+            });
+        }
+        let timed = self.packets > self.timeless;
+        Summary {
+            format,
+            link_types: self.links,
+            packets: self.packets,
+            first_time: timed.then_some(Nanos(self.earliest)),
+            last_time: timed.then_some(Nanos(self.latest)),
+            clock: if self.timeless > 0 && !timed { Clock::None } else { Clock::Absolute },
+            problems: self.problems,
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! pcap: a file header, then records of 16 bytes of header and the packet.
+//!
+//! Knows the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers) variants in both byte orders,
+//! the swapped length fields of versions before 2.4 and AIX's dialect (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>,
+//! draft-ietf-opsawg-pcap). The FCS length in the link type field is ignored: what follows an IP datagram is nobody's payload.
+//!
+//! Frames are numbered as Wireshark numbers them: a record that the file ends in gives no packet. Where Wireshark stops at a
+//! damaged record, this reader looks for the next credible one and numbers on.
+
+use super::bytes::Order;
+use super::ledger::Ledger;
+use super::reader::{Progress, Records};
+use super::{CaptureError, LinkType, Sink, Summary};
+
+/// What a file's magic number says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    order: Order,
+    nanoseconds: bool,
+    /// The file header's length in bytes.
+    file_header: usize,
+    /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type, of no use here.
+    extra: usize,
+}
+
+const FILE_HEADER: usize = 24;
+const RECORD_HEADER: usize = 16;
+
+impl Variant {
+    /// The variant with this magic number, in either byte order.
+    pub(super) fn from_magic(magic: [u8; 4]) -> Option<Self> {
+        [Order::Little, Order::Big].into_iter().find_map(|order| {
+            let (nanoseconds, file_header, extra) = match order.u32(magic) {
+                0xa1b2_c3d4 => (false, FILE_HEADER, 0),
+                0xa1b2_3c4d => (true, FILE_HEADER, 0),
+                0xa1b2_cd34 => (false, FILE_HEADER, 8),
+                // Ixia's hardware and software captures: the file header ends in the length of all records.
+                0x1c00_01ac => (true, FILE_HEADER + 4, 0),
+                0x1c00_01ab => (false, FILE_HEADER + 4, 0),
+                _ => return None,
+            };
+            Some(Self { order, nanoseconds, file_header, extra })
+        })
+    }
+}
+
+/// Which of a record's length fields comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lengths {
+    /// Captured, then original.
+    Usual,
+    /// Original, then captured: before version 2.3, and DG/UX.
+    Swapped,
+    /// Version 2.3, whose writers did not agree: the smaller one is the captured length.
+    Either,
+}
+
+/// Reads the records of a pcap file.
+#[derive(Debug)]
+pub(super) struct Pcap {
+    variant: Variant,
+    ledger: Ledger,
+    /// Where in the file the next byte lies.
+    offset: u64,
+    /// The file header was read.
+    begun: bool,
+    link: LinkType,
+    /// As declared; 0 is no limit.
+    snaplen: u32,
+    lengths: Lengths,
+    /// Time of the record before, ns.
+    previous: Option<i64>,
+    /// Where a damaged record was met; set until a credible one is found.
+    lost: Option<u64>,
+}
+
+/// A record's header.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    /// Nanoseconds since the epoch.
+    time: i64,
+    /// The fraction of the second is one.
+    fraction_ok: bool,
+    captured: u32,
+    original: u32,
+}
+
+/// Records in a row lie less than this apart, or the header is doubted.
+const DAY: i64 = 86_400_000_000_000;
+/// Going back this little is no reason for a closer look.
+const REORDER: i64 = 100_000_000;
+
+/// What a closer look at a record's header gave.
+enum Verdict {
+    Fine,
+    Damaged,
+    /// This many bytes are needed to tell.
+    Need(usize),
+}
+
+/// What is known about a place that may be a record, while looking for the next credible one.
+enum Candidate {
+    Record,
+    No,
+    Need(usize),
+}
+
+impl Pcap {
+    /// Nothing read yet.
+    pub(super) fn new(variant: Variant) -> Self {
+        Self {
+            variant,
+            ledger: Ledger::default(),
+            offset: 0,
+            begun: false,
+            link: LinkType(0),
+            snaplen: 0,
+            lengths: Lengths::Usual,
+            previous: None,
+            lost: None,
+        }
+    }
+
+    /// What was learnt.
+    pub(super) fn summary(self) -> Result<Summary, CaptureError> {
+        Ok(self.ledger.summary("pcap", self.lost))
+    }
+
+    /// Reads the file header; what it says wrong never makes the records unreadable.
+    fn begin(&mut self, header: &[u8; FILE_HEADER]) {
+        let order = self.variant.order;
+        let (major, minor) = (order.u16([header[4], header[5]]), order.u16([header[6], header[7]]));
+        self.snaplen = order.u32([header[16], header[17], header[18], header[19]]);
+        let network = order.u32([header[20], header[21], header[22], header[23]]);
+        // The upper half of the field holds the FCS length and bits that must be 0.
+        self.link = LinkType(network as u16);
+        self.lengths = match (major, minor) {
+            (2, 0..=2) | (543, _) => Lengths::Swapped,
+            (2, 3) => Lengths::Either,
+            _ => Lengths::Usual,
+        };
+        if (major, minor) == (2, 2) && !self.variant.nanoseconds && self.variant.extra == 0 {
+            // AIX writes interface types (RFC 1573) here that no other writer of that age used, and nanoseconds.
+            let aix = match self.link.0 {
+                6 => Some(1),
+                9 => Some(6),
+                15 => Some(10),
+                24 => Some(0),
+                _ => None,
+            };
+            if let Some(link) = aix {
+                self.link = LinkType(link);
+                self.variant.nanoseconds = true;
+            }
+        }
+        if !(major == 2 && minor <= 4 || (major, minor) == (543, 0)) {
+            self.ledger
+                .note("odd-header", || format!("the file header says version {major}.{minor}: read as if it were 2.4"));
+        }
+        if network & 0x03ff_0000 != 0 {
+            let link = self.link.0;
+            self.ledger.note("odd-header", || {
+                format!(
+                    "the file header's link type field is {network:#010x}, with bits that must be 0: read as {link}"
+                )
+            });
+        }
+        self.ledger.link(self.link);
+        self.begun = true;
+    }
+
+    #[inline(always)]
+    fn header<const BIG: bool>(&self, bytes: &[u8; RECORD_HEADER]) -> Header {
+        let order = if BIG { Order::Big } else { Order::Little };
+        let [s0, s1, s2, s3, f0, f1, f2, f3, c0, c1, c2, c3, o0, o1, o2, o3] = *bytes;
+        let seconds = order.u32([s0, s1, s2, s3]);
+        let fraction = order.u32([f0, f1, f2, f3]);
+        let (first, second) = (order.u32([c0, c1, c2, c3]), order.u32([o0, o1, o2, o3]));
+        let (captured, original) = match self.lengths {
+            Lengths::Usual => (first, second),
+            Lengths::Swapped => (second, first),
+            Lengths::Either => (first.min(second), first.max(second)),
+        };
+        let (unit, per_second) = if self.variant.nanoseconds { (1, 1_000_000_000) } else { (1_000, 1_000_000) };
+        // No overflow: 2^32 s and 2^32 µs together are less than 2^63 ns.
+        let time = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * unit;
+        Header { time, fraction_ok: fraction < per_second, captured, original }
+    }
+
+    /// The longest record that is believed: what libpcap and Wireshark accept for the link type.
+    fn longest(&self) -> u32 {
+        longest_packet(self.link)
+    }
+
+    fn limit(&self) -> u32 {
+        if self.snaplen == 0 { u32::MAX } else { self.snaplen }
+    }
+
+    /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one. Returns what was consumed,
+    /// and what is needed next; 0 when a damaged record stands there.
+    fn records<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
+        let (link, snaplen, limit, extra) = (self.link, self.snaplen, self.limit(), self.variant.extra);
+        // Without a limit of its own, a record of unusual length gets the closer look as well.
+        let usual = limit.min(self.longest());
+        let mut rest = bytes;
+        let need = loop {
+            let Some((header, body)) = rest.split_first_chunk::<RECORD_HEADER>() else { break RECORD_HEADER };
+            let header = self.header::<BIG>(header);
+            let gone = header.time - self.previous.unwrap_or(header.time);
+            let unusual = !header.fraction_ok
+                | (header.captured > usual)
+                | (header.captured > header.original)
+                | ((gone + REORDER) as u64 > (DAY + REORDER) as u64);
+            if unusual {
+                let at = self.offset + (bytes.len() - rest.len()) as u64;
+                match self.look_closer::<BIG>(&header, rest, end, at) {
+                    Verdict::Fine => {}
+                    Verdict::Damaged => break 0,
+                    Verdict::Need(need) => break need,
+                }
+            }
+            let length = header.captured as usize;
+            let Some((data, after)) = body.get(extra..).and_then(|body| body.split_at_checked(length)) else {
+                break RECORD_HEADER + extra + length;
+            };
+            self.previous = Some(header.time);
+            self.ledger.packet(sink, header.time, link, data, header.original, snaplen);
+            rest = after;
+        };
+        Progress { consumed: bytes.len() - rest.len(), need }
+    }
+
+    /// Judges a record whose header is not as usual. That is nothing to worry about when another header follows, for then
+    /// the length is right.
+    #[cold]
+    fn look_closer<const BIG: bool>(&mut self, header: &Header, rest: &[u8], end: bool, at: u64) -> Verdict {
+        if header.captured > self.longest() {
+            return Verdict::Damaged;
+        }
+        let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
+        match rest.get(next..) {
+            // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
+            None if end => return Verdict::Fine,
+            None => return Verdict::Need(next),
+            Some(_) if !self.is_doubtful(header, self.previous) => {}
+            Some(record_after) => match record_after.first_chunk() {
+                Some(header_after) if self.cannot_follow(header, &self.header::<BIG>(header_after)) => {
+                    return Verdict::Damaged;
+                }
+                None if !end => return Verdict::Need(next + RECORD_HEADER),
+                _ => {}
+            },
+        }
+        let frame = self.ledger.next_frame();
+        let Header { captured, original, fraction_ok, time } = *header;
+        if captured > original {
+            self.ledger.note("odd-length", || {
+                format!("frame {frame} at byte {at} claims {captured} captured bytes of a packet of {original}")
+            });
+        }
+        if !fraction_ok {
+            self.ledger.note("odd-time", || {
+                format!("the time of frame {frame} at byte {at} has a fraction of more than a second")
+            });
+        }
+        if let Some(previous) = self.previous {
+            self.ledger.compare_times(previous, time);
+        }
+        Verdict::Fine
+    }
+
+    /// A header may be wrong when it contradicts itself, the file's header or the time before.
+    fn is_doubtful(&self, header: &Header, previous: Option<i64>) -> bool {
+        !header.fraction_ok
+            || header.captured > header.original
+            || header.captured > self.limit()
+            || previous.is_some_and(|previous| header.time.abs_diff(previous) > DAY as u64)
+    }
+
+    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever pass, even if they are
+    /// zeros.
+    fn cannot_follow(&self, header: &Header, after: &Header) -> bool {
+        let zeros = (after.time, after.captured, after.original) == (0, 0, 0);
+        after.captured > self.longest()
+            || header.fraction_ok && !after.fraction_ok
+            || zeros && header.time != 0 && header.captured > 0
+    }
+
+    /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or cannot hold one.
+    fn search<const BIG: bool>(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..)
+            && rest.len() >= RECORD_HEADER
+        {
+            match self.candidate::<BIG>(rest, end) {
+                Candidate::Record => return (at, None),
+                Candidate::No => at += 1,
+                Candidate::Need(need) => return (at, Some(need)),
+            }
+        }
+        (if end { bytes.len() } else { at }, Some(RECORD_HEADER))
+    }
+
+    /// A credible record raises no doubts, and another one follows, or the end.
+    fn candidate<const BIG: bool>(&self, rest: &[u8], end: bool) -> Candidate {
+        let credible = |at: usize, previous: Option<i64>| {
+            let header = self.header::<BIG>(rest.get(at..)?.first_chunk()?);
+            let usual = 1..=self.longest().min(LONGEST);
+            Some((usual.contains(&header.captured) && !self.is_doubtful(&header, previous)).then_some(header))
+        };
+        let Some(Some(header)) = credible(0, self.previous) else { return Candidate::No };
+        let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
+        match credible(next, Some(header.time)) {
+            Some(Some(_)) => Candidate::Record,
+            Some(None) => Candidate::No,
+            None if !end => Candidate::Need(next + RECORD_HEADER),
+            None if rest.len() == next => Candidate::Record,
+            None => Candidate::No,
+        }
+    }
+
+    fn read_in_order<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
+        let mut consumed = 0;
+        loop {
+            let rest = bytes.get(consumed..).unwrap_or_default();
+            if self.lost.is_some() {
+                let (skipped, need) = self.search::<BIG>(rest, end);
+                self.ledger.skip(skipped);
+                self.offset += skipped as u64;
+                consumed += skipped;
+                if let Some(need) = need {
+                    return Progress { consumed, need };
+                }
+                self.lost = None;
+                continue;
+            }
+            let Progress { consumed: given, need } = self.records::<BIG, S>(rest, end, sink);
+            self.offset += given as u64;
+            consumed += given;
+            let rest = rest.get(given..).unwrap_or_default();
+            if need > 0 && (!end || rest.is_empty()) {
+                return Progress { consumed, need };
+            }
+            let torn = need > 0 && self.search::<BIG>(rest.get(1..).unwrap_or_default(), true).1.is_some();
+            if torn {
+                self.note_torn(rest.len(), need);
+                self.offset += rest.len() as u64;
+                return Progress { consumed: bytes.len(), need: RECORD_HEADER };
+            }
+            self.note_damaged::<BIG>(rest);
+            // The damaged record's first byte cannot begin a credible one.
+            self.lost = Some(self.offset);
+            self.ledger.skip(1);
+            self.offset += 1;
+            consumed += 1;
+        }
+    }
+
+    fn note_torn(&mut self, length: usize, need: usize) {
+        let offset = self.offset;
+        self.ledger.note("torn-record", || {
+            format!("the capture ends inside the record at byte {offset}: {length} of {need} bytes are there")
+        });
+    }
+
+    fn note_damaged<const BIG: bool>(&mut self, rest: &[u8]) {
+        let (offset, frame) = (self.offset, self.ledger.next_frame());
+        let claim = rest.first_chunk().map_or(0, |header| self.header::<BIG>(header).captured);
+        self.ledger.note("damaged-record", || {
+            format!(
+                "the record at byte {offset} cannot be right (its header claims {claim} captured bytes): frames are \
+                 numbered on from {frame} with the next credible one, where other tools stop"
+            )
+        });
+    }
+}
+
+impl Records for Pcap {
+    fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError> {
+        let mut header_len = 0;
+        if !self.begun {
+            header_len = self.variant.file_header;
+            match bytes.get(..header_len).and_then(|header| header.first_chunk()) {
+                Some(header) => self.begin(header),
+                None if end => {
+                    let message = format!(
+                        "the capture ends inside its file header, after {} of {header_len} bytes: no packet is in it",
+                        bytes.len()
+                    );
+                    return Err(CaptureError { offset: bytes.len() as u64, message });
+                }
+                None => return Ok(Progress { consumed: 0, need: header_len }),
+            }
+            self.offset = header_len as u64;
+        }
+        let bytes = bytes.get(header_len..).unwrap_or_default();
+        let progress = match self.variant.order {
+            Order::Little => self.read_in_order::<false, S>(bytes, end, sink),
+            Order::Big => self.read_in_order::<true, S>(bytes, end, sink),
+        };
+        Ok(Progress { consumed: header_len + progress.consumed, ..progress })
+    }
+}
+
+/// The longest packet of most link types, bytes.
+const LONGEST: u32 = 262_144;
+
+/// The longest packet that is believed for a link type, bytes: what libpcap and Wireshark accept.
+pub(super) fn longest_packet(link: LinkType) -> u32 {
+    match link.0 {
+        // D-Bus and USBPcap messages are not held to what a network can carry, nor quite is EBHSCR.
+        231 | 249 => 128 << 20,
+        279 => 8 << 20,
+        _ => LONGEST,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! pcapng: sections of self-describing blocks (draft-ietf-opsawg-pcapng).
+//!
+//! Knows sections in either byte order, any number of interfaces, all three kinds of packet block, name resolution and
+//! interface statistics. All other blocks are passed over: custom, journal and sysdig's event blocks with a frame number, as
+//! Wireshark gives them one, and counted; secrets silently; unknown ones counted. A section's declared length is not relied on.
+//!
+//! Every block says its length at both ends, and a block of which the two differ is damaged. Where Wireshark stops at a
+//! damaged block, this reader looks for the next whole one and numbers on.
+
+mod block;
+mod time;
+
+use super::bytes::Order;
+use super::detect::section_order;
+use super::ledger::Ledger;
+use super::pcap::longest_packet;
+use super::reader::{Progress, Records};
+use super::{CaptureError, LinkType, Sink, Summary};
+use block::kind;
+use time::Resolution;
+
+/// Type and length before a block's body.
+const HEAD: usize = 8;
+/// The length again, after it.
+const TAIL: usize = 4;
+/// As much of a section header as tells the byte order.
+const SECTION_HEAD: usize = 12;
+/// No block is this long, but for packets of the link types that have no bounds of their own.
+const LONGEST: usize = 16 << 20;
+/// While looking for a whole block, longer ones are not believed.
+const LONGEST_CANDIDATE: usize = 1 << 20;
+/// Interfaces that a section may declare.
+const MOST_INTERFACES: usize = 1 << 16;
+
+/// An interface, as its description block tells.
+#[derive(Debug)]
+struct Interface {
+    link: LinkType,
+    /// 0 is no limit.
+    snaplen: u32,
+    resolution: Resolution,
+    /// Packets that it dropped, as the latest of its statistics says.
+    dropped: u64,
+    /// Time of its packet before, ns.
+    previous: Option<i64>,
+}
+
+/// Reads the blocks of a pcapng file.
+#[derive(Debug)]
+pub(super) struct PcapNg {
+    ledger: Ledger,
+    /// Where in the file the next byte lies.
+    offset: u64,
+    /// The first section header was read.
+    begun: bool,
+    /// Byte order of the section.
+    order: Order,
+    /// Those of the section.
+    interfaces: Vec<Interface>,
+    /// Dropped packets, as the packet blocks count them, and as the interface statistics of ended sections do.
+    dropped_between: u64,
+    dropped_by_interfaces: u64,
+    /// Where a damaged block was met; set until a whole one is found.
+    lost: Option<u64>,
+}
+
+impl Default for PcapNg {
+    fn default() -> Self {
+        Self {
+            ledger: Ledger::default(),
+            offset: 0,
+            begun: false,
+            order: Order::Little,
+            interfaces: Vec::new(),
+            dropped_between: 0,
+            dropped_by_interfaces: 0,
+            lost: None,
+        }
+    }
+}
+
+/// What stands at the start of some bytes.
+enum Found {
+    /// A whole block of this many bytes, padding included.
+    Block(usize),
+    /// No block; why.
+    Damaged(String),
+    /// Whether it is one shows once this many bytes are at hand.
+    Need(usize),
+}
+
+impl PcapNg {
+    /// What was learnt.
+    pub(super) fn summary(mut self) -> Result<Summary, CaptureError> {
+        self.end_section();
+        let (between, interfaces) = (self.dropped_between, self.dropped_by_interfaces);
+        // The two count the same losses.
+        let dropped = between.max(interfaces);
+        if dropped > 0 {
+            self.ledger.note_many("dropped-by-capture", dropped, || {
+                format!(
+                    "the capturing machine says that it dropped packets: {between} by the packet blocks, {interfaces} by \
+                     the interface statistics"
+                )
+            });
+        }
+        Ok(self.ledger.summary("pcapng", self.lost))
+    }
+
+    fn end_section(&mut self) {
+        for interface in self.interfaces.drain(..) {
+            self.dropped_by_interfaces = self.dropped_by_interfaces.saturating_add(interface.dropped);
+        }
+    }
+
+    /// What stands at the start of `bytes`. `longest` bounds the block that is believed.
+    fn find(&self, bytes: &[u8], longest: usize) -> Found {
+        let Some(&head) = bytes.first_chunk::<HEAD>() else { return Found::Need(HEAD) };
+        let [t0, t1, t2, t3, l0, l1, l2, l3] = head;
+        let mut order = self.order;
+        let block_type = order.u32([t0, t1, t2, t3]);
+        if block_type == kind::SECTION_HEADER {
+            if bytes.len() < SECTION_HEAD {
+                return Found::Need(SECTION_HEAD);
+            }
+            match section_order(bytes) {
+                Some(declared) => order = declared,
+                None => return Found::Damaged("a section header has no byte-order magic number".to_owned()),
+            }
+        }
+        let claimed = order.u32([l0, l1, l2, l3]);
+        // Writers that leave out the padding in the length are understood, as Wireshark does.
+        let length = (claimed as usize).saturating_add(3) & !3;
+        if length < HEAD + TAIL {
+            return Found::Damaged(format!("a block claims a length of {claimed} bytes"));
+        }
+        if length > longest.max(self.longest_packet_block(block_type, bytes)) {
+            return Found::Damaged(format!("a block claims a length of {claimed} bytes, more than any reader accepts"));
+        }
+        let Some(block) = bytes.get(..length) else { return Found::Need(length) };
+        let repeated = order.u32_at(block, length - TAIL).unwrap_or_default();
+        if (repeated as usize).saturating_add(3) & !3 != length {
+            return Found::Damaged(format!("a block says {claimed} bytes at its start and {repeated} at its end"));
+        }
+        Found::Block(length)
+    }
+
+    /// The longest packet block that is believed of the interface named in it, with room for options; 0 for other blocks.
+    fn longest_packet_block(&self, block_type: u32, bytes: &[u8]) -> usize {
+        if block_type != kind::ENHANCED_PACKET {
+            return 0;
+        }
+        let index = self.order.u32_at(bytes, HEAD).and_then(|index| usize::try_from(index).ok());
+        let interface = index.and_then(|index| self.interfaces.get(index));
+        interface.map_or(0, |interface| longest_packet(interface.link) as usize + (1 << 16))
+    }
+
+    /// Looks for the next whole block of a known type in `bytes`. Returns how many bytes come before it, or cannot hold one.
+    fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..)
+            && rest.len() >= SECTION_HEAD
+        {
+            let known = self.order.u32_at(rest, 0).is_some_and(kind::is_known);
+            match if known { self.find(rest, LONGEST_CANDIDATE) } else { Found::Damaged(String::new()) } {
+                Found::Block(_) => return (at, None),
+                Found::Need(need) if !end => return (at, Some(need)),
+                _ => at += 1,
+            }
+        }
+        (if end { bytes.len() } else { at }, Some(SECTION_HEAD))
+    }
+
+    fn note_torn(&mut self, length: usize, need: usize) {
+        let offset = self.offset;
+        self.ledger.note("torn-record", || {
+            format!("the capture ends inside the block at byte {offset}: {length} of {need} bytes are there")
+        });
+    }
+
+    fn note_damaged(&mut self, why: &str) {
+        let (offset, frame) = (self.offset, self.ledger.next_frame());
+        self.ledger.note("damaged-record", || {
+            format!(
+                "{why}, at byte {offset}: frames are numbered on from {frame} with the next whole block, where other \
+                 tools stop"
+            )
+        });
+    }
+}
+
+impl Records for PcapNg {
+    fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError> {
+        let mut rest = bytes;
+        let need = loop {
+            if self.lost.is_some() {
+                let (skipped, need) = self.search(rest, end);
+                self.ledger.skip(skipped);
+                self.offset += skipped as u64;
+                rest = rest.get(skipped..).unwrap_or_default();
+                if let Some(need) = need {
+                    break need;
+                }
+                self.lost = None;
+            }
+            let why = match self.find(rest, LONGEST) {
+                Found::Block(length) => {
+                    let (block, after) = rest.split_at(length);
+                    self.block(block, sink);
+                    self.offset += length as u64;
+                    rest = after;
+                    continue;
+                }
+                Found::Need(need) if !end || rest.is_empty() => break need,
+                Found::Need(need) => {
+                    // Torn, unless whole blocks follow: then the length was wrong.
+                    if self.search(rest.get(1..).unwrap_or_default(), true).1.is_some() {
+                        self.note_torn(rest.len(), need);
+                        self.offset += rest.len() as u64;
+                        rest = &[];
+                        break need;
+                    }
+                    format!("a block claims {need} bytes, among which other blocks stand")
+                }
+                Found::Damaged(why) => why,
+            };
+            if !self.begun
+                && let Some(order) = section_order(rest)
+            {
+                // The first section's header is damaged, but its byte order is known.
+                self.order = order;
+            }
+            self.note_damaged(&why);
+            self.lost = Some(self.offset);
+            self.ledger.skip(1);
+            self.offset += 1;
+            rest = rest.get(1..).unwrap_or_default();
+        };
+        if end && !self.begun && self.ledger.next_frame() == 1 {
+            let message = match self.lost {
+                None => "the capture ends inside its first section header: no packet is in it",
+                Some(_) => "the capture's first section header is damaged, and no whole block follows it",
+            };
+            return Err(CaptureError { offset: self.offset, message: message.to_owned() });
+        }
+        Ok(Progress { consumed: bytes.len() - rest.len(), need })
+    }
+}
+
+#[cfg(test)]
+mod tests;

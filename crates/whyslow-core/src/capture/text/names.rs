@@ -1,0 +1,114 @@
+//! Hosts and ports as printed → addresses and port numbers.
+//!
+//! A number is taken as it is. A host's name gets a stand-in address from ranges that no real host has (198.18.0.0/15
+//! of RFC 2544, 100::/64 of RFC 6666), in order of appearance, so that the same text always gives the same addresses;
+//! a service's name gets its port, or a stand-in port below 1024 made from the name's letters.
+
+use super::services;
+use crate::capture::Sink;
+use foldhash::{HashMap, HashMapExt};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// How many names are remembered; the addresses of later ones are made from their letters, and may coincide.
+const MAX_NAMES: usize = 16_384;
+
+/// The names met so far.
+pub(super) struct Names {
+    v4: HashMap<Box<str>, IpAddr>,
+    v6: HashMap<Box<str>, IpAddr>,
+    /// Ports that were printed with a name that is not known, and the first such name.
+    pub(super) unknown_services: u64,
+    pub(super) first_unknown_service: Option<Box<str>>,
+    /// Packets from or to names met after the table was full.
+    pub(super) beyond_table: u64,
+}
+
+impl Names {
+    pub(super) fn new() -> Self {
+        Self {
+            v4: HashMap::new(),
+            v6: HashMap::new(),
+            unknown_services: 0,
+            first_unknown_service: None,
+            beyond_table: 0,
+        }
+    }
+
+    /// The address that `host` is or stands for; a new name is told to the sink. `v6` counts for names only.
+    pub(super) fn host<S: Sink>(&mut self, host: &str, v6: bool, sink: &mut S) -> Option<IpAddr> {
+        if let Some(address) = literal(host) {
+            return Some(address);
+        }
+        if host.is_empty() {
+            return None;
+        }
+        let table = if v6 { &mut self.v6 } else { &mut self.v4 };
+        if let Some(&address) = table.get(host) {
+            return Some(address);
+        }
+        if table.len() >= MAX_NAMES {
+            self.beyond_table += 1;
+            return Some(stand_in(0x1_0000 | (fnv1a(host) & 0xffff), v6));
+        }
+        let address = stand_in(table.len() as u32 + 1, v6);
+        table.insert(host.into(), address);
+        sink.host_name(address, host, true);
+        Some(address)
+    }
+
+    /// The packet's bytes show that `host` has `address`.
+    pub(super) fn learn<S: Sink>(&mut self, host: &str, address: IpAddr, sink: &mut S) {
+        let table = if address.is_ipv6() { &mut self.v6 } else { &mut self.v4 };
+        let known = table.get(host) == Some(&address);
+        if host.is_empty() || literal(host).is_some() || known || table.len() >= MAX_NAMES {
+            return;
+        }
+        table.insert(host.into(), address);
+        sink.host_name(address, host, false);
+    }
+
+    /// The port that `port` is or stands for.
+    pub(super) fn port(&mut self, port: &str) -> Option<u16> {
+        if port.is_empty() {
+            return None;
+        }
+        if let Some(number) = number(port).or_else(|| services::port(port)) {
+            return Some(number);
+        }
+        self.unknown_services += 1;
+        if self.first_unknown_service.is_none() {
+            self.first_unknown_service = Some(port.into());
+        }
+        let mut stand_in = 256 + (fnv1a(port) % 768) as u16;
+        while services::is_named(stand_in) {
+            stand_in = 256 + (stand_in - 255) % 768;
+        }
+        Some(stand_in)
+    }
+}
+
+/// A port that is printed as a number.
+pub(super) fn number(port: &str) -> Option<u16> {
+    if port.bytes().all(|b| b.is_ascii_digit()) { port.parse().ok() } else { None }
+}
+
+/// An address that is printed as a number, perhaps with a zone.
+fn literal(host: &str) -> Option<IpAddr> {
+    let host = host.split('%').next().unwrap_or(host);
+    host.parse().ok()
+}
+
+fn stand_in(number: u32, v6: bool) -> IpAddr {
+    if v6 {
+        let [a, b] = [(number >> 16) as u16, number as u16];
+        Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, a, b).into()
+    } else {
+        let [_, a, b, c] = (number & 0x1_ffff).to_be_bytes();
+        Ipv4Addr::new(198, 18 + a, b, c).into()
+    }
+}
+
+/// The FNV-1a hash: the same for the same letters, everywhere.
+fn fnv1a(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, b| (hash ^ u32::from(b)).wrapping_mul(0x0100_0193))
+}

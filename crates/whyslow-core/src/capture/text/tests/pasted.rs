@@ -1,0 +1,186 @@
+//! What web pages, terminals and mails make of text.
+
+use super::*;
+
+/// Whether `text` gives the same packets as the handshake.
+#[track_caller]
+fn same_as_handshake(text: &str) {
+    let [expected, got] = [read(&handshake()), read(text)];
+    assert_eq!(got.segments(), expected.segments(), "{text}");
+    assert_eq!(got.packets, expected.packets);
+    assert_eq!(got.summary.problems, [], "{text}");
+}
+
+fn each_line(change: impl Fn(&str) -> String) -> String {
+    handshake().lines().map(change).collect()
+}
+
+#[test]
+fn line_ends_spaces_and_entities() {
+    same_as_handshake(&handshake().replace('\n', "\r\n"));
+    same_as_handshake(&handshake().replace(' ', "\u{a0}"));
+    same_as_handshake(&handshake().replace(' ', "\u{3000}"));
+    same_as_handshake(&handshake().replace(" > ", " &gt; "));
+    same_as_handshake(&handshake().replace(" > ", " &amp;gt;&nbsp;"));
+    same_as_handshake(&each_line(|line| format!("\u{feff}{line}<br>\n\n\n")));
+    same_as_handshake(handshake().trim_end());
+    let latin: Vec<_> = handshake().bytes().map(|b| if b == b' ' { 0xa0 } else { b }).collect();
+    assert_eq!(try_read(&latin, 5).unwrap().packets, read(&handshake()).packets);
+}
+
+#[test]
+fn colours() {
+    same_as_handshake(&each_line(|line| {
+        format!("\x1b[1;32m{}\x1b[0m\x1b]0;title\x07\x1b[K\n", line.replace("IP", "\x1b[31mIP\x1b[m"))
+    }));
+}
+
+#[test]
+fn prefixes() {
+    for prefix in
+        ["> ", "> > ", "    ", "\t", "| ", "* ", "1: ", "12:", "  7 ", "3\t", "4. ", "+", "# ", "<p>", "pod/dump: "]
+    {
+        same_as_handshake(&each_line(|line| format!("{prefix}{line}\n")));
+    }
+}
+
+#[test]
+fn prose_and_prompts_around() {
+    let lines: Vec<_> = handshake().lines().map(String::from).collect();
+    same_as_handshake(&format!(
+        "# Why is it slow?\n\n```bash\n[root@host ~]# tcpdump -i eth0 port 80\n\
+         tcpdump: verbose output suppressed, use -v or -vv for full protocol decode\n\
+         listening on eth0, link-type EN10MB (Ethernet), capture size 262144 bytes\n{}\n{}\n\n\
+         #至此,三次握手结束。此时纪录的时间是10:45:49.061790。下一个在10:45:49.068914秒处。\n\n{}\n\
+         Here the client > server direction starts: \u{201c}look\u{201d} at IP addresses.\n{}\n^C\n\
+         4 packets captured\n5 packets received by filter\n0 packets dropped by kernel\n```\n",
+        lines[0], lines[1], lines[2], lines[3]
+    ));
+}
+
+/// Whether `text` gives the same headers as the handshake: the words of the protocol above are lost in a wrapped line.
+#[track_caller]
+fn same_headers(text: &str) {
+    let [expected, got] = [read(&handshake()), read(text)].map(|read| {
+        assert_eq!(read.summary.problems, [], "{text}");
+        read.segments().into_iter().map(|segment| Segment { payload: vec![], ..segment }).collect::<Vec<_>>()
+    });
+    assert_eq!(got, expected, "{text}");
+}
+
+#[test]
+fn wrapped_lines() {
+    for width in [40, 60, 72, 79, 80, 100, 132] {
+        let hard = each_line(|line| {
+            let pieces: Vec<_> = line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece)).collect();
+            pieces.join("\n") + "\n"
+        });
+        same_headers(&hard);
+        let soft = each_line(|line| {
+            let mut out = String::new();
+            let mut column = 0;
+            for word in line.split(' ') {
+                if column > 0 && column + word.len() > width {
+                    out.push('\n');
+                    column = 0;
+                } else if column > 0 {
+                    out.push(' ');
+                }
+                out.push_str(word);
+                column += word.len() + 1;
+            }
+            out + "\n"
+        });
+        same_headers(&soft);
+    }
+}
+
+#[test]
+fn left_out_packets_are_noticed() {
+    for mark in ["......", "...", "\u{2026}", "[...]", "# ...", "(snip)", "此处省略", "  . . .", "⋮"] {
+        let read = read(&format!("{SYN}\n{SYN_ACK}\n{mark}\n{DATA}\n"));
+        assert_eq!(read.count("elided-text"), 1, "{mark}");
+        assert_eq!(read.segments().len(), 3);
+    }
+    let counted = read(&format!("{}58 packets captured\n", handshake()));
+    assert_eq!(counted.count("elided-text"), 54);
+    let ascii = read(&format!("{SYN}\nE..<.h@.@.!R....\n......\n{SYN_ACK}\n"));
+    assert_eq!(ascii.summary.problems, []);
+}
+
+#[test]
+fn drops_are_told() {
+    let read = read(&format!(
+        "{}4 packets captured\n9 packets received by filter\n5 packets dropped by kernel\n",
+        handshake()
+    ));
+    assert_eq!(read.count("dropped-by-capture"), 5);
+    assert_eq!(read.summary.problems.len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_counted() {
+    let read = read(&format!(
+        "{SYN}\n\
+         10:00:00.01 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [Q.], seq 1, ack 2, win 3, length 0\n\
+         10:00:00.02 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [S.], seq x, ack 2, win 3, length 0\n\
+         10:00:00.03 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [S.], seq 1, ack 2, win 300000, length 0\n\
+         10:00:00.04 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [S.], seq 5, ack\n\
+         IP 192.0.2.1.1 > 192.0.2.1.40000: Flags [S.], seq 1, ack 2, win 3, length 0\n"
+    ));
+    assert_eq!(read.count("unread-line"), 5);
+    assert!(read.summary.problems[0].detail.contains("line 2"));
+    assert_eq!(read.packets.len(), 5);
+    assert_eq!(read.segments().len(), 1);
+    assert_eq!(read.packets[1].data[9], 6, "TCP without its header");
+}
+
+#[test]
+fn a_line_cut_short_is_read_as_far_as_it_goes() {
+    let read = read(&format!("{SYN}\n{SYN_ACK}\n{}\n{} ...\n", &ACK[..ACK.len() - 20], &DATA[..104]));
+    assert_eq!(read.count("cut-line"), 2);
+    let segments = read.segments();
+    assert_eq!((segments[2].window, segments[2].len), (502, 0));
+    assert_eq!((segments[3].seq, segments[3].len), (1001, 100));
+}
+
+#[test]
+fn marks_of_tcpdump_itself() {
+    let cut = read(
+        "10:00:00.01 IP 192.0.2.1.9 > 192.0.2.2.80: Flags [S], seq 5, win 8192, options [mss 1452,nop,scps[bad opt]]\n\
+         10:00:00.02 IP 192.0.2.1.9 > 192.0.2.2.80: Flags [.], seq 6:106, ack 3, win 9, options [nop,nop,TS[|tcp]\n\
+         10:00:00.03 IP 192.0.2.1 > 192.0.2.2: [|tcp]\n\
+         10:00:00.04 IP 192.0.2.1.9 > 192.0.2.2.80: Flags [S] [bad hdr length 60 - too long, > 20]\n\
+         10:00:00.05 IP 192.0.2.1.9 > 192.0.2.2.80:  tcp 20 [bad hdr length 8 - too short, < 20]\n\
+         10:00:00.06 IP bad-len 0\n\
+         10:00:00.07 IP 192.0.2.1.9 > 192.0.2.2.80: Flags [.U], seq 1:9, [ack 7 != 0 while ACK flag not set], win 5, \
+         urg 3, length 8 [|tcp]\n",
+    );
+    assert_eq!(cut.packets.len(), 7);
+    assert_eq!(cut.count("cut-header"), 4);
+    assert_eq!(cut.count("unread-line"), 0);
+    let segments = cut.segments();
+    assert_eq!(segments[0].options[0], "mss 1452");
+    assert_eq!(segments[1].len, 100);
+    assert_eq!(segments[2].urgent, 3);
+}
+
+#[test]
+fn counts_are_read_after_a_dump_of_characters() {
+    let read = read(&format!(
+        "{SYN}\nE..<.h@.@.!R....\nGET: Flags [S] .....\n\n1 packet captured\n3 packets dropped by kernel\n"
+    ));
+    assert_eq!(read.count("dropped-by-capture"), 3);
+    assert_eq!(read.summary.problems.len(), 1);
+}
+
+#[test]
+fn only_the_start_of_an_endless_packet_is_looked_at() {
+    // Many " > ", and a line that never ends in pieces: read in full, each would cost its length squared.
+    let pairs = format!("10:00:00.000001 IP {}\n", "a > ".repeat(16_000)).repeat(40);
+    let read = try_read(pairs.as_bytes(), usize::MAX).unwrap();
+    assert_eq!((read.packets.len(), read.segments().len()), (40, 0));
+    let endless = format!("{}\n{}", &SYN[..90], "nop,nop\n".repeat(50_000));
+    let read = try_read(endless.as_bytes(), usize::MAX).unwrap();
+    assert_eq!((read.segments().len(), read.count("cut-line")), (1, 1));
+}

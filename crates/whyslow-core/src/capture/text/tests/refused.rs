@@ -1,0 +1,44 @@
+//! What is refused, and why.
+
+use super::*;
+
+#[track_caller]
+fn refusal(text: &str) -> CaptureError {
+    match try_read(text.as_bytes(), usize::MAX) {
+        Ok(read) => panic!("{} packets of {text}", read.packets.len()),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn quiet_output() {
+    for text in [
+        "10:00:00.01 IP 192.0.2.1.9 > 192.0.2.2.80: tcp 0\n",
+        "IP6 2001:db8::1.60382 > 2001:db8::2.https: tcp 100\n",
+        "10:00:00.01 IP (tos 0x0, ttl 4, id 8, offset 0, flags [DF], proto TCP (6), length 60)\n    a.9 > b.80: tcp 0\n",
+        "10:00:00.01 IP 192.0.2.3.9 > 192.0.2.2.53: UDP, length 9\n10:00:00.01 192.0.2.1.9 > 192.0.2.2.80: tcp 0 (DF)\n",
+    ] {
+        let error = refusal(text);
+        assert!(error.message.contains("rerun tcpdump without -q"), "{error}");
+    }
+    let error = refusal("two\nlines\n10:00:00.01 IP 192.0.2.1.9 > 192.0.2.2.80: tcp 0\n");
+    assert_eq!(error.offset, 10);
+    assert!(error.message.contains("line 3"));
+}
+
+#[test]
+fn summaries_of_wireshark() {
+    let error =
+        refusal("    1   0.000000    192.0.2.1 → 192.0.2.2    TCP 74 4 → 80 [SYN] Seq=0 Win=64240 Len=0 MSS=1460\n");
+    assert!(error.message.contains("save the packets as pcap"), "{error}");
+}
+
+#[test]
+fn text_without_packets() {
+    for text in ["", "hello\n", "the time is 10:00:00 IP > x\n", "16:54:06.286416 write(3, \"abc\", 3) = 3\n", "...\n"]
+    {
+        let error = refusal(text);
+        assert!(error.message.contains("no packet was found") && error.message.contains("Flags [S]"), "{error}");
+        assert_eq!(error.offset, text.len() as u64);
+    }
+}

@@ -1,0 +1,92 @@
+//! The forms of `-t`.
+
+use super::*;
+use crate::capture::Clock;
+
+const TCP: &str = "IP 192.0.2.1.4 > 192.0.2.2.80: Flags [.], ack 1, win 7, length 0";
+
+fn timed(times: &[&str]) -> Read {
+    read(&times.iter().map(|time| format!("{time} {TCP}\n")).collect::<String>())
+}
+
+#[test]
+fn epoch_and_date() {
+    let epoch = timed(&["1658816767.794026", "1658816768.000000"]);
+    assert_eq!(epoch.summary.clock, Clock::Absolute);
+    assert_eq!(epoch.packets[0].nanos, 1_658_816_767_794_026_000);
+    assert_eq!(epoch.summary.first_time.unwrap().0, 1_658_816_767_794_026_000);
+    let date = timed(&["2022-07-26 06:26:07.794026", "2022-07-26T06:26:08.000000"]);
+    assert_eq!(date.packets, epoch.packets);
+    let leap =
+        timed(&["2024-02-29 00:00:00.000000001", "2024-03-01 00:00:00.000000000", "1970-01-01 00:00:00.000000000"]);
+    assert_eq!(leap.packets[1].nanos - leap.packets[0].nanos, 86_400_000_000_000 - 1);
+    assert_eq!(leap.packets[2].nanos, 0);
+}
+
+#[test]
+fn time_of_day_goes_on_over_midnight() {
+    let read = timed(&["23:59:59.900000", "00:00:00.100000", "00:00:00.050000"]);
+    assert_eq!(read.summary.clock, Clock::Relative);
+    assert_eq!(read.micros(), [0, 200_000, 150_000]);
+}
+
+#[test]
+fn nanoseconds() {
+    let read = timed(&["10:00:00.000000001", "10:00:00.000000009"]);
+    assert_eq!(read.packets[1].nanos - read.packets[0].nanos, 8);
+}
+
+#[test]
+fn times_since_the_packet_before_are_added_up() {
+    let read = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.000100", " 00:00:01.000000"]);
+    assert_eq!(read.summary.clock, Clock::Relative);
+    assert_eq!(read.micros(), [0, 25_000, 25_100, 1_025_100]);
+    let backwards = timed(&[" 00:00:00.000000", " 00:00:00.025000", "-00:00:00.005000", " 00:00:00.000100"]);
+    assert_eq!(backwards.micros(), [0, 25_000, 20_000, 20_100]);
+    let old = timed(&["000000", "025000", "000100", "1. 000000"]);
+    assert_eq!(old.micros(), read.micros());
+}
+
+#[test]
+fn times_since_the_first_packet_are_taken_as_they_are() {
+    let read = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.025100", " 00:00:01.000000"]);
+    assert_eq!(read.micros(), [0, 25_000, 25_100, 1_000_000]);
+}
+
+#[test]
+fn the_command_line_tells_which_is_meant() {
+    let times = [" 00:00:00.000000", " 00:00:00.000100", " 00:00:00.000200", " 00:00:00.000300"];
+    let lines: String = times.iter().map(|time| format!("{time} {TCP}\n")).collect();
+    let micros = |command: &str| read(&format!("$ sudo tcpdump {command} -i eth0\n{lines}")).micros();
+    assert_eq!(micros("-n -ttt"), [0, 100, 300, 600]);
+    assert_eq!(micros("-nttttt"), [0, 100, 200, 300]);
+}
+
+#[test]
+fn many_packets_are_not_held_back() {
+    let mut sink = Collect::default();
+    let mut reader = TextReader::new();
+    for packet in 0..200 {
+        let line = format!(" 00:00:00.{:06} {TCP}\n", [7, 90_000, 300][packet % 3]);
+        reader.push(line.as_bytes(), &mut sink).unwrap();
+    }
+    assert_eq!(sink.packets.len(), 199);
+    assert_eq!((sink.packets[3].nanos - sink.packets[0].nanos) / 1_000, 90_307);
+}
+
+#[test]
+fn without_times_there_is_no_clock() {
+    let read = read(&format!("{TCP}\n{TCP}\nARP, Request who-has 192.0.2.1 tell 192.0.2.2, length 28\n"));
+    assert_eq!(read.summary.packets, 3);
+    assert_eq!(read.summary.clock, Clock::None);
+    assert_eq!(read.summary.first_time, None);
+    let numbered = super::read(&format!("    1  {TCP}\n    5  {TCP}\n"));
+    assert_eq!(numbered.packets[1].frame, 5);
+}
+
+#[test]
+fn a_time_of_another_form_is_counted() {
+    let read = timed(&["1658816767.794026", "10:00:00.000000", "1658816768.000000"]);
+    assert_eq!(read.count("odd-time"), 1);
+    assert_eq!(read.packets[1].nanos, read.packets[0].nanos);
+}

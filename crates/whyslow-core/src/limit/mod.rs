@@ -1,0 +1,277 @@
+//! `limit`: what TCP did → what held it back.
+//!
+//! Cuts a transfer's time, from its first byte sent to the ACK of its last, into stretches of one [`Limit`] each. The
+//! stretches meet without gap or overlap, so that their shares sum to 1. Long pauses are told by what ended them; the rest
+//! of a round goes to what its round shows over the rounds around it (`rounds`).
+
+mod phases;
+mod rounds;
+
+pub use phases::{before, handshake};
+pub use rounds::{Plateau, Shape};
+
+use crate::analysis::{Limit, LimitShare, LimitSpan};
+use crate::flow::Side;
+use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
+use crate::units::Nanos;
+
+#[cfg(test)]
+mod tests;
+
+/// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at least).
+pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
+/// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
+const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
+
+/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
+const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+
+/// A stretch of time under one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which.
+    pub limit: Limit,
+    /// From.
+    pub start: Nanos,
+    /// To.
+    pub end: Nanos,
+}
+
+impl Span {
+    /// How long.
+    pub fn length(&self) -> Nanos {
+        (self.end - self.start).or_zero()
+    }
+}
+
+/// A transfer's time, cut up.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// In time order, meeting each other, from the transfer's start to its end.
+    pub spans: Vec<Span>,
+    /// For each round, the limit that took most of it.
+    pub rounds: Vec<Limit>,
+    /// What the rounds show together.
+    pub shape: Shape,
+}
+
+impl Partition {
+    /// Time under `limit`.
+    pub fn time(&self, limit: Limit) -> Nanos {
+        self.spans.iter().filter(|span| span.limit == limit).map(Span::length).sum()
+    }
+
+    /// Time under each limit that took any, most first.
+    pub fn shares(&self) -> Vec<LimitShare> {
+        shares(self.spans.iter().map(|span| (span.limit, span.length())))
+    }
+
+    /// Runs of one limit in time order, at most `most`: the shortest are given to their longer neighbours.
+    pub fn timeline(&self, from: Nanos, most: usize) -> Vec<LimitSpan> {
+        let mut runs: Vec<Span> = Vec::new();
+        let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
+            Some(last) if last.limit == span.limit => last.end = span.end,
+            _ => runs.push(span),
+        };
+        for &span in &self.spans {
+            push(&mut runs, span);
+        }
+        let mut shortest = Nanos::from_micros(100);
+        while runs.len() > most {
+            let mut fewer: Vec<Span> = Vec::with_capacity(runs.len());
+            for span in runs {
+                match fewer.last_mut() {
+                    Some(last) if span.length() < shortest => last.end = span.end,
+                    _ => push(&mut fewer, span),
+                }
+            }
+            runs = fewer;
+            shortest = shortest.scale(2.0);
+        }
+        runs.iter()
+            .map(|span| LimitSpan { limit: span.limit, start_s: span.start - from, seconds: span.length() })
+            .collect()
+    }
+}
+
+/// Sums times by limit and gives each its share of the whole, most first.
+pub fn shares(times: impl Iterator<Item = (Limit, Nanos)>) -> Vec<LimitShare> {
+    let mut sums: Vec<(Limit, Nanos)> = Vec::new();
+    for (limit, time) in times {
+        match sums.iter_mut().find(|(known, _)| *known == limit) {
+            Some((_, sum)) => *sum += time,
+            None => sums.push((limit, time)),
+        }
+    }
+    sums.retain(|&(_, time)| time > Nanos::ZERO);
+    sums.sort_by_key(|&(limit, time)| (std::cmp::Reverse(time), limit));
+    let whole: Nanos = sums.iter().map(|&(_, time)| time).sum();
+    sums.into_iter()
+        .map(|(limit, seconds)| LimitShare { limit, seconds, share: seconds.0 as f64 / whole.0.max(1) as f64 })
+        .collect()
+}
+
+/// What a partition needs to know beside the transfer itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    /// Segment size.
+    pub mss: u64,
+    /// Least round trip of the path.
+    pub rtt: Option<Nanos>,
+    /// What counts as "at once".
+    pub epsilon: Nanos,
+    /// Only this direction, or only the other, was captured.
+    pub one_direction: bool,
+    /// Packets may have been left out on purpose (a text capture).
+    pub elided: bool,
+}
+
+impl Context {
+    /// For transfers that `sender` sends.
+    pub fn new(facts: &Facts, sender: Side) -> Self {
+        let rtt = facts.min_rtt();
+        Self {
+            mss: facts.halves[sender].mss,
+            rtt,
+            epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
+            one_direction: facts.doubts.one_direction,
+            elided: facts.is_text,
+        }
+    }
+}
+
+/// Cuts up a transfer's time.
+pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
+    let shape = rounds::shape(transfer, context);
+    let mut spans = Vec::new();
+    let mut by_round = Vec::with_capacity(transfer.rounds.len());
+    let mut gaps = transfer.gaps.iter().peekable();
+    for (index, round) in transfer.rounds.iter().enumerate() {
+        let next = transfer.rounds.get(index + 1).map(|next| next.start);
+        let end = next.unwrap_or(transfer.last_send.max(round.start));
+        let first = spans.len();
+        let base = shape.base[index];
+        let rest = rest_of(round, base);
+        let mut at = round.start;
+        while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
+            add(&mut spans, rest, at, gap.start);
+            cut_gap(&mut spans, gap, round, base, &shape, context);
+            at = gap.end.max(at);
+        }
+        add(&mut spans, rest, at, end);
+        if next.is_none() {
+            add_last_wait(&mut spans, transfer, base, context);
+        }
+        by_round.push(longest(&spans[first..]).unwrap_or(base));
+    }
+    if context.one_direction {
+        // Without the ACKs, or without the data, nothing that is said of a pause can be known.
+        spans = vec![Span { limit: Limit::Unknown, start: transfer.start, end: transfer.end }];
+        by_round.fill(Limit::Unknown);
+    }
+    Partition { spans, rounds: by_round, shape }
+}
+
+fn add(spans: &mut Vec<Span>, limit: Limit, start: Nanos, end: Nanos) {
+    // Each starts where the one before it ended, so that they meet whatever the parts say.
+    let start = spans.last().map_or(start, |last: &Span| last.end);
+    if end > start {
+        spans.push(Span { limit, start, end });
+    }
+}
+
+fn longest(spans: &[Span]) -> Option<Limit> {
+    shares(spans.iter().map(|span| (span.limit, span.length()))).first().map(|share| share.limit)
+}
+
+/// What held the sender in the short pauses of a round.
+fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
+    let most = round.flowing.max(round.window_full).max(round.recovering);
+    if most == Nanos::ZERO || most == round.flowing {
+        base
+    } else if most == round.window_full {
+        Limit::ReceiveWindow
+    } else {
+        Limit::LossRecovery
+    }
+}
+
+fn cut_gap(spans: &mut Vec<Span>, gap: &Gap, round: &RoundFacts, base: Limit, shape: &Shape, context: &Context) {
+    let limit = match gap.release {
+        Release::Timer => Limit::Timeout,
+        _ if gap.zero_window => Limit::ZeroWindow,
+        Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
+        Release::Peer => Limit::ProtocolWindow,
+        Release::Ack if gap.recovering => Limit::LossRecovery,
+        Release::Ack => {
+            let late = delay_of_ack(gap, round);
+            if late >= DELAYED_ACK && late <= DELAYED_ACK_MOST {
+                if is_nagle(gap, context) {
+                    add(spans, Limit::NagleDelayedAck, gap.start, gap.end);
+                } else {
+                    add(spans, base, gap.start, gap.end - late);
+                    add(spans, Limit::AckDelay, gap.end - late, gap.end);
+                }
+                return;
+            }
+            base
+        }
+        Release::Nothing => idle_limit(gap, base, shape, context),
+    };
+    add(spans, limit, gap.start, gap.end);
+}
+
+/// By how much the ACK that ended the pause was held back, beyond what the other ACKs of its round took.
+fn delay_of_ack(gap: &Gap, round: &RoundFacts) -> Nanos {
+    let usual = round.ack_late.unwrap_or(Nanos::ZERO);
+    if gap.ack_late > usual { (gap.ack_late - usual).min(gap.end - gap.start) } else { gap.lone_ack_late() }
+}
+
+/// Nagle (RFC 896): a small segment waits while one is outstanding, here for a delayed ACK.
+fn is_nagle(gap: &Gap, context: &Context) -> bool {
+    gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
+}
+
+/// A pause that nothing seen in the capture ended.
+fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit {
+    let length = gap.end - gap.start;
+    if base == Limit::Bandwidth && !gap.ran_dry {
+        return Limit::Bandwidth;
+    }
+    // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
+    // the wait for a retransmission that was not captured either.
+    let full = gap.before_len >= context.mss && gap.after_len >= context.mss;
+    if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
+        return Limit::Timeout;
+    }
+    if gap.unseen && context.elided {
+        return base;
+    }
+    if gap.ran_dry || gap.idle {
+        return Limit::Application;
+    }
+    match context.rtt {
+        // Shorter than a round trip, with data on the way: part of the round's own rhythm.
+        Some(rtt) if length <= rtt + context.epsilon => base,
+        _ => Limit::Unknown,
+    }
+}
+
+/// From the last send to its ACK: a round trip, and what the ACK was late beyond that.
+fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
+    let from = transfer.last_send;
+    let Some(rtt) = context.rtt else {
+        add(spans, Limit::Unknown, from, transfer.end);
+        return;
+    };
+    let path = (from + rtt + context.epsilon).min(transfer.end);
+    add(spans, Limit::RoundTrip, from, path);
+    let rest = transfer.end - path;
+    let limit = match base {
+        Limit::Bandwidth | Limit::LossRecovery => base,
+        _ if rest >= DELAYED_ACK - context.epsilon && rest <= DELAYED_ACK_MOST => Limit::AckDelay,
+        _ if rest <= context.epsilon => Limit::RoundTrip,
+        _ => Limit::Unknown,
+    };
+    add(spans, limit, path, transfer.end);
+}

@@ -1,0 +1,56 @@
+//! What went before a transfer's first byte: the handshakes, the request's way, the server's thinking.
+
+use crate::analysis::{Limit, LimitShare};
+use crate::flow::Side;
+use crate::tcp::facts::{Facts, TransferFacts};
+use crate::units::Nanos;
+
+/// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went before it on this
+/// connection. A wait is told as the client lives it: one round trip, plus what the server took.
+pub fn before(facts: &Facts, sender: Side, transfer: &TransferFacts, first: bool) -> Vec<LimitShare> {
+    let mut phases = Vec::new();
+    let rtt = facts.min_rtt();
+    if first {
+        if let Some(time) = handshake(facts) {
+            phases.push((Limit::Handshake, time));
+        }
+        if let Some(time) = tls_handshake(facts, transfer) {
+            phases.push((Limit::TlsHandshake, time));
+        }
+    }
+    if sender != facts.client
+        && let Some((_, asked)) = transfer.request
+    {
+        let there_and_back = facts.vantage.loop_to(sender);
+        let think = (transfer.start - asked - there_and_back).or_zero();
+        if let Some(rtt) = rtt {
+            phases.push((Limit::RequestWait, rtt));
+        }
+        if facts.vantage.toward[sender].is_some() {
+            phases.push((Limit::ServerThink, think));
+        }
+    }
+    phases.retain(|&(_, time)| time > Nanos::ZERO);
+    let whole: Nanos = phases.iter().map(|&(_, time)| time).sum();
+    phases
+        .into_iter()
+        .map(|(limit, seconds)| LimitShare { limit, seconds, share: seconds.0 as f64 / whole.0.max(1) as f64 })
+        .collect()
+}
+
+/// From the first SYN to the ACK that completed the handshake, as the client saw it.
+pub fn handshake(facts: &Facts) -> Option<Nanos> {
+    let (syn, _) = facts.handshake.syn?;
+    let (ack, _) = facts.handshake.ack?;
+    Some((ack - syn).or_zero())
+}
+
+/// From the end of the TCP handshake to the client's first application data.
+fn tls_handshake(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
+    let client = facts.client;
+    let start = facts.handshake.ack?.0;
+    let end_of_hello = facts.content[client].handshake_end?;
+    // The client's first transfer that is not only handshake carries the request.
+    let request = facts.halves[client].transfers.iter().find(|t| t.seq.1 > end_of_hello + 128)?;
+    (request.start <= transfer.start).then(|| (request.start - start).or_zero())
+}

@@ -1,0 +1,258 @@
+//! What the rounds of a transfer show together: growth, a plateau, a steady rate.
+
+use super::Context;
+use crate::analysis::Limit;
+use crate::tcp::facts::{RateSpread, Release, RoundFacts, TransferFacts};
+use crate::units::Nanos;
+
+/// A flight that grows at least so much from one round to the next is slow start. Doubling is usual (RFC 5681 section
+/// 3.1); with an ACK for every second segment it is 1.5, and a round's segments may slip into the next one.
+const GROWTH: f64 = 1.2;
+/// Growth may pause for so many rounds: ACKs that arrive in clumps shift segments between rounds.
+const GROWTH_PAUSE: usize = 2;
+/// Rounds without growth that make a plateau.
+const PLATEAU: usize = 4;
+/// A plateau after a loss must be longer, as congestion avoidance can look flat for a while.
+const PLATEAU_AFTER_LOSS: usize = 16;
+/// Rates over equal amounts of bytes are steady when the higher ones are no more than this above the lower ones.
+const STEADY: f64 = 1.25;
+/// Rates needed before that means something.
+const STEADY_BINS: u64 = 8;
+
+/// A round that carried this share of what the steady rate would have let through was held by that rate.
+const FILLED: f64 = 0.7;
+
+/// A run of rounds with the same flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plateau {
+    /// Index of its first round.
+    pub first: usize,
+    /// Index after its last.
+    pub after: usize,
+    /// What was in flight at most in a round, bytes: the typical one.
+    pub bytes: u64,
+    /// The least window during it.
+    pub window: Option<u64>,
+    /// Where large and small flights alternate: bytes and time of two rounds together, typical of them.
+    pub cycle: Option<(u64, Nanos)>,
+}
+
+/// What the rounds show together.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// For each round, what holds it but for the pauses that speak for themselves.
+    pub base: Vec<Limit>,
+    /// The longest plateau.
+    pub plateau: Option<Plateau>,
+    /// Segments are proven to have been lost before the capture point, so that others may have been, unseen.
+    pub lost_before: bool,
+    /// The one rate that governs the transfer, bits per second of payload, if there is one.
+    pub steady: Option<f64>,
+    /// Growth that began again after a pause or at the timer: indices of the first rounds.
+    pub restarts: Vec<usize>,
+}
+
+pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
+    let rounds = &transfer.rounds;
+    let mut shape = Shape {
+        base: vec![Limit::CongestionAvoidance; rounds.len()],
+        steady: steady_rate(transfer),
+        restarts: restarts(transfer, context),
+        ..Shape::default()
+    };
+    let lost = first_loss(transfer);
+    mark_slow_start(transfer, context, &mut shape, lost);
+    shape.lost_before = lost_before_capture(transfer);
+    let plateaus = plateaus(transfer, context, lost);
+    if shape.steady.is_none() {
+        for plateau in &plateaus {
+            shape.base[plateau.first..plateau.after].fill(Limit::SenderCap);
+            // The last, smaller flight of a transfer that was held there.
+            if plateau.after + 1 == rounds.len() {
+                shape.base[plateau.after] = Limit::SenderCap;
+            }
+        }
+    }
+    shape.plateau = plateaus.into_iter().max_by_key(|plateau| plateau.after - plateau.first);
+    // A last flight that nothing holds back costs its round trip and no more.
+    if let Some(last) = shape.base.last_mut()
+        && *last == Limit::CongestionAvoidance
+        && lost == rounds.len()
+    {
+        *last = Limit::RoundTrip;
+    }
+    if let Some(rate) = shape.steady {
+        mark_bandwidth(transfer, &mut shape, rate);
+    }
+    shape
+}
+
+fn first_loss(transfer: &TransferFacts) -> usize {
+    transfer.rounds.iter().position(|round| round.resent > 0).unwrap_or(transfer.rounds.len())
+}
+
+/// Rounds before which the sender had been idle for longer than its timer, so that it may have started over (RFC 5681
+/// section 4.1), or whose first segment the timer sent.
+fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
+    let floor = Nanos::from_millis(200).max(context.rtt.unwrap_or_default());
+    let mut found: Vec<usize> = transfer
+        .gaps
+        .iter()
+        .filter(|gap| gap.release == Release::Nothing && gap.idle && gap.end - gap.start > floor)
+        .map(|gap| transfer.rounds.partition_point(|round| round.start < gap.end))
+        .filter(|&index| index > 0 && index < transfer.rounds.len())
+        .collect();
+    found.dedup();
+    found
+}
+
+/// The rate of the whole, if equal amounts of bytes took equal times all along, where segments passed the capture point or
+/// where their ACKs did.
+fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
+    let steady = |spread: &RateSpread| {
+        (spread.bins >= STEADY_BINS && spread.p10 > 0.0 && spread.p90 / spread.p10 <= STEADY).then_some(spread.p50)
+    };
+    steady(&transfer.acked_rate).or_else(|| steady(&transfer.sent_rate))
+}
+
+fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shape, lost: usize) {
+    let starts: Vec<usize> = std::iter::once(0).chain(shape.restarts.iter().copied()).collect();
+    for (nth, &start) in starts.iter().enumerate() {
+        let end = starts.get(nth + 1).copied().unwrap_or(transfer.rounds.len()).min(lost.max(start));
+        let (first, after) = growth(transfer, start, end, context);
+        shape.base[first..after].fill(Limit::SlowStart);
+    }
+}
+
+/// The rounds that waited for their window to open: the first, and the one after the last.
+fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context) -> (usize, usize) {
+    // Less than a segment in flight is no window's doing: a window holds one at least.
+    let message = |round: &&RoundFacts| round.in_flight < context.mss && transfer.unseen == 0;
+    let start = start + transfer.rounds[start..end].iter().take_while(message).count();
+    let rounds = &transfer.rounds[start..end];
+    let mut top = 0u64;
+    let mut last_growth = 0;
+    for (index, round) in rounds.iter().enumerate() {
+        let grown = round.in_flight as f64 >= top as f64 * GROWTH && round.in_flight >= top + context.mss.min(top);
+        if index > 0 && grown {
+            last_growth = index;
+        } else if index > last_growth + GROWTH_PAUSE {
+            break;
+        }
+        top = top.max(round.in_flight);
+    }
+    // The round that reached the top was not held by its growth, as the next one was no larger; but if all that is left
+    // follows in the very last round, it would have gone sooner with a larger window.
+    // So it is with two flights only, if the first was no larger than an initial window.
+    let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
+    let reached_end = end == transfer.rounds.len()
+        && last_growth + 2 >= rounds.len()
+        && rounds.len() > 1
+        && (last_growth > 0 || began_small);
+    (start, start + if reached_end { rounds.len() - 1 } else { last_growth })
+}
+
+/// Whether the flights of `[first, after)` stand still: all within 3 segments of each other over any two rounds, and not
+/// rising by as much as congestion avoidance would (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
+fn stands_still(tops: &[u64], mss: u64) -> bool {
+    let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
+    let half = tops.len() / 2;
+    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
+    let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
+    high - low <= 3 * mss && rise <= 0.2 * mss as f64 * (tops.len() - half) as f64
+}
+
+/// Runs of rounds with the same flight, in order.
+fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Plateau> {
+    let rounds = &transfer.rounds;
+    // Some senders alternate a large and a small flight (a full buffer, and what is left of a write): the larger counts.
+    let top = |index: usize| {
+        let next = rounds.get(index + 1).filter(|_| index + 2 < rounds.len()).map_or(0, |round| round.in_flight);
+        rounds[index].in_flight.max(next)
+    };
+    let tops: Vec<u64> = (0..rounds.len()).map(top).collect();
+    let mut found = Vec::new();
+    let mut first = 0;
+    while first < rounds.len() {
+        let mut after = first + 1;
+        let (mut low, mut high) = (tops[first], tops[first]);
+        while after < rounds.len() && rounds[after].resent == 0 {
+            let (l, h) = (low.min(tops[after]), high.max(tops[after]));
+            if h - l > 3 * context.mss {
+                break;
+            }
+            (low, high) = (l, h);
+            after += 1;
+        }
+        let needed = if first > lost { PLATEAU_AFTER_LOSS } else { PLATEAU };
+        let window = rounds[first..after].iter().filter_map(|round| round.window).min();
+        let room_left = window.is_none_or(|window| window > high + 3 * context.mss);
+        let length: usize = rounds[first..after].iter().map(|round| round.merged as usize).sum();
+        if length >= needed
+            && high > context.mss
+            && room_left
+            && waits_for_acks(transfer, first, after)
+            && stands_still(&tops[first..after], context.mss)
+        {
+            let mut sorted = tops[first..after].to_vec();
+            let middle = sorted.len() / 2;
+            let bytes = *sorted.select_nth_unstable(middle).1;
+            found.push(Plateau { first, after, bytes, window, cycle: cycle(transfer, first, after) });
+        }
+        first = after;
+    }
+    found
+}
+
+/// Two rounds together, where one is less than half of the other all along.
+fn cycle(transfer: &TransferFacts, first: usize, after: usize) -> Option<(u64, Nanos)> {
+    let rounds = &transfer.rounds;
+    let mut pairs: Vec<(u64, Nanos)> = Vec::new();
+    let mut uneven = 0;
+    for index in first..after.saturating_sub(1) {
+        let (one, two) = (rounds[index].bytes, rounds[index + 1].bytes);
+        let end = rounds.get(index + 2).map_or(transfer.last_send, |round| round.start);
+        uneven += usize::from(one.min(two) * 2 < one.max(two));
+        pairs.push((one + two, end - rounds[index].start));
+    }
+    if pairs.len() < 2 || uneven * 10 < pairs.len() * 8 {
+        return None;
+    }
+    let middle = pairs.len() / 2;
+    let bytes = pairs.select_nth_unstable_by_key(middle, |pair| pair.0).1.0;
+    let time = pairs.select_nth_unstable_by_key(middle, |pair| pair.1).1.1;
+    Some((bytes, time))
+}
+
+/// Retransmissions whose first copies are not in the capture, too many for chance.
+fn lost_before_capture(transfer: &TransferFacts) -> bool {
+    let unseen = transfer.retransmitted.unseen_original;
+    unseen >= 3 && unseen * 200 >= transfer.segments
+}
+
+/// Whether the sender spent most of these rounds waiting for an ACK, and not sending, nor for its application.
+fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool {
+    let start = transfer.rounds[first].start;
+    let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
+    let waited: Nanos = transfer
+        .gaps
+        .iter()
+        .filter(|gap| gap.start >= start && gap.end <= end && gap.release == Release::Ack)
+        .map(|gap| gap.end - gap.start)
+        .sum();
+    waited.0 * 2 > (end - start).0
+}
+
+/// Rounds that ran at the steady rate, or nearly, were held by it.
+fn mark_bandwidth(transfer: &TransferFacts, shape: &mut Shape, rate: f64) {
+    let rounds = &transfer.rounds;
+    for index in 0..rounds.len() {
+        let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
+        let time = (end - rounds[index].start).as_secs_f64();
+        let own = if time > 0.0 { rounds[index].bytes as f64 * 8.0 / time } else { f64::INFINITY };
+        let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == Limit::Bandwidth;
+        if (own >= FILLED * rate && time > 0.0) || last {
+            shape.base[index] = Limit::Bandwidth;
+        }
+    }
+}

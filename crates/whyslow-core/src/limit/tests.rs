@@ -1,0 +1,214 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::tcp::facts::RateSpread;
+use proptest::prelude::*;
+
+const MSS: u64 = 1000;
+
+fn context(rtt_ms: i64) -> Context {
+    Context {
+        mss: MSS,
+        rtt: Some(Nanos::from_millis(rtt_ms)),
+        epsilon: Nanos::from_millis(rtt_ms.max(10) / 10),
+        one_direction: false,
+        elided: false,
+    }
+}
+
+/// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait for an ACK.
+fn flights(sizes: &[u64], release: Release) -> TransferFacts {
+    let at = |index: usize| Nanos::from_millis(100 * index as i64);
+    let rounds: Vec<RoundFacts> = sizes
+        .iter()
+        .enumerate()
+        .map(|(index, &bytes)| RoundFacts {
+            start: at(index),
+            last_send: at(index),
+            bytes,
+            in_flight: bytes,
+            window: Some(1_000_000),
+            merged: 1,
+            ..RoundFacts::default()
+        })
+        .collect();
+    let gaps = (1..sizes.len()).map(|index| gap(at(index - 1), at(index), release)).collect();
+    TransferFacts {
+        seq: (1, 1 + sizes.iter().sum::<u64>()),
+        end: at(sizes.len()),
+        last_send: at(sizes.len() - 1),
+        acknowledged: true,
+        rounds_total: sizes.len() as u64,
+        rounds,
+        gaps,
+        ..TransferFacts::default()
+    }
+}
+
+fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
+    Gap {
+        start,
+        end,
+        release,
+        zero_window: false,
+        recovering: false,
+        ack_late: Nanos::ZERO,
+        in_flight: MSS,
+        room: Some(100_000),
+        before_len: MSS,
+        ran_dry: false,
+        idle: false,
+        unseen: false,
+        last_ack: true,
+        after_len: MSS,
+        frames: Default::default(),
+        ack_frame: None,
+    }
+}
+
+#[test]
+fn doubling_flights_are_slow_start_to_the_end() {
+    let cut = partition(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack), &context(100));
+    assert_eq!(cut.time(Limit::SlowStart), Nanos::from_millis(400));
+    assert_eq!(cut.time(Limit::RoundTrip), Nanos::from_millis(100));
+    assert_eq!(cut.rounds[0], Limit::SlowStart);
+}
+
+#[test]
+fn equal_flights_are_a_cap_of_the_sender() {
+    let cut = partition(&flights(&[64_000; 8], Release::Ack), &context(100));
+    assert_eq!(cut.shape.plateau.map(|plateau| plateau.bytes), Some(64_000));
+    assert_eq!(cut.time(Limit::SenderCap), Nanos::from_millis(700));
+}
+
+#[test]
+fn slowly_rising_flights_are_no_cap() {
+    let rising: Vec<u64> = (0..12).map(|n| 64_000 + n * 700).collect();
+    let cut = partition(&flights(&rising, Release::Ack), &context(100));
+    assert_eq!(cut.time(Limit::SenderCap), Nanos::ZERO);
+    assert!(cut.time(Limit::CongestionAvoidance) >= Nanos::from_millis(1000));
+}
+
+#[test]
+fn a_large_and_a_small_flight_in_turn_are_one_cycle() {
+    let cut = partition(&flights(&[50_000, 14_000].repeat(5), Release::Ack), &context(100));
+    let plateau = cut.shape.plateau.unwrap();
+    assert_eq!(plateau.cycle, Some((64_000, Nanos::from_millis(200))));
+}
+
+#[test]
+fn what_ended_a_pause_names_its_limit() {
+    for (release, limit) in [
+        (Release::WindowAck, Limit::ReceiveWindow),
+        (Release::WindowUpdate, Limit::ReceiveWindow),
+        (Release::Timer, Limit::Timeout),
+        (Release::Peer, Limit::ProtocolWindow),
+    ] {
+        let cut = partition(&flights(&[5_000; 6], release), &context(100));
+        assert_eq!(cut.time(limit), Nanos::from_millis(500), "{release:?}");
+    }
+}
+
+#[test]
+fn an_empty_buffer_is_the_applications() {
+    let mut transfer = flights(&[5_000; 6], Release::Nothing);
+    transfer.gaps.iter_mut().for_each(|gap| gap.idle = true);
+    assert_eq!(partition(&transfer, &context(20)).time(Limit::Application), Nanos::from_millis(500));
+    // Unless what lies between was never captured.
+    transfer.gaps.iter_mut().for_each(|gap| gap.unseen = true);
+    let elided = Context { elided: true, ..context(20) };
+    assert_eq!(partition(&transfer, &elided).time(Limit::Application), Nanos::ZERO);
+}
+
+#[test]
+fn a_held_back_ack_is_told_from_the_path() {
+    let mut transfer = flights(&[5_000; 6], Release::Ack);
+    transfer.gaps.iter_mut().for_each(|gap| gap.ack_late = Nanos::from_millis(40));
+    let cut = partition(&transfer, &context(60));
+    assert_eq!(
+        cut.time(Limit::AckDelay).0 / 1_000_000,
+        5 * 40 + 34,
+        "and the last ACK, 34 ms after path and tolerance"
+    );
+    transfer.gaps.iter_mut().for_each(|gap| gap.after_len = 300);
+    transfer.gaps.iter_mut().for_each(|gap| (gap.before_len, gap.in_flight) = (300, 300));
+    assert_eq!(partition(&transfer, &context(60)).time(Limit::NagleDelayedAck), Nanos::from_millis(500));
+}
+
+#[test]
+fn one_steady_rate_is_bandwidth() {
+    let mut transfer = flights(&[100_000; 10], Release::Nothing);
+    transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 50 };
+    let cut = partition(&transfer, &context(20));
+    assert_eq!(cut.shape.steady, Some(8e6));
+    assert!(cut.time(Limit::Bandwidth) >= Nanos::from_millis(900));
+}
+
+#[test]
+fn with_one_direction_only_nothing_is_known() {
+    let cut = partition(&flights(&[64_000; 8], Release::Ack), &Context { one_direction: true, ..context(100) });
+    assert_eq!(cut.shares().len(), 1);
+    assert_eq!(cut.shares()[0].limit, Limit::Unknown);
+}
+
+fn any_release() -> impl Strategy<Value = Release> {
+    prop::sample::select(vec![
+        Release::WindowAck,
+        Release::Ack,
+        Release::WindowUpdate,
+        Release::Peer,
+        Release::Timer,
+        Release::Nothing,
+    ])
+}
+
+prop_compose! {
+    /// Rounds and pauses at any times, overlapping or not.
+    fn any_transfer()(
+        starts in prop::collection::vec((0i64..1000, 0u64..200_000, 0u32..3), 1..20),
+        pauses in prop::collection::vec((0i64..1000, 0i64..300, any_release(), any::<[bool; 5]>(), 0i64..400), 0..30),
+        tail in 0i64..500,
+        steady in any::<bool>(),
+    ) -> TransferFacts {
+        let ms = Nanos::from_millis;
+        let mut starts = starts;
+        starts.sort_unstable();
+        let first = ms(starts[0].0);
+        let rounds: Vec<RoundFacts> = starts.iter().map(|&(start, bytes, resent)| RoundFacts {
+            start: ms(start), last_send: ms(start), bytes, in_flight: bytes, resent, merged: 1, ..RoundFacts::default()
+        }).collect();
+        let last_send = rounds.last().unwrap().start + ms(tail / 2);
+        let mut gaps: Vec<Gap> = pauses.iter().map(|&(start, length, release, flags, late)| Gap {
+            zero_window: flags[0], recovering: flags[1], ran_dry: flags[2], idle: flags[3], last_ack: flags[4],
+            ack_late: ms(late), ..gap(ms(start).max(first), ms(start + length).max(first).min(last_send), release)
+        }).filter(|gap| gap.end > gap.start).collect();
+        gaps.sort_by_key(|gap| gap.start);
+        let rate = if steady { RateSpread { p10: 1e6, p50: 1e6, p90: 1e6, bins: 20 } } else { RateSpread::default() };
+        TransferFacts {
+            seq: (1, 1 + rounds.iter().map(|round| round.bytes).sum::<u64>()),
+            start: first, end: last_send + ms(tail), last_send, acknowledged: true,
+            rounds_total: rounds.len() as u64, rounds, gaps, acked_rate: rate, ..TransferFacts::default()
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_parts_meet_and_make_up_the_whole(transfer in any_transfer(), rtt in 0i64..200, most in 1usize..20) {
+        let cut = partition(&transfer, &context(rtt));
+        let mut at = transfer.start;
+        for span in &cut.spans {
+            prop_assert_eq!(span.start, at);
+            prop_assert!(span.end > span.start);
+            at = span.end;
+        }
+        prop_assert_eq!(at, transfer.end);
+        prop_assert_eq!(cut.rounds.len(), transfer.rounds.len());
+        let shares = cut.shares();
+        let sum: f64 = shares.iter().map(|share| share.share).sum();
+        prop_assert!(shares.is_empty() || (sum - 1.0).abs() < 1e-9);
+        let line = cut.timeline(transfer.start, most);
+        prop_assert!(line.len() <= most);
+        prop_assert_eq!(line.iter().map(|span| span.seconds).sum::<Nanos>(), transfer.duration());
+    }
+}

@@ -1,0 +1,70 @@
+//! The path carried what it could: one rate governs the whole transfer.
+//!
+//! ## What it is
+//! The slowest link (or a rate limit somewhere) sets the pace. TCP has filled it and did its job; only more capacity, or
+//! fewer bytes, makes the transfer shorter.
+//!
+//! ## How it is recognised
+//! Equal amounts of bytes take equal times all along (the upper tenth of the rates is no more than 25 % above the lower),
+//! whatever the window does, and the sender's buffer was not empty.
+//!
+//! ## What it is confused with
+//! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Both are
+//!   named then.
+//! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
+//!
+//! ## The fix
+//! More capacity, compression, fewer bytes, or another path. If the rate is lower than what was bought, look for a shaper
+//! or policer at exactly this rate.
+//!
+//! ## References
+//! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.
+
+use super::receive_window::frames_of;
+use super::say::{evidence, finding, fix, rate, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "bandwidth", source: include_str!("bandwidth.rs"), check: Check::Transfer(check) };
+
+/// A transfer shorter than this says little about a path's rate.
+const LEAST_TIME: Nanos = Nanos::from_millis(200);
+/// A rate at which most links are bought: a transfer that fills one is healthy.
+const LINE_RATE: f64 = 900e6;
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let steady = case.partition.shape.steady?;
+    let held = case.time(Limit::Bandwidth);
+    if case.duration() < LEAST_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
+        return None;
+    }
+    let mss = case.context.mss as f64;
+    // What the link carries beside the payload: IP and TCP headers with timestamps, Ethernet's header.
+    let on_the_wire = steady * (mss + 66.0) / mss;
+    let summary = format!(
+        "one rate governs the transfer: {} of payload, about {} on the wire, for {} of {}",
+        rate(steady),
+        rate(on_the_wire),
+        time(held),
+        time(case.duration()),
+    );
+    let share = case.share(held);
+    let mut found = finding("bandwidth", held, case.trust(if share >= 0.5 { 0.85 } else { 0.6 }), summary);
+    let spread = if case.transfer.acked_rate.bins > 0 { case.transfer.acked_rate } else { case.transfer.sent_rate };
+    found.evidence.push(evidence("steady rate of payload", steady, "bit/s", &frames_of(case, Limit::Bandwidth)));
+    found.evidence.push(evidence("rate on the wire, with headers", on_the_wire, "bit/s", &[]));
+    found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
+    found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
+    found.fix = fix(
+        Actor::Network,
+        format!("more capacity than {}, or fewer bytes; TCP filled what there was", rate(on_the_wire)),
+        None,
+    );
+    found.settle = Some(
+        "a rate limit set on purpose looks the same: compare the rate with the one that was bought or configured"
+            .into(),
+    );
+    Some(found)
+}

@@ -1,0 +1,95 @@
+//! A queue on the path grew with the bytes in flight, and made every round trip longer.
+//!
+//! ## What it is
+//! Buffers much larger than the path needs fill up until something is lost. The transfer itself may be as fast as the
+//! link, but all else on the link waits behind it: calls stutter, pages hang.
+//!
+//! ## How it is recognised
+//! The round trip's 95th percentile is more than 30 ms above the least one, and round trips rise and fall with the bytes in
+//! flight.
+//!
+//! ## What it is confused with
+//! - radio links and power saving: round trips vary without regard to the flight.
+//! - `delayed-ack`: single ACKs are late.
+//!
+//! ## The fix
+//! Queue management at the bottleneck: `tc qdisc replace dev DEV root cake bandwidth RATE` or fq_codel; smaller buffers; a
+//! sender with BBR keeps the queue short by itself.
+//!
+//! ## References
+//! RFC 7567, RFC 8289 (CoDel), RFC 8290 (fq_codel); Gettys and Nichols 2011.
+
+use super::say::{evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "bufferbloat", source: include_str!("bufferbloat.rs"), check: Check::Transfer(check) };
+
+const GROWTH: Nanos = Nanos::from_millis(30);
+/// Rounds needed for a correlation to mean something.
+const LEAST_ROUNDS: usize = 5;
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let least = case.context.rtt?;
+    let pairs = flights_and_times(case);
+    if pairs.len() < LEAST_ROUNDS {
+        return None;
+    }
+    let mut times: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();
+    times.sort_unstable_by(f64::total_cmp);
+    let high = times[(times.len() * 95 / 100).min(times.len() - 1)];
+    let growth = Nanos::from_secs_f64(high / 1e3) - least;
+    let follows = correlation(&pairs);
+    if growth < GROWTH || follows < 0.6 {
+        return None;
+    }
+    let summary = format!(
+        "a queue on the path grew with the bytes in flight: round trips went from {} to {}",
+        time(least),
+        time(least + growth),
+    );
+    let mut found = finding("bufferbloat", growth, case.trust(0.8), summary);
+    found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("95th percentile over the rounds", high, "ms", &[]));
+    found.evidence.push(evidence("correlation with the bytes in flight", follows, "", &[]));
+    found.fix = fix(
+        Actor::Network,
+        "manage the queue at the bottleneck (CAKE, fq_codel) or make its buffer smaller",
+        Some("tc qdisc replace dev DEV root cake bandwidth RATE".into()),
+    );
+    Some(found)
+}
+
+/// Each round's flight in bytes and round trip in milliseconds. Next to the receiver ACKs come at once whatever the queue is,
+/// and a round's own length is the round trip.
+fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
+    let rounds = &case.transfer.rounds;
+    let toward = &case.facts.vantage.toward;
+    let by_length = toward[case.sender] > toward[1 - case.sender];
+    let next_start = |index: usize| rounds.get(index + 1).map(|next| next.start);
+    rounds
+        .iter()
+        .enumerate()
+        .filter(|(_, round)| round.in_flight > 0 && round.merged == 1)
+        .filter_map(|(index, round)| {
+            let time = if by_length { next_start(index)? - round.start } else { round.rtt? };
+            Some((round.in_flight as f64, time.as_millis_f64()))
+        })
+        .collect()
+}
+
+/// Pearson's r.
+fn correlation(pairs: &[(f64, f64)]) -> f64 {
+    let n = pairs.len() as f64;
+    let mean = |pick: fn(&(f64, f64)) -> f64| pairs.iter().map(pick).sum::<f64>() / n;
+    let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for &(x, y) in pairs {
+        xy += (x - mx) * (y - my);
+        xx += (x - mx) * (x - mx);
+        yy += (y - my) * (y - my);
+    }
+    if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 }
+}

@@ -1,0 +1,125 @@
+//! What a rule may look at.
+
+use crate::analysis::{End, Limit, LimitShare};
+use crate::flow::Side;
+use crate::limit::{Context, Partition, Plateau};
+use crate::tcp::facts::{Facts, HalfFacts, TransferFacts};
+use crate::units::Nanos;
+use std::net::IpAddr;
+
+/// One transfer.
+#[derive(Debug)]
+pub struct TransferCase<'a> {
+    /// Its connection.
+    pub facts: &'a Facts,
+    /// Who sends.
+    pub sender: Side,
+    /// What TCP did.
+    pub transfer: &'a TransferFacts,
+    /// What held it.
+    pub partition: &'a Partition,
+    /// What went before it.
+    pub before: &'a [LimitShare],
+    /// Segment size, round trip.
+    pub context: Context,
+    /// Earlier transfers of the same sender on this connection.
+    pub earlier: &'a [TransferFacts],
+}
+
+impl TransferCase<'_> {
+    /// The sender's direction.
+    pub(super) fn half(&self) -> &HalfFacts {
+        &self.facts.halves[self.sender]
+    }
+
+    /// How long it took.
+    pub(super) fn duration(&self) -> Nanos {
+        self.transfer.duration()
+    }
+
+    /// Time under a limit.
+    pub(super) fn time(&self, limit: Limit) -> Nanos {
+        self.partition.time(limit)
+    }
+
+    /// Of its duration, 0–1.
+    pub(super) fn share(&self, time: Nanos) -> f64 {
+        time.0 as f64 / self.duration().0.max(1) as f64
+    }
+
+    /// Payload bits per second.
+    pub(super) fn rate(&self) -> f64 {
+        let seconds = self.duration().as_secs_f64();
+        if seconds > 0.0 { self.transfer.bytes() as f64 * 8.0 / seconds } else { 0.0 }
+    }
+
+    /// Typical round trip, or else the least one.
+    pub(super) fn rtt(&self) -> Option<Nanos> {
+        self.facts.rtt.p50.or(self.facts.rtt.min)
+    }
+
+    /// Confidence 0–1 in what rests on this capture: less for each thing that it does not show.
+    pub(super) fn trust(&self, confidence: f64) -> f64 {
+        let doubts = &self.facts.doubts;
+        let missing = self.transfer.unseen as f64 / self.transfer.bytes().max(1) as f64;
+        let mut trust = confidence;
+        if doubts.unseen_bytes > 0 && missing > 0.01 && self.transfer.retransmitted.unseen_original == 0 {
+            trust *= 0.7;
+        }
+        if doubts.one_direction {
+            trust *= 0.3;
+        }
+        if self.context.rtt.is_none() {
+            trust *= 0.6;
+        }
+        trust
+    }
+
+    /// The limit took at least this share of the time, and enough of it to be worth saying.
+    pub(super) fn matters(&self, time: Nanos, share: f64) -> bool {
+        time >= super::say::WORTH_SAYING && self.share(time) >= share
+    }
+
+    /// The plateau of flights, if it has one.
+    pub(super) fn plateau(&self) -> Option<Plateau> {
+        self.partition.shape.plateau
+    }
+}
+
+/// A connection with its transfers, each with what held it.
+#[derive(Debug)]
+pub struct ConnectionCase<'a> {
+    /// The connection.
+    pub facts: &'a Facts,
+    /// By sending side: each transfer and its partition, in time order.
+    pub transfers: [&'a [(TransferFacts, Partition)]; 2],
+}
+
+/// What remains of a connection for rules over several of them.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// The id in the analysis.
+    pub id: u64,
+    /// The client.
+    pub client: IpAddr,
+    /// The server's address and port.
+    pub server: (IpAddr, u16),
+    /// The server's name.
+    pub name: Option<String>,
+    /// First packet.
+    pub start: Nanos,
+    /// Last packet.
+    pub end: Nanos,
+    /// TCP and TLS handshakes.
+    pub handshakes: Nanos,
+    /// Time in slow start, over its transfers.
+    pub slow_start: Nanos,
+    /// Payload bytes, both ways.
+    pub bytes: u64,
+    /// Who ended it.
+    pub closed_by: Option<End>,
+    /// Round trip.
+    pub rtt: Option<Nanos>,
+    /// First frame.
+    pub first_frame: crate::analysis::Frame,
+}

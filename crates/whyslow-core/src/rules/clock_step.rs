@@ -1,0 +1,37 @@
+//! Time goes backwards, or jumps, in the capture.
+//!
+//! ## What it is
+//! The capturing host set its clock while it captured, or several queues were noted out of order. Every time difference over
+//! such a step is false.
+//!
+//! ## How it is recognised
+//! Packets whose time is before that of the packet in front of them.
+//!
+//! ## What it is confused with
+//! Files joined in the wrong order.
+//!
+//! ## The fix
+//! `reordercap` for packets out of order; let NTP slew the clock and not step it.
+//!
+//! ## References
+//! None.
+
+use super::say::thousands;
+use super::{Check, Rule};
+use crate::analysis::Problem;
+use crate::tcp::facts::Facts;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "clock-step", source: include_str!("clock_step.rs"), check: Check::Capture(check) };
+
+fn check(facts: &Facts) -> Option<Problem> {
+    let back = facts.doubts.backwards;
+    (back > 0).then(|| Problem {
+        slug: RULE.slug.into(),
+        count: back,
+        detail: format!(
+            "{} packets are older than the one before them; they are taken to be as late as that",
+            thousands(back)
+        ),
+    })
+}

@@ -1,0 +1,63 @@
+//! ACKs came late, and the sender waited for them.
+//!
+//! ## What it is
+//! A receiver may hold an ACK back in the hope of a second segment or of an answer to send it with (RFC 1122 section
+//! 4.2.3.2: up to 500 ms; Linux 40 ms and more, macOS and Windows up to 200 ms). When the last segment of a flight is a lone
+//! one and the sender can send nothing until it is acknowledged, the delay is added to the round trip.
+//!
+//! ## How it is recognised
+//! The ACK for all that was in flight comes 25 ms or more later than the path needs, while other ACKs of the same round do
+//! not, and new data follows it at once.
+//!
+//! ## What it is confused with
+//! - `nagle-delayed-ack`: the sender held back a small segment although it might have sent more.
+//! - `bufferbloat`: all ACKs are late, by an amount that follows the bytes in flight.
+//!
+//! ## The fix
+//! Let the sender have more in flight, so that no flight ends in a lone segment (see `sender-cap`, `receive-window`).
+//! On a Linux receiver, `ip route change … quickack 1`, or TCP_QUICKACK set again after every read.
+//!
+//! ## References
+//! RFC 1122 section 4.2.3.2, RFC 5681 section 4.2; Linux tcp(7).
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "delayed-ack", source: include_str!("delayed_ack.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::AckDelay);
+    if !case.matters(lost, 0.1) {
+        return None;
+    }
+    let spans: Vec<_> = case.partition.spans.iter().filter(|span| span.limit == Limit::AckDelay).collect();
+    let mut lengths: Vec<_> = spans.iter().map(|span| span.length()).collect();
+    lengths.sort_unstable();
+    let typical = *lengths.get(lengths.len() / 2)?;
+    let longest = spans.iter().max_by_key(|span| span.length())?;
+    let frames: Vec<_> = case
+        .transfer
+        .gaps
+        .iter()
+        .find(|gap| gap.end == longest.end)
+        .and_then(|gap| gap.ack_frame)
+        .into_iter()
+        .collect();
+    let number = spans.len() as u64;
+    let summary = format!(
+        "the receiver held back {} by about {} while the sender had nothing else to do",
+        count(number, "ACK"),
+        time(typical)
+    );
+    let mut found = finding("delayed-ack", lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), summary);
+    found.evidence.push(evidence("late ACKs", number as f64, "ACKs", &frames));
+    found.evidence.push(evidence("typical delay", typical.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Receiver,
+        "make the receiver acknowledge at once, or let the sender have more in flight so that no flight ends in a lone segment",
+        Some("ip route change default via GATEWAY quickack 1".into()),
+    );
+    Some(found)
+}

@@ -1,0 +1,68 @@
+//! Small writes waited for delayed ACKs: Nagle's algorithm against the receiver's delay.
+//!
+//! ## What it is
+//! Nagle's algorithm (RFC 896) holds a small segment back while another is unacknowledged; the receiver holds its ACK back
+//! in the hope of more (RFC 1122 section 4.2.3.2: up to 500 ms; Linux 40 ms, others 200 ms). A program that writes a header,
+//! then a body, and then reads makes the two wait for each other.
+//!
+//! ## How it is recognised
+//! A segment shorter than the MSS follows an earlier short one only after that was acknowledged, 25 ms or more later than
+//! the path alone needs, at least three times with delays alike within 10 % of their median.
+//!
+//! ## What it is confused with
+//! - a long path: the least round trip is taken off first.
+//! - `delayed-ack`: an ACK is late, but the sender waits for its window and not for Nagle.
+//! - `turn-taking`: the wait is for an answer.
+//!
+//! ## The fix
+//! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered stream flushed once).
+//! nginx: `tcp_nodelay on;`. HAProxy: `option http-no-delay`. Go and Node set it by default; Java and Python do not.
+//!
+//! ## References
+//! RFC 896, RFC 1122 section 4.2.3.4; Cheshire, "TCP Performance problems caused by interaction between Nagle's
+//! Algorithm and Delayed ACK", 2005.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "nagle-delayed-ack", source: include_str!("nagle_delayed_ack.rs"), check: Check::Connection(check) };
+
+const LEAST: usize = 3;
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let mut waits: Vec<Nanos> = Vec::new();
+    let mut frames = Vec::new();
+    for (transfer, partition) in case.transfers.iter().flat_map(|side| side.iter()) {
+        for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
+            waits.push(span.length());
+            if frames.len() < 6 {
+                frames.extend(transfer.gaps.iter().find(|gap| gap.start == span.start).map(|gap| gap.frames.1));
+            }
+        }
+    }
+    waits.sort_unstable();
+    let median = *waits.get(waits.len() / 2)?;
+    let alike = waits.iter().filter(|wait| (wait.0 - median.0).abs() * 10 <= median.0).count();
+    if alike < LEAST {
+        return None;
+    }
+    let lost: Nanos = waits.iter().copied().sum();
+    let confidence = if alike * 10 >= waits.len() * 8 { 0.95 } else { 0.75 };
+    let summary = format!(
+        "{} waited about {} each for a delayed ACK: the program writes in small pieces and then reads",
+        count(waits.len() as u64, "small segment"),
+        time(median),
+    );
+    let mut found = finding("nagle-delayed-ack", lost, confidence, summary);
+    found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));
+    found.evidence.push(evidence("typical wait", median.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Application,
+        "set TCP_NODELAY on the sending socket, or write header and body in one call",
+        Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into()),
+    );
+    Some(found)
+}

@@ -1,0 +1,98 @@
+//! Every exchange opened a connection of its own.
+//!
+//! ## What it is
+//! A new connection costs a round trip for TCP, one or two for TLS, and slow start from the beginning. A client that opens one
+//! for each request pays that every time: 1 MB over a path of 200 ms takes 1.9 s on a new connection and 0.4 s on a used
+//! one.
+//!
+//! ## How it is recognised
+//! Three or more connections from one client to one server, one after the other, whose handshakes and slow starts make up
+//! 30 % or more of the time that they took.
+//!
+//! ## What it is confused with
+//! - one-shots on purpose: health checks, cron jobs, far apart in time.
+//! - several connections at once (browsers): these overlap and are not counted.
+//!
+//! ## The fix
+//! Keep connections open: HTTP keep-alive, one client object with a pool (Python `requests.Session`, Go's default transport
+//! with its bodies read to the end, Java `HttpClient` shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`,
+//! `proxy_set_header Connection "";`. HAProxy: `http-reuse safe`. Look who closes: the end that sends FIN first.
+//!
+//! ## References
+//! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
+
+use super::say::{count, evidence, fix, time};
+use super::{Check, Outline, Rule};
+use crate::analysis::{Actor, End, Finding};
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+pub(super) const RULE: Rule = Rule {
+    slug: "new-connection-each-time",
+    source: include_str!("new_connection_each_time.rs"),
+    check: Check::Across(check),
+};
+
+const LEAST: usize = 3;
+const SHARE: f64 = 0.3;
+
+fn check(outlines: &[Outline]) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<&Outline>> = BTreeMap::new();
+    for outline in outlines.iter().filter(|outline| outline.bytes > 0) {
+        groups.entry((outline.client, outline.server)).or_default().push(outline);
+    }
+    groups.values_mut().filter_map(|group| check_group(group)).collect()
+}
+
+fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
+    group.sort_by_key(|outline| outline.start);
+    // One after the other: those that begin while an earlier one lasts are a pool at work.
+    let mut busy_until = Nanos(i64::MIN);
+    let mut series = Vec::new();
+    for outline in group.iter() {
+        if outline.start >= busy_until {
+            series.push(*outline);
+        }
+        busy_until = busy_until.max(outline.end);
+    }
+    if series.len() < LEAST || series.len() * 10 < group.len() * 7 {
+        return None;
+    }
+    // The first one has to be opened in any case.
+    let lost: Nanos = series[1..].iter().map(|outline| outline.handshakes + outline.slow_start).sum();
+    let whole: Nanos = series.iter().map(|outline| outline.end - outline.start).sum();
+    if (lost.0 as f64) < SHARE * whole.0 as f64 || lost < super::say::WORTH_SAYING {
+        return None;
+    }
+    let first = series[0];
+    let closer = |end: End| series.iter().filter(|outline| outline.closed_by == Some(end)).count();
+    let (client, server) = (closer(End::Client), closer(End::Server));
+    let who = match (client, server) {
+        (0, 0) => "nobody was seen to close them",
+        (client, server) if client >= server => "the client closed them",
+        _ => "the server closed them",
+    };
+    let name = first.name.clone().unwrap_or_else(|| format!("{}:{}", first.server.0, first.server.1));
+    let summary = format!(
+        "{} to {name} one after the other; opening them again took {} of {} ({who})",
+        count(series.len() as u64, "connection"),
+        time(lost),
+        time(whole),
+    );
+    let mut found = super::say::finding("new-connection-each-time", lost, 0.85, summary);
+    let frames: Vec<_> = series.iter().take(6).map(|outline| outline.first_frame).collect();
+    found.evidence.push(evidence("connections one after the other", series.len() as f64, "connections", &frames));
+    found.evidence.push(evidence("closed by the client", client as f64, "connections", &[]));
+    found.evidence.push(evidence("closed by the server", server as f64, "connections", &[]));
+    found.fix = fix(
+        Actor::Application,
+        if client >= server {
+            "keep the connection open in the client: one client object with a pool, and answers read to their end"
+        } else {
+            "let the server keep connections open (keep-alive and its timeout), as it is the one that closes"
+        },
+        None,
+    );
+    found.connections = series.iter().map(|outline| outline.id).collect();
+    Some(found)
+}

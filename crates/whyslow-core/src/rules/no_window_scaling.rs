@@ -1,0 +1,74 @@
+//! One of the SYNs had no window scale option, so no window can exceed 65,535 bytes.
+//!
+//! ## What it is
+//! The window field of a TCP header has 16 bits. Larger windows need the scale option in both SYNs (RFC 7323). Where one
+//! lacks it, at most 65,535 bytes can be in flight: 4 MB take 10 s over a path of 150 ms, on any link.
+//!
+//! ## How it is recognised
+//! The option is missing from the SYN or the SYN-ACK as captured, and the flights reach the unscaled window. Without the
+//! handshake in the capture it is never asserted.
+//!
+//! ## What it is confused with
+//! - `receive-window`: scaling is on and the buffer is small.
+//! - `sender-cap`: 65,535 bytes in flight below a larger window.
+//!
+//! ## The fix
+//! `sysctl -w net.ipv4.tcp_window_scaling=1` on the end whose SYN lacks it. If that end has it on, a balancer, firewall or
+//! proxy between strips the option: capture on both sides of it. Note that SYN cookies without timestamps lose it too.
+//!
+//! ## References
+//! RFC 7323 section 2.
+
+use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "no-window-scaling", source: include_str!("no_window_scaling.rs"), check: Check::Transfer(check) };
+
+/// The option was seen to be missing, and what the windows held back is large enough to come from that.
+pub(super) fn applies(case: &TransferCase<'_>) -> bool {
+    let offers = &case.facts.handshake.offers;
+    let missing =
+        case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+    // A window far below the field's limit is small for another reason.
+    missing && case.half().max_window.is_some_and(|window| window >= 32_768)
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::ReceiveWindow);
+    if !applies(case) || !case.matters(lost, 0.2) {
+        return None;
+    }
+    let window = case.half().max_window?;
+    let rtt = case.rtt()?;
+    let offers = &case.facts.handshake.offers;
+    let missing: Vec<&str> = [case.facts.client, 1 - case.facts.client]
+        .into_iter()
+        .zip(["the client's SYN", "the server's SYN-ACK"])
+        .filter(|&(side, _)| offers[side].is_some_and(|offer| offer.window_scale.is_none()))
+        .map(|(_, name)| name)
+        .collect();
+    let summary = format!(
+        "there is no window scale option in {}, so no more than {} B can be in flight: {} B / {} = {}",
+        missing.join(" and "),
+        thousands(window),
+        thousands(window),
+        time(rtt),
+        rate(window_rate(window, rtt)),
+    );
+    let mut found = finding("no-window-scaling", lost, case.trust(0.95), summary);
+    let syns: Vec<_> = [case.facts.handshake.syn, case.facts.handshake.syn_ack].iter().flatten().map(|s| s.1).collect();
+    found.evidence.push(evidence("handshake without the option", missing.len() as f64, "SYNs", &syns));
+    found.evidence.push(evidence("largest window", window as f64, "B", &[]));
+    found.evidence.push(evidence("window / round trip", window_rate(window, rtt), "bit/s", &[]));
+    found.fix = fix(
+        Actor::Network,
+        format!(
+            "turn window scaling on where {} comes from, or find the balancer or firewall on the way that strips the option",
+            missing.join(" and ")
+        ),
+        Some("sysctl -w net.ipv4.tcp_window_scaling=1".into()),
+    );
+    Some(found)
+}

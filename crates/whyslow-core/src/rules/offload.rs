@@ -1,0 +1,38 @@
+//! Segments in the capture are larger than the network carries: offload at the capturing host.
+//!
+//! ## What it is
+//! With segmentation offload (TSO, GSO) the sending host gives the network card large pieces, captured before they are cut;
+//! with receive offload (GRO, LRO) the receiving host joins packets before they are captured. Sizes and the spacing of single
+//! packets are not those on the wire. Nothing is wrong with the connection.
+//!
+//! ## How it is recognised
+//! Payload larger than the MSS of the handshake (or than 1,460 bytes without one).
+//!
+//! ## What it is confused with
+//! Jumbo frames: there the MSS of the handshake is large as well.
+//!
+//! ## The fix
+//! None needed. To see single packets, `ethtool -K DEV tso off gso off gro off` while capturing.
+//!
+//! ## References
+//! Linux networking/segmentation-offloads.
+
+use super::say::count;
+use super::{Check, Rule};
+use crate::analysis::Problem;
+use crate::tcp::facts::Facts;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "offload", source: include_str!("offload.rs"), check: Check::Capture(check) };
+
+fn check(facts: &Facts) -> Option<Problem> {
+    let large = facts.doubts.larger_than_mss;
+    (large > 0).then(|| Problem {
+        slug: RULE.slug.into(),
+        count: large,
+        detail: format!(
+            "{} larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire",
+            count(large, "segment")
+        ),
+    })
+}

@@ -1,0 +1,32 @@
+//! Only one direction of the connection is in the capture.
+//!
+//! ## What it is
+//! A mirror port or a path that differs by direction shows the data without its ACKs, or the ACKs without the data. Round
+//! trips, windows and retransmissions by kind cannot be told.
+//!
+//! ## How it is recognised
+//! Packets of one end only, though payload was sent.
+//!
+//! ## What it is confused with
+//! A server that does not answer: then there is no payload.
+//!
+//! ## The fix
+//! Capture at one of the two hosts, or mirror both directions.
+//!
+//! ## References
+//! None.
+
+use super::{Check, Rule};
+use crate::analysis::Problem;
+use crate::tcp::facts::Facts;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "one-direction", source: include_str!("one_direction.rs"), check: Check::Capture(check) };
+
+fn check(facts: &Facts) -> Option<Problem> {
+    facts.doubts.one_direction.then(|| Problem {
+        slug: RULE.slug.into(),
+        count: 1,
+        detail: "packets of one end only: rates and bytes can be told, what limited the transfer cannot".into(),
+    })
+}

@@ -1,0 +1,68 @@
+//! Packets overtook each other on the way.
+//!
+//! ## What it is
+//! Paths with several links side by side (LAG, ECMP by packet), radio retransmission, or parallel queues in a host may deliver
+//! packets in another order. A sender takes a gap for loss after three later segments, or a quarter of a round trip with
+//! RACK, and then slows down for nothing.
+//!
+//! ## How it is recognised
+//! A segment that came late carries an older timestamp or IP identification than those that overtook it: it was sent
+//! before them, once.
+//!
+//! ## What it is confused with
+//! - `loss`: a late segment with a newer timestamp, a round trip or more late, is a retransmission whose first copy was lost.
+//! - a capture with several queues may note packets in another order than they passed.
+//!
+//! ## The fix
+//! Balance by flow and not by packet; check LAG hashing, parallel tunnels, and receive offloads.
+//!
+//! ## References
+//! RFC 4737, RFC 5236, RFC 8985 section 3.3.2.
+
+use super::say::{evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "reordering", source: include_str!("reordering.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
+    let late = case.transfer.out_of_order.max(case.transfer.healed_holes);
+    let share = late as f64 / case.transfer.segments.max(1) as f64;
+    if late < 3 || share < 0.002 {
+        return None;
+    }
+    // It costs what it made the sender repair: all of it where nothing was lost.
+    let kinds = &case.transfer.retransmitted;
+    let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
+    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::CongestionAvoidance);
+    let cost = repairing.scale(late as f64 / (late + lost_segments).max(1) as f64);
+    if !case.matters(cost, 0.05) {
+        return None;
+    }
+    let extent = case.half().reorder_extent;
+    let summary = format!(
+        "{} of {} segments came after later ones{}, and the sender took some of them for lost",
+        thousands(late),
+        thousands(case.transfer.segments),
+        if extent > Nanos::ZERO { format!(", by up to {}", time(extent)) } else { String::new() },
+    );
+    let mut found = finding("reordering", cost, case.trust(0.75), summary);
+    found.evidence.push(evidence("segments overtaken", late as f64, "segments", &[]));
+    found.evidence.push(evidence("share of segments", share * 100.0, "%", &[]));
+    if extent > Nanos::ZERO {
+        found.evidence.push(evidence("latest by", extent.as_millis_f64(), "ms", &[]));
+    }
+    if case.transfer.healed_holes > 0 {
+        let figure = "holes reported by SACK that closed by themselves";
+        found.evidence.push(evidence(figure, case.transfer.healed_holes as f64, "holes", &[]));
+    }
+    found.fix = fix(
+        Actor::Network,
+        "find the links in parallel (ECMP, LAG) that split this flow by packet, and balance by flow",
+        None,
+    );
+    Some(found)
+}

@@ -1,0 +1,95 @@
+//! A warm connection was idle for a while, and its sender began with a small window again.
+//!
+//! ## What it is
+//! A sender that has been silent for longer than its retransmission timer may not trust its old congestion window (RFC 5681
+//! section 4.1, RFC 2861). Linux halves it for every timer period of silence, down to the initial window, unless
+//! `tcp_slow_start_after_idle` is 0. So a kept-alive connection loses what keeping it alive was for.
+//!
+//! ## How it is recognised
+//! Silence longer than the timer (200 ms at least), then a first flight of no more than about 10 segments though an
+//! earlier one on the same connection was at least twice as large, and growth again from there.
+//!
+//! ## What it is confused with
+//! - `application`: the program wrote less; the flight ends in a segment shorter than the MSS and does not grow.
+//! - `timeout`: the first segment after the silence is a retransmission.
+//! - BBR keeps its model over idle times and does not heed the switch.
+//!
+//! ## The fix
+//! `sysctl -w net.ipv4.tcp_slow_start_after_idle=0` on the sender, or keep the connection busy (a small transfer more often
+//! than every timer period), or send larger batches.
+//!
+//! ## References
+//! RFC 5681 section 4.1, RFC 2861, RFC 7661 (the better way); Linux ip-sysctl(7).
+
+use super::say::{evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "restart-after-idle", source: include_str!("restart_after_idle.rs"), check: Check::Transfer(check) };
+
+/// The timer below which no common sender restarts.
+const LEAST_TIMER: Nanos = Nanos::from_millis(200);
+
+/// How long the sender was idle before this transfer, and the largest flight that it had had.
+fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {
+    let last = case.earlier.last()?;
+    let largest = case.earlier.iter().map(|transfer| transfer.max_in_flight).max()?;
+    Some((case.transfer.start - last.last_send, largest))
+}
+
+/// Whether this transfer's slow start is a start over.
+pub(super) fn is_restart(case: &TransferCase<'_>) -> bool {
+    restart(case).is_some()
+}
+
+fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
+    if case.time(Limit::SlowStart) == Nanos::ZERO {
+        return None;
+    }
+    let timer = LEAST_TIMER.max(case.context.rtt?);
+    let small = |round: usize, largest: u64| {
+        let flight = case.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
+        flight * 2 <= largest && flight >= case.context.mss && flight <= 12 * case.context.mss.max(1460)
+    };
+    if let Some((idle, largest)) = idle_before(case)
+        && idle > timer
+        && small(0, largest)
+    {
+        return Some((idle, largest, 0));
+    }
+    // The pause may lie inside one transfer, when nobody asked for its second part.
+    case.partition.shape.restarts.iter().find_map(|&round| {
+        let largest = case.transfer.rounds[..round].iter().map(|round| round.in_flight).max()?;
+        let start = case.transfer.rounds[round].start;
+        let idle = case.transfer.gaps.iter().find(|gap| gap.end == start).map(|gap| gap.end - gap.start)?;
+        (idle > timer && small(round, largest)).then_some((idle, largest, round))
+    })
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::SlowStart);
+    let (idle, largest, round) = restart(case)?;
+    if !case.matters(lost, 0.15) && lost < Nanos::from_millis(2) {
+        return None;
+    }
+    let first = case.transfer.rounds.get(round)?;
+    let summary = format!(
+        "after {} of silence the sender began again with {} B in flight, though it had had {} B: {} spent opening its window once more",
+        time(idle),
+        thousands(first.in_flight),
+        thousands(largest),
+        time(lost),
+    );
+    let mut found = finding("restart-after-idle", lost, case.trust(0.9), summary);
+    found.evidence.push(evidence("silence", idle.as_secs_f64(), "s", &[first.first_frame]));
+    found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &[first.first_frame, first.last_frame]));
+    found.evidence.push(evidence("largest flight before", largest as f64, "B", &[]));
+    found.fix = fix(
+        Actor::Sender,
+        "let idle connections keep their congestion window",
+        Some("sysctl -w net.ipv4.tcp_slow_start_after_idle=0".into()),
+    );
+    Some(found)
+}

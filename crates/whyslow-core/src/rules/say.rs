@@ -1,0 +1,81 @@
+//! Words and figures for findings.
+
+use crate::analysis::{Actor, Evidence, Finding, Fix, Frame};
+use crate::units::Nanos;
+
+/// Less than this is not worth a finding: a person does not notice it, and timers and schedulers alone can cost it.
+pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
+
+/// A finding to which evidence and a fix are added.
+pub(super) fn finding(cause: &'static str, seconds: Nanos, confidence: f64, summary: String) -> Finding {
+    Finding {
+        cause,
+        seconds,
+        confidence: (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0,
+        summary,
+        evidence: Vec::new(),
+        fix: None,
+        predicted_s: None,
+        connections: Vec::new(),
+        settle: None,
+    }
+}
+
+/// A figure with the frames that show it.
+pub(super) fn evidence(figure: impl Into<String>, value: f64, unit: &'static str, frames: &[Frame]) -> Evidence {
+    let value = if value.is_finite() { (value * 1e6).round() / 1e6 } else { 0.0 };
+    let counts = unit.len() > 2 && !unit.contains('/');
+    let unit = unit.strip_suffix('s').filter(|_| counts && value == 1.0).unwrap_or(unit);
+    Evidence { frames: frames.to_vec(), figure: figure.into(), value, unit }
+}
+
+/// What to do.
+pub(super) fn fix(who: Actor, what: impl Into<String>, command: Option<String>) -> Option<Fix> {
+    Some(Fix { who, what: what.into(), command })
+}
+
+/// `1234567` → `1,234,567`.
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A time with three figures: `25.7 ms`, `1.02 s`.
+pub(super) fn time(time: Nanos) -> String {
+    let ms = time.as_millis_f64();
+    match ms.abs() {
+        ms_abs if ms_abs < 10.0 => format!("{ms:.2} ms"),
+        ms_abs if ms_abs < 100.0 => format!("{ms:.1} ms"),
+        ms_abs if ms_abs < 1_000.0 => format!("{ms:.0} ms"),
+        _ => format!("{:.2} s", ms / 1e3),
+    }
+}
+
+/// A rate in bits per second, with three figures.
+pub(super) fn rate(bits: f64) -> String {
+    match bits {
+        bits if bits < 1e4 => format!("{bits:.0} bit/s"),
+        bits if bits < 1e6 => format!("{:.0} kbit/s", bits / 1e3),
+        bits if bits < 1e7 => format!("{:.2} Mbit/s", bits / 1e6),
+        bits if bits < 1e9 => format!("{:.1} Mbit/s", bits / 1e6),
+        bits => format!("{:.2} Gbit/s", bits / 1e9),
+    }
+}
+
+/// `3 rounds`, `1 round`.
+pub(super) fn count(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(number))
+}
+
+/// Bits per second of a window's worth of bytes a round trip.
+pub(super) fn window_rate(bytes: u64, rtt: Nanos) -> f64 {
+    if rtt > Nanos::ZERO { bytes as f64 * 8.0 / rtt.as_secs_f64() } else { 0.0 }
+}

@@ -1,0 +1,118 @@
+//! The sender never had more than a certain amount in flight, though the receiver allowed more.
+//!
+//! ## What it is
+//! A sending program hands data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds what is on the way until it is
+//! acknowledged. A full buffer stops the sender like a full window does, and the rate cannot exceed buffer / round trip. A
+//! proxy's own buffer, or a clamped congestion window, does the same.
+//!
+//! ## How it is recognised
+//! Four rounds or more whose flights are within 3 segments of each other and do not rise, no loss, room left in the
+//! receiver's window, and ACKs that start the sender again. The rate that follows, cap / RTT, agrees with the measured one.
+//!
+//! ## What it is confused with
+//! - `protocol-window` (SSH, HTTP/2, SFTP): a small message of the other side starts it again, not an ACK. With such
+//!   messages encrypted inside large ones the two look the same.
+//! - `receive-window`: the flights reach the right edge.
+//! - congestion avoidance: flights rise by a segment every one or two rounds.
+//!
+//! ## The fix
+//! On the sender, let the buffer grow: remove SO_SNDBUF from the program, `sysctl -w net.ipv4.tcp_wmem="4096 65536 BYTES"`
+//! (about 0.94 of the largest value can be in flight on Linux). For proxies: nginx `sndbuf=` of `listen` and
+//! `proxy_buffers`; HAProxy `tune.sndbuf.client`, `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`.
+//!
+//! ## References
+//! Linux tcp(7), socket(7); Rüth et al. 2017 and Araujo et al. 2016 on transfers limited by their hosts.
+
+use super::receive_window::frames_of;
+use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "sender-cap", source: include_str!("sender_cap.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::SenderCap);
+    if !case.matters(lost, 0.2) {
+        return None;
+    }
+    let plateau = case.plateau()?;
+    let rtt = case.rtt()?;
+    // What leaves in a cycle of a large and a small flight is the buffer's size; else the flight itself.
+    let (cap, time_of_it) = plateau.cycle.unwrap_or((plateau.bytes, rtt));
+    let predicted = window_rate(cap, time_of_it);
+    let share = case.share(lost);
+    let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
+    let confidence = match (closes, share >= 0.5) {
+        (true, true) => 0.9,
+        (false, true) => 0.75,
+        _ => 0.6,
+    };
+    let allowed = plateau.window.map_or("an unknown window".into(), |window| format!("{} B", thousands(window)));
+    let flight = match plateau.cycle {
+        None => format!("had more than {} B in flight", thousands(cap)),
+        Some(_) => format!("sent more than {} B in two round trips (a large flight and a small one)", thousands(cap)),
+    };
+    let summary = format!(
+        "the sender never {flight}, though the receiver allowed {allowed}: {} B / {} = {}",
+        thousands(cap),
+        time(time_of_it),
+        rate(predicted),
+    );
+    let mut found = finding("sender-cap", lost, case.trust(confidence), summary);
+    let rounds = plateau.after - plateau.first;
+    let frames = frames_of(case, Limit::SenderCap);
+    if let Some((bytes, cycle)) = plateau.cycle {
+        found.evidence.push(evidence("bytes in two rounds", bytes as f64, "B", &frames));
+        found.evidence.push(evidence("time of two rounds", cycle.as_millis_f64(), "ms", &[]));
+    }
+    found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
+    found.evidence.push(evidence("rounds with that flight", rounds as f64, "rounds", &frames));
+    if let Some(window) = plateau.window {
+        found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
+    }
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("cap / round trip", predicted, "bit/s", &[]));
+    found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+    let target = ((2.0 * 100e6 / 8.0 * rtt.as_secs_f64() / 0.94) as u64).div_ceil(65_536).max(1) * 65_536;
+    found.fix = fix(
+        Actor::Sender,
+        format!(
+            "{}; 100 Mbit/s at this round trip needs a buffer of {} B (2 × bandwidth × RTT, of which about 0.94 can be in flight)",
+            candidates(cap, case.context.mss),
+            thousands(target)
+        ),
+        Some(format!("sysctl -w net.ipv4.tcp_wmem=\"4096 65536 {target}\"")),
+    );
+    found.settle = Some(format!(
+        "a full send buffer, a proxy's buffer and a window of the application's protocol look alike after {}: look at `ss -tmi` on the sender while it runs",
+        count(rounds as u64, "round")
+    ));
+    Some(found)
+}
+
+/// Who commonly stops at this value.
+fn candidates(bytes: u64, mss: u64) -> String {
+    let near = |value: u64| bytes.abs_diff(value) <= mss.min(value / 20 + 1);
+    let known: Option<(u64, &str)> = [
+        (16_384, "16 KiB: a default SO_SNDBUF or a TLS record at a time"),
+        (32_768, "32 KiB: a proxy's or balancer's send buffer"),
+        (65_535, "64 KiB − 1: a middlebox or stack that ignores window scaling"),
+        (65_536, "64 KiB: a socket or copy buffer"),
+        (131_072, "128 KiB: a socket or copy buffer"),
+        (262_144, "256 KiB: a socket or copy buffer"),
+        (524_288, "512 KiB: a socket or copy buffer"),
+        (1_048_576, "1 MiB: a socket or copy buffer"),
+        (2_097_152, "2 MiB: an SSH or HTTP/2 window"),
+        (4_194_304, "4 MiB: Linux' default tcp_wmem limit"),
+    ]
+    .into_iter()
+    .find(|&(value, _)| near(value));
+    match known {
+        Some((_, who)) => format!("find what stops the sender at {} B ({who}) and raise it", thousands(bytes)),
+        None => format!(
+            "find what stops the sender at {} B (SO_SNDBUF or tcp_wmem, a proxy's buffer, a clamped congestion window) and raise it",
+            thousands(bytes)
+        ),
+    }
+}

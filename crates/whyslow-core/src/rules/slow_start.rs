@@ -1,0 +1,115 @@
+//! The sender spent most of the transfer opening its congestion window.
+//!
+//! ## What it is
+//! A TCP sender does not know what the path can carry, so it begins with a small flight (the initial window, 10 segments on
+//! today's systems, RFC 6928) and about doubles it for every round trip that goes well (RFC 5681 section 3.1). A transfer
+//! of B bytes needs about ⌈log2(B / (IW · MSS) + 1)⌉ round trips, however fast the path is: on a far path the round trips
+//! are the time.
+//!
+//! ## How it is recognised
+//! Flights that grow by 20 % or more from round to round, each begun by an ACK while the receiver's window still had room,
+//! and no loss before. Those rounds take 15 % of the transfer's time or more.
+//!
+//! ## What it is confused with
+//! - `restart-after-idle`: the connection was warm and started over after a pause.
+//! - `application`: a program that writes more and more; its flights end in a segment shorter than the MSS.
+//! - `receive-window`: the receiver's window grows each round by autotuning, and it is the window that is full.
+//!
+//! ## The fix
+//! Keep connections open and reuse them: a warm connection sends the same bytes in one round trip. Where that is not
+//! possible, raise the sender's initial window: `ip route change default via GATEWAY initcwnd N` (Linux). The receiver's
+//! first window caps it (`initrwnd`, or tcp_rmem's middle value). Move the data nearer, so that a round trip costs less.
+//!
+//! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive pools
+//!   (`keepalive 32;` in an nginx upstream block) avoid slow start altogether.
+//!
+//! ## References
+//! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window", 2010.
+
+use super::receive_window::frames_of;
+use super::say::{count, evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Fix, Limit};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "slow-start", source: include_str!("slow_start.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::SlowStart);
+    if !case.matters(lost, 0.15) || super::restart_after_idle::is_restart(case) {
+        return None;
+    }
+    let rounds = &case.transfer.rounds;
+    let first = rounds.first()?;
+    let mss = case.context.mss;
+    let needed = case.transfer.bytes().div_ceil(mss);
+    // Where much of the transfer is not in the capture, the first flight is not known.
+    let seen = case.transfer.unseen * 10 <= case.transfer.bytes();
+    let initial = first.in_flight.div_ceil(mss);
+    let from = if seen { format!(", from {} B a round trip", thousands(first.in_flight)) } else { String::new() };
+    let summary =
+        format!("the sender spent {} of {} opening its congestion window{from}", time(lost), time(case.duration()),);
+    let confidence = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
+    let mut found = finding("slow-start", lost, case.trust(confidence), summary);
+    let frames = frames_of(case, Limit::SlowStart);
+    let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
+    found.evidence.push(evidence("rounds that opened the window", opening as f64, "rounds", &frames));
+    if seen {
+        let frames = [first.first_frame, first.last_frame];
+        found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &frames));
+    }
+    if let Some(rtt) = case.rtt() {
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+        let model = rounds_needed(needed, INITIAL_WINDOW);
+        let figure = format!("round trips that {} need from a window of {INITIAL_WINDOW}", count(needed, "segment"));
+        found.evidence.push(evidence(figure, f64::from(model), "rounds", &[]));
+    }
+    found.fix = remedy(case, if seen { initial } else { INITIAL_WINDOW }, needed);
+    Some(found)
+}
+
+/// Today's usual initial window, segments (RFC 6928).
+const INITIAL_WINDOW: u64 = 10;
+
+/// Round trips until so many segments are sent, when the flight doubles each time: ⌈log2(n / window + 1)⌉.
+fn rounds_needed(segments: u64, window: u64) -> u32 {
+    (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
+}
+
+/// A larger first flight, as far as the receiver's first window lets it, or none at all.
+fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
+    let mss = case.context.mss;
+    let window = case.transfer.rounds.first()?.window.filter(|&window| window < case.transfer.bytes());
+    let cap = window.map(|window| window / mss);
+    let target = cap.map_or(needed, |cap| cap.min(needed)).max(initial);
+    let limited = match (cap, window) {
+        (Some(cap), Some(window)) if cap < needed => format!(
+            "; the receiver's first window of {} B lets no more than {} out at once: raise its initrwnd or tcp_rmem as well to send all {} in one round trip",
+            thousands(window),
+            count(cap, "segment"),
+            count(needed, "segment"),
+        ),
+        _ => String::new(),
+    };
+    if target > initial {
+        let what = format!(
+            "keep the connection open and reuse it, or raise the sender's initial congestion window from {initial} to {target} segments{limited}",
+        );
+        fix(Actor::Sender, what, Some(format!("ip route change default via GATEWAY initcwnd {target}")))
+    } else {
+        fix(Actor::Application, format!("keep the connection open and reuse it{limited}"), None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounds_needed;
+
+    #[test]
+    fn rounds_follow_the_closed_form() {
+        for segments in 1..3000u64 {
+            let exact = (1..).find(|&rounds| 10 * ((1u64 << rounds) - 1) >= segments);
+            assert_eq!(Some(rounds_needed(segments, 10)), exact, "{segments} segments");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Segments were sent again although the first copies had arrived.
+//!
+//! ## What it is
+//! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss that was none: a timer
+//! shorter than a sudden delay, reordering taken for loss, a tail-loss probe of an old kernel behind a proxy.
+//!
+//! ## How it is recognised
+//! The receiver says so by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy (Eifel, RFC 3522).
+//!
+//! ## What it is confused with
+//! - lost ACKs: these give D-SACKs as well. What is certain is that the data had arrived.
+//! - `loss`: the first copy had not arrived.
+//!
+//! ## The fix
+//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor (`ip route change … rto_min`), and look for what
+//! delays in bursts: radio links, power saving, virtual machines that are not scheduled.
+//!
+//! ## References
+//! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.
+
+use super::say::{evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule = Rule {
+    slug: "spurious-retransmission",
+    source: include_str!("spurious_retransmission.rs"),
+    check: Check::Transfer(check),
+};
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let kinds = &case.transfer.retransmitted;
+    let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
+    if kinds.spurious == 0 || kinds.spurious * 100 < case.transfer.segments {
+        return None;
+    }
+    let share = kinds.spurious as f64 / all as f64;
+    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout) + case.time(Limit::CongestionAvoidance);
+    let lost = repairing.scale(share);
+    if !case.matters(lost, 0.05) {
+        return None;
+    }
+    let summary = format!(
+        "{} of {} retransmissions were needless, as the data had arrived: about {} of the time spent on repair",
+        thousands(kinds.spurious),
+        thousands(all),
+        time(lost),
+    );
+    let mut found = finding("spurious-retransmission", lost, case.trust(0.75), summary);
+    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    found.evidence.push(evidence("needless retransmissions", kinds.spurious as f64, "segments", &frames));
+    found.fix = fix(
+        Actor::Sender,
+        "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",
+        Some("ip route change default via GATEWAY rto_min 500ms".into()),
+    );
+    Some(found)
+}

@@ -1,0 +1,62 @@
+//! The connection's opening had to be sent again.
+//!
+//! ## What it is
+//! A SYN or SYN-ACK that is lost is sent again after a second, then two, then four (RFC 6298 with an initial timer of
+//! 1 s): the opening takes seconds before a byte is sent.
+//!
+//! ## How it is recognised
+//! The same SYN or SYN-ACK more than once in the capture.
+//!
+//! ## What it is confused with
+//! A SYN-ACK lost on its way back looks the same at the client as a SYN lost on its way there. A capture at the server
+//! tells.
+//!
+//! ## The fix
+//! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`), a firewall that drops, or loss on the
+//! path.
+//!
+//! ## References
+//! RFC 6298 section 2.1 and 5.7; Linux listen(2).
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, Finding, Frame};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "syn-loss", source: include_str!("syn_loss.rs"), check: Check::Connection(check) };
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let handshake = &facts.handshake;
+    let [a, b] = handshake.retries;
+    if a + b == 0 {
+        return None;
+    }
+    let (syn, first) = handshake.syn.or(handshake.syn_ack)?;
+    let done = handshake.ack.map_or(facts.last, |(time, _)| time);
+    let lost = (done - syn - facts.min_rtt().unwrap_or_default()).or_zero();
+    if lost < super::say::WORTH_SAYING {
+        return None;
+    }
+    let again = handshake.retries[facts.client];
+    let answers = handshake.retries[1 - facts.client];
+    let what = match (again, answers) {
+        (syns, 0) => format!("the SYN was sent {} more", count(syns, "time")),
+        (0, answers) => format!("the SYN-ACK was sent {} more", count(answers, "time")),
+        (syns, answers) => {
+            format!("the SYN was sent {} more and the SYN-ACK {}", count(syns, "time"), count(answers, "time"))
+        }
+    };
+    let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
+    let mut found = finding("syn-loss", lost, 0.9, format!("{what}: {ended} {}", time(done - syn)));
+    let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
+    found.evidence.push(evidence("SYNs sent again", again as f64, "SYNs", &frames));
+    found.evidence.push(evidence("SYN-ACKs sent again", answers as f64, "SYN-ACKs", &[]));
+    found.fix = fix(
+        Actor::Network,
+        "look for a full accept backlog on the server, a firewall that drops, or loss on the path",
+        Some("nstat -az TcpExtListenOverflows TcpExtListenDrops".into()),
+    );
+    found.settle = Some("a capture at the server shows whether the SYNs or the SYN-ACKs were lost".into());
+    Some(found)
+}

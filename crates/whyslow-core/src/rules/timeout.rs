@@ -1,0 +1,59 @@
+//! The sender waited for its retransmission timer.
+//!
+//! ## What it is
+//! When nothing tells a sender that a segment was lost (the last ones of a burst, a whole flight, or the retransmission
+//! itself), it waits for its timer: 200 ms on Linux and more, doubled each time (RFC 6298), and then starts over with a
+//! window of one segment. On a short path such a wait is hundreds of round trips.
+//!
+//! ## How it is recognised
+//! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole in the capture). A
+//! probe of the tail after about two round trips counts in too (RFC 8985 section 7).
+//!
+//! ## What it is confused with
+//! - `application`: nothing was outstanding, and new bytes end the silence.
+//! - `zero-window`: the window was closed.
+//!
+//! ## The fix
+//! Mend the loss. Meanwhile: SACK, RACK-TLP (`net.ipv4.tcp_recovery=1`, `tcp_early_retrans=3`), more segments in flight so that
+//! duplicate ACKs come, and inside a data centre a lower floor: `ip route change … rto_min 20ms`.
+//!
+//! ## References
+//! RFC 6298, RFC 8985; Vasudevan et al. 2009 on timeouts in data centres.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::tcp::facts::Release;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::Timeout);
+    if !case.matters(lost, 0.1) {
+        return None;
+    }
+    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer);
+    let number = waits.clone().count() as u64;
+    let longest = waits.max_by_key(|gap| gap.end - gap.start)?;
+    let length = longest.end - longest.start;
+    let summary = format!(
+        "the sender waited {} of {} for its retransmission timer, {}",
+        time(lost),
+        time(case.duration()),
+        count(number, "time"),
+    );
+    let mut found = finding("timeout", lost, case.trust(0.9), summary);
+    let frames = [longest.frames.0, longest.frames.1];
+    found.evidence.push(evidence("waits for the timer", number as f64, "waits", &[]));
+    found.evidence.push(evidence("longest wait", length.as_millis_f64(), "ms", &frames));
+    if let Some(rtt) = case.rtt() {
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    }
+    found.fix = fix(
+        Actor::Network,
+        "mend the loss; on the sender make sure that SACK and RACK-TLP are on, so that fewer losses need the timer",
+        Some("sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3".into()),
+    );
+    Some(found)
+}

@@ -1,0 +1,64 @@
+//! The two programs take turns, and every turn costs a round trip.
+//!
+//! ## What it is
+//! A protocol that asks, waits for the answer, and only then asks again is bound by the round trip and not by the rate:
+//! a hundred small questions over 100 ms take ten seconds on any link. Database rows fetched one by one, SFTP or SMB with
+//! one request outstanding, chatty remote calls.
+//!
+//! ## How it is recognised
+//! Eight or more requests with their answers one after the other on a connection, each small, whose round trips make up 20 % of
+//! the connection's time or more.
+//!
+//! ## What it is confused with
+//! - `protocol-window`: a fixed quota of bytes per small answer.
+//! - `server-think`: the time between request and answer beyond the round trip.
+//!
+//! ## The fix
+//! Ask for more at once: batch, pipeline, prefetch, send several requests before the first answer, or move the two
+//! programs nearer to each other.
+//!
+//! ## References
+//! Cheshire, "It's the Latency, Stupid", 1996.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, Finding};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "turn-taking", source: include_str!("turn_taking.rs"), check: Check::Connection(check) };
+
+const LEAST_TURNS: u64 = 8;
+/// What is sent in one flight at once is a message and not a bulk.
+const SMALL_ROUNDS: u64 = 1;
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let rtt = facts.min_rtt()?;
+    let answers = case.transfers[1 - facts.client];
+    let turns: Vec<_> =
+        answers.iter().filter(|(t, _)| t.request.is_some() && t.rounds_total <= SMALL_ROUNDS).map(|(t, _)| t).collect();
+    let number = turns.len() as u64;
+    let lost = rtt.scale(number as f64);
+    let whole = facts.last - facts.first;
+    if number < LEAST_TURNS || lost.0 * 5 < whole.0 || lost < super::say::WORTH_SAYING {
+        return None;
+    }
+    let share = lost.0 as f64 / whole.0.max(1) as f64;
+    let summary = format!(
+        "{} one after the other, each a round trip of {}: {} of {}",
+        count(number, "request"),
+        time(rtt),
+        time(lost),
+        time(whole),
+    );
+    let mut found = finding("turn-taking", lost, if share >= 0.5 { 0.9 } else { 0.7 }, summary);
+    let frames = [turns.first()?.frames.0, turns.last()?.frames.1];
+    found.evidence.push(evidence("turns", number as f64, "turns", &frames));
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Application,
+        "ask for more at once: batch or pipeline the requests, or bring the two programs nearer to each other",
+        None,
+    );
+    Some(found)
+}

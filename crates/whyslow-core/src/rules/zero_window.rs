@@ -1,0 +1,58 @@
+//! The receiver closed its window: its application did not read.
+//!
+//! ## What it is
+//! Data that the receiving program has not read stays in the socket's buffer. When that is full the receiver offers a
+//! window of zero bytes, and the sender must wait, probing now and then, until the program reads.
+//!
+//! ## How it is recognised
+//! ACKs with a window of 0, silence, and then a window update that starts the sender again. What counts is the time for
+//! which it was shut, not how often.
+//!
+//! ## What it is confused with
+//! - `receive-window`: small but never closed; the buffer is small and the reader is quick.
+//! - `host-cpu`: the receiving host as a whole is too slow. One capture cannot tell this from a slow program.
+//! - Deliberate back-pressure: a player that has buffered enough, a download that is limited on purpose.
+//!
+//! ## The fix
+//! Nothing in the network: make the receiving program read faster (a thread of its own, larger reads, less work between
+//! two reads), and look whether its disk or its CPU is the reason.
+//!
+//! ## References
+//! RFC 9293 section 3.8.6.1.
+
+use super::receive_window::frames_of;
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "zero-window", source: include_str!("zero_window.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::ZeroWindow);
+    if !case.matters(lost, 0.1) {
+        return None;
+    }
+    let half = case.half();
+    let summary = format!(
+        "the receiver's window was closed for {} of {}: its application did not read",
+        time(lost),
+        time(case.duration()),
+    );
+    let mut found = finding("zero-window", lost, case.trust(0.9), summary);
+    found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames_of(case, Limit::ZeroWindow)));
+    found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
+    if half.window_probes > 0 {
+        found.evidence.push(evidence("probes of the closed window", half.window_probes as f64, "segments", &[]));
+    }
+    found.fix = fix(
+        Actor::Application,
+        format!(
+            "make the receiving program read faster: the window closed {}; the network is not at fault",
+            count(half.closings, "time")
+        ),
+        None,
+    );
+    found.settle = Some("a slow program and a busy host look the same from here: look at the receiver's CPU".into());
+    Some(found)
+}

@@ -1,0 +1,274 @@
+//! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
+
+use super::half::{Ack, Half, Recovery, View};
+use super::recorder::Recorder;
+use super::segment::Seg;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
+
+/// Most ACKs waiting to be applied.
+const MOST_PENDING: usize = 65_536;
+
+impl Half {
+    /// An ACK for this data passed the capture point.
+    pub fn on_ack(&mut self, seg: &Seg, view: &View) {
+        let Some(number) = seg.ack else {
+            return;
+        };
+        if self.origin.is_none() {
+            self.origin = Some(SeqNumber(number.0.wrapping_sub(1)));
+            self.sent_max = 1;
+            self.una = 1;
+            self.newest_ack = 1;
+        }
+        let Some(ack) = self.unwrap(number) else {
+            self.stray += 1;
+            return;
+        };
+        let window = if seg.flags.has(Flags::SYN) {
+            Some(u64::from(seg.window))
+        } else {
+            self.window_shift.map(|shift| u64::from(seg.window) << shift.min(14))
+        };
+        self.note_unseen(ack, seg);
+        if let Some((value, _)) = seg.timestamps
+            && self.newest_stamp.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0)
+        {
+            self.newest_stamp = Some(value);
+        }
+        self.newest_ack = self.newest_ack.max(ack);
+        self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
+        self.pending.push_back(Ack { seg: *seg, ack, window });
+        // Without data from the sender nothing else would apply them.
+        let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
+        while self.pending.len() > MOST_PENDING
+            || self.pending.front().is_some_and(|ack| seg.time - ack.seg.time > patience)
+        {
+            match self.pending.pop_front() {
+                Some(ack) => self.apply_one(&ack, ack.seg.time + view.toward_sender, view),
+                None => break,
+            }
+        }
+        if view.toward_sender <= Nanos::from_micros(100) {
+            self.apply(None, view);
+        }
+    }
+
+    /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
+    fn note_unseen(&mut self, ack: u64, seg: &Seg) {
+        let mut unseen = 0;
+        let mut stretches = 0;
+        self.holes.retain_mut(|hole| {
+            if hole.start >= ack {
+                return true;
+            }
+            unseen += hole.end.min(ack) - hole.start;
+            stretches += 1;
+            hole.start = hole.end.min(ack);
+            hole.start < hole.end
+        });
+        // An ACK for a FIN that was not captured covers one number more.
+        if ack > self.sent_max + 1 {
+            let first = self.sent_max;
+            unseen += ack - first;
+            stretches += 1;
+            self.sent_max = ack;
+            let transfer =
+                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame, Nanos::from_millis(1)));
+            transfer.extend(ack);
+            transfer.facts().unseen += ack - first;
+        }
+        if unseen > 0 {
+            self.unseen_bytes += unseen;
+            self.unseen_stretches += stretches;
+            self.first_unseen.get_or_insert(seg.frame);
+        }
+    }
+
+    /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
+    pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
+        let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
+        while let Some(front) = self.pending.front() {
+            let due = front.seg.time + view.toward_sender;
+            if let Some(seg) = seg.filter(|_| !near) {
+                let echoed = match (seg.timestamps, front.seg.timestamps) {
+                    (Some((_, echo)), Some((value, _))) => Some(value.wrapping_sub(echo) as i32),
+                    _ => None,
+                };
+                let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
+                let had_it = match echoed {
+                    Some(newer) if newer > 0 => false,
+                    Some(older) if older < 0 => true,
+                    _ => due <= seg.time + slack,
+                };
+                if !had_it {
+                    break;
+                }
+                if echoed == Some(0) {
+                    self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
+                }
+            }
+            let Some(ack) = self.pending.pop_front() else {
+                break;
+            };
+            let due = seg.map_or(due, |seg| due.min(seg.time));
+            self.apply_one(&ack, due, view);
+        }
+    }
+
+    fn apply_one(&mut self, ack: &Ack, at: Nanos, view: &View) {
+        let newly = ack.ack.saturating_sub(self.una);
+        let room_before = self.room();
+        let edge_before = self.edge;
+        self.mark_sacks(ack);
+        let mut rtt = None;
+        let mut late = Nanos::ZERO;
+        if newly > 0 {
+            if let Some(delay) = self.acknowledge(ack) {
+                let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
+                self.facts.ack_delay_min = Some(least);
+                late = delay - least;
+                let whole = delay + view.toward_sender;
+                self.smoothed.sample(whole);
+                self.rtt.push(whole);
+                rtt = Some(whole);
+            }
+        } else {
+            self.count_duplicate(ack);
+        }
+        if ack.seg.flags.has(Flags::ECE) && !ack.seg.flags.has(Flags::SYN) {
+            self.facts.ecn_echoes += 1;
+        }
+        self.set_window(ack, at);
+        if self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top) {
+            self.round_due = true;
+        }
+        let opened = self.edge > edge_before;
+        if newly > 0 || opened || ack.seg.len > 0 || !ack.seg.sack.as_slice().is_empty() {
+            self.since.at = Some(at);
+            self.since.frame = Some(ack.seg.frame);
+            self.since.new |= newly > 0;
+            self.since.update |= opened && newly == 0;
+            self.since.payload = ack.seg.len > 0;
+            self.since.emptied = self.una >= self.sent_max;
+            self.since.late = if newly > 0 { late } else { self.since.late };
+            self.since.least_room = match (self.since.least_room, room_before) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.acked(at, ack.ack, newly, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
+        }
+    }
+
+    /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
+    /// algorithm, RFC 6298 section 3).
+    fn acknowledge(&mut self, ack: &Ack) -> Option<Nanos> {
+        let before = std::mem::replace(&mut self.una, ack.ack);
+        self.note_healed_hole(before, ack.ack);
+        self.duplicate_acks = 0;
+        self.resent.remove(0, ack.ack);
+        self.sacked.remove(0, ack.ack);
+        let mut newest = None;
+        let mut any_resent = false;
+        while self.outstanding.front().is_some_and(|sent| sent.end <= ack.ack) {
+            if let Some(sent) = self.outstanding.pop_front() {
+                any_resent |= sent.resent;
+                newest = Some(sent);
+            }
+        }
+        self.check_eifel(before, ack.ack, ack.seg.timestamps.map(|(_, echo)| echo));
+        let recovering = self.recovery != Recovery::None;
+        match self.recovery {
+            Recovery::Fast(recover) | Recovery::Timeout(recover) if ack.ack >= recover => {
+                self.recovery = Recovery::None;
+            }
+            _ => {}
+        }
+        // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
+        newest.filter(|_| !any_resent && !recovering).map(|sent| ack.seg.time - sent.time)
+    }
+
+    /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.
+    fn note_healed_hole(&mut self, before: u64, ack: u64) {
+        let Some(top) = self.sacked.highest() else {
+            return;
+        };
+        let end = ack.min(top);
+        let filled = self.sacked.covered(before, end) + self.resent.covered(before, end);
+        if end > before && filled == self.sacked.covered(before, end) && filled < end - before {
+            self.facts.healed_holes += 1;
+            if let Some(transfer) = &mut self.transfer {
+                transfer.facts().healed_holes += 1;
+            }
+        }
+    }
+
+    fn mark_sacks(&mut self, ack: &Ack) {
+        let blocks = ack.seg.sack;
+        for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
+            let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
+                continue;
+            };
+            if left >= right || right > self.sent_max.max(ack.ack) {
+                continue;
+            }
+            // RFC 2883: a first block below the ACK, or inside the second block, reports a duplicate.
+            let inside = index == 0
+                && blocks.as_slice().get(1).is_some_and(|&(l, r)| {
+                    self.unwrap(l).is_some_and(|l| l <= left) && self.unwrap(r).is_some_and(|r| r >= right)
+                });
+            if index == 0 && (right <= ack.ack || inside) {
+                self.on_dsack(left, right);
+            } else if left >= ack.ack {
+                self.sacked.insert(left, right);
+            }
+        }
+    }
+
+    /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
+    fn count_duplicate(&mut self, ack: &Ack) {
+        let same_window = ack.window.is_none() || ack.window == self.window;
+        let news = !ack.seg.sack.as_slice().is_empty();
+        if ack.ack == self.una
+            && ack.seg.len == 0
+            && !ack.seg.flags.has(Flags::SYN)
+            && !ack.seg.flags.has(Flags::FIN)
+            && self.sent_max > self.una
+            && (same_window || news)
+        {
+            self.duplicate_acks += 1;
+            self.facts.duplicate_acks += 1;
+        }
+    }
+
+    fn set_window(&mut self, ack: &Ack, at: Nanos) {
+        let Some(window) = ack.window else {
+            return;
+        };
+        // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
+        if ack.ack < self.una {
+            return;
+        }
+        self.window = Some(window);
+        self.edge = Some(ack.ack + window);
+        self.facts.max_window = self.facts.max_window.max(Some(window));
+        if ack.seg.flags.has(Flags::RST) || ack.seg.flags.has(Flags::SYN) {
+            return;
+        }
+        self.facts.zero_windows += u64::from(window == 0);
+        match (window == 0, self.zero_since) {
+            (true, None) => {
+                self.zero_since = Some(at);
+                self.facts.closings += 1;
+                self.since.zero_window = true;
+            }
+            (false, Some(since)) => {
+                self.facts.zero_window += (at - since).or_zero();
+                self.zero_since = None;
+            }
+            _ => {}
+        }
+    }
+}

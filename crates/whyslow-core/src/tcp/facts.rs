@@ -1,0 +1,375 @@
+//! What the `tcp` stage gives: what TCP did on one connection, as numbers and bounded lists.
+//!
+//! All times are the capture's, moved to the clock of the end that they speak of: a data segment is sent when it passes
+//! the capture point, and an ACK reaches the data's sender one `toward` later (see [`Vantage`]). That shifts a sender's
+//! whole timeline by one constant and leaves every difference true.
+
+use super::content;
+use crate::analysis::{Frame, Near, Retransmitted, State};
+use crate::flow::Side;
+use crate::units::Nanos;
+use std::net::IpAddr;
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Addresses and ports, by side.
+    pub endpoints: [(IpAddr, u16); 2],
+    /// Which side opened the connection.
+    pub client: Side,
+    /// Whether the SYNs prove it; else it was inferred.
+    pub client_proven: bool,
+    /// First packet.
+    pub first: Nanos,
+    /// Last packet.
+    pub last: Nanos,
+    /// First packet.
+    pub first_frame: Frame,
+    /// The opening.
+    pub handshake: HandshakeFacts,
+    /// How it stood at the end.
+    pub state: State,
+    /// Who sent FIN or RST first.
+    pub closed_by: Option<Side>,
+    /// When each side sent its first FIN or RST, and in which frame.
+    pub closing: [Option<(Nanos, Frame)>; 2],
+    /// Where the capture stands.
+    pub vantage: Vantage,
+    /// Round-trip times of the whole path.
+    pub rtt: RttFacts,
+    /// By sending side.
+    pub halves: [HalfFacts; 2],
+    /// What the payload showed, by sending side.
+    pub content: [content::Content; 2],
+    /// What limits the findings.
+    pub doubts: Doubts,
+    /// It comes from a text, where packets may have been left out on purpose.
+    pub is_text: bool,
+    /// It comes from a text without times.
+    pub timeless: bool,
+}
+
+impl Facts {
+    /// The least round trip that was seen.
+    pub fn min_rtt(&self) -> Option<Nanos> {
+        self.rtt.min
+    }
+}
+
+/// The SYNs.
+#[derive(Clone, Debug, Default)]
+pub struct HandshakeFacts {
+    /// First SYN: when, and in which frame.
+    pub syn: Option<(Nanos, Frame)>,
+    /// The SYN that was answered (the last one before the first SYN-ACK).
+    pub answered_syn: Option<Nanos>,
+    /// First SYN-ACK.
+    pub syn_ack: Option<(Nanos, Frame)>,
+    /// The ACK that completed it.
+    pub ack: Option<(Nanos, Frame)>,
+    /// What each side's SYN offered.
+    pub offers: [Option<Offer>; 2],
+    /// How often each side sent its SYN again.
+    pub retries: [u64; 2],
+}
+
+impl HandshakeFacts {
+    /// One round trip, from any vantage: SYN → SYN-ACK → ACK.
+    pub fn rtt(&self) -> Option<Nanos> {
+        Some((self.ack?.0 - self.answered_syn?).or_zero())
+    }
+
+    /// Both SYNs were captured, so that the options in force are known.
+    pub fn is_complete(&self) -> bool {
+        self.offers.iter().all(Option::is_some)
+    }
+}
+
+/// What a SYN offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Maximum segment size, bytes.
+    pub mss: Option<u16>,
+    /// Window scale shift, as sent.
+    pub window_scale: Option<u8>,
+    /// SACK permitted.
+    pub sack: bool,
+    /// Timestamps.
+    pub timestamps: bool,
+    /// The window in it (never scaled).
+    pub window: u16,
+}
+
+/// Where the capture stands.
+#[derive(Clone, Debug, Default)]
+pub struct Vantage {
+    /// Next to which end.
+    pub near: Near,
+    /// Why that was concluded, in plain words.
+    pub reason: String,
+    /// Least time from the capture point to each side and back.
+    pub toward: [Option<Nanos>; 2],
+}
+
+impl Vantage {
+    /// The time from the capture point to `side` and back, zero when not known.
+    pub fn loop_to(&self, side: Side) -> Nanos {
+        self.toward[side].unwrap_or(Nanos::ZERO)
+    }
+}
+
+/// Round-trip times of the whole path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RttFacts {
+    /// Least.
+    pub min: Option<Nanos>,
+    /// Median.
+    pub p50: Option<Nanos>,
+    /// 95th percentile.
+    pub p95: Option<Nanos>,
+    /// Samples.
+    pub samples: u64,
+}
+
+/// Things that the capture cannot show, counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Doubts {
+    /// Bytes that were acknowledged and never captured, and in how many stretches.
+    pub unseen_bytes: u64,
+    /// See `unseen_bytes`.
+    pub unseen_stretches: u64,
+    /// ACKs that cover bytes never captured, though nothing later was captured either.
+    pub first_unseen: Option<Frame>,
+    /// Packets of one side only.
+    pub one_direction: bool,
+    /// Frames captured twice.
+    pub duplicate_frames: u64,
+    /// Segments larger than the path's MSS: offload at a capturing host.
+    pub larger_than_mss: u64,
+    /// Segments far outside the window, not used.
+    pub stray: u64,
+    /// Option lists cut or damaged.
+    pub malformed_options: u64,
+    /// Window scale shifts over 14.
+    pub scale_over_14: u64,
+    /// Wrong TCP checksums.
+    pub bad_checksums: u64,
+    /// Times that went backwards.
+    pub backwards: u64,
+}
+
+/// One direction's data, as its sender saw it.
+#[derive(Clone, Debug, Default)]
+pub struct HalfFacts {
+    /// Payload as sequence space.
+    pub bytes: u64,
+    /// Segments sent, pure ACKs included.
+    pub packets: u64,
+    /// Segments sent again.
+    pub retransmitted: Retransmitted,
+    /// Reordered on the way to the capture point.
+    pub out_of_order: u64,
+    /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent again: reordered beyond the
+    /// capture point.
+    pub healed_holes: u64,
+    /// Largest distance in time by which a segment came late without having been sent again.
+    pub reorder_extent: Nanos,
+    /// Duplicate ACKs for this data.
+    pub duplicate_acks: u64,
+    /// D-SACK blocks without a retransmission: the network duplicated.
+    pub duplicated: u64,
+    /// Zero-window probes.
+    pub window_probes: u64,
+    /// Keep-alives.
+    pub keep_alives: u64,
+    /// For how long the window was closed.
+    pub zero_window: Nanos,
+    /// How often it closed.
+    pub closings: u64,
+    /// ACKs that offered no byte.
+    pub zero_windows: u64,
+    /// Most bytes in flight.
+    pub max_in_flight: u64,
+    /// Largest window offered; none when its scale is not known.
+    pub max_window: Option<u64>,
+    /// Whether the windows could be scaled (both SYNs seen).
+    pub scale_known: bool,
+    /// The segment size, bytes: negotiated, or else the largest that was seen.
+    pub mss: u64,
+    /// Time from data to its ACK, seen at the capture point.
+    pub ack_delay_min: Option<Nanos>,
+    /// Its transfers, in time order.
+    pub transfers: Vec<TransferFacts>,
+    /// How many there were.
+    pub transfers_total: u64,
+    /// ECN echoes from the receiver.
+    pub ecn_echoes: u64,
+}
+
+/// One contiguous bulk of payload.
+#[derive(Clone, Debug, Default)]
+pub struct TransferFacts {
+    /// Sequence space, relative to the SYN (as Wireshark's relative numbers).
+    pub seq: (u64, u64),
+    /// First byte sent.
+    pub start: Nanos,
+    /// ACK of the last byte, as it reached the sender; the last segment where no ACK was seen.
+    pub end: Nanos,
+    /// Last segment that carried its bytes.
+    pub last_send: Nanos,
+    /// Whether its last byte was acknowledged in the capture.
+    pub acknowledged: bool,
+    /// First and last frame.
+    pub frames: (Frame, Frame),
+    /// What the other side's payload before it cost: when that began and ended at the capture point.
+    pub request: Option<(Nanos, Nanos)>,
+    /// Rounds, in order; far ones merged in pairs when there are very many.
+    pub rounds: Vec<RoundFacts>,
+    /// How many rounds there were before any merging.
+    pub rounds_total: u64,
+    /// Pauses longer than `gap_floor`, in order.
+    pub gaps: Vec<Gap>,
+    /// Pauses up to this long are counted in their rounds only.
+    pub gap_floor: Nanos,
+    /// Segments sent again during it.
+    pub retransmitted: Retransmitted,
+    /// The first frames sent again.
+    pub resent_frames: Vec<Frame>,
+    /// Segments that carried its payload.
+    pub segments: u64,
+    /// Late by reordering.
+    pub out_of_order: u64,
+    /// See [`HalfFacts::healed_holes`].
+    pub healed_holes: u64,
+    /// Bytes never captured, though acknowledged or followed by later ones.
+    pub unseen: u64,
+    /// Whether small payloads of the other side resumed it.
+    pub peer_resumes: u64,
+    /// Most bytes in flight.
+    pub max_in_flight: u64,
+    /// Rates at which its segments passed the capture point.
+    pub sent_rate: RateSpread,
+    /// Rates at which it was acknowledged.
+    pub acked_rate: RateSpread,
+}
+
+impl TransferFacts {
+    /// Payload bytes.
+    pub fn bytes(&self) -> u64 {
+        self.seq.1.saturating_sub(self.seq.0)
+    }
+
+    /// From its first byte to the ACK of its last.
+    pub fn duration(&self) -> Nanos {
+        (self.end - self.start).or_zero()
+    }
+}
+
+/// One packet-timed round (or several, merged).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoundFacts {
+    /// First segment.
+    pub start: Nanos,
+    /// Last segment.
+    pub last_send: Nanos,
+    /// First frame.
+    pub first_frame: Frame,
+    /// Last frame.
+    pub last_frame: Frame,
+    /// New bytes.
+    pub bytes: u64,
+    /// Most in flight.
+    pub in_flight: u64,
+    /// Largest window.
+    pub window: Option<u64>,
+    /// Short pauses (up to the transfer's `gap_floor`) by what held the sender: nothing else than the ACK clock, …
+    pub flowing: Nanos,
+    /// … a full receive window, …
+    pub window_full: Nanos,
+    /// … loss recovery.
+    pub recovering: Nanos,
+    /// Segments sent again in it.
+    pub resent: u32,
+    /// Least round-trip time measured in it.
+    pub rtt: Option<Nanos>,
+    /// By how much the ACK in it that came soonest was later than the soonest of all.
+    pub ack_late: Option<Nanos>,
+    /// How many rounds were merged in this one.
+    pub merged: u32,
+}
+
+/// How alike the rates over successive equal amounts of bytes are, bits per second.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSpread {
+    /// A tenth of them lie below.
+    pub p10: f64,
+    /// Median.
+    pub p50: f64,
+    /// A tenth of them lie above.
+    pub p90: f64,
+    /// How many there are.
+    pub bins: u64,
+}
+
+/// What ended a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// An ACK, and the right edge had been reached (A1).
+    WindowAck,
+    /// An ACK, and the right edge had not been reached (A2).
+    Ack,
+    /// A window update (W).
+    WindowUpdate,
+    /// Payload from the other side (P).
+    Peer,
+    /// A retransmission timer or tail loss probe (T).
+    Timer,
+    /// Nothing that was seen (N).
+    Nothing,
+}
+
+impl Gap {
+    /// How late the releasing ACK was, if it was for all that was in flight: only then can a receiver have held it back in
+    /// the hope of more (RFC 1122 section 4.2.3.2).
+    pub fn lone_ack_late(&self) -> Nanos {
+        if self.last_ack { self.ack_late } else { Nanos::ZERO }
+    }
+}
+
+/// A pause between two sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// The send before it.
+    pub start: Nanos,
+    /// The send that ended it.
+    pub end: Nanos,
+    /// What ended it.
+    pub release: Release,
+    /// The window was closed.
+    pub zero_window: bool,
+    /// In loss recovery.
+    pub recovering: bool,
+    /// How much later than the least the releasing ACK was (a delayed ACK, or a queue).
+    pub ack_late: Nanos,
+    /// Bytes in flight during it.
+    pub in_flight: u64,
+    /// Least room to the right edge during it; none when the window is unknown.
+    pub room: Option<u64>,
+    /// Payload length of the segment before it.
+    pub before_len: u64,
+    /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number of segments: the
+    /// sender's buffer had run empty.
+    pub ran_dry: bool,
+    /// Nothing was in flight any more when it ended.
+    pub idle: bool,
+    /// Bytes between the two sends are not in the capture: the pause may be none.
+    pub unseen: bool,
+    /// The ACK that ended it left nothing outstanding.
+    pub last_ack: bool,
+    /// Payload length of the segment that ended it.
+    pub after_len: u64,
+    /// Frame before, frame after.
+    pub frames: (Frame, Frame),
+    /// The ACK that ended it.
+    pub ack_frame: Option<Frame>,
+}

@@ -1,0 +1,553 @@
+//! One direction's data as its sender knew it: what is in flight, the window, recovery, rounds and pauses.
+//!
+//! ACKs are taken in when they pass the capture point and *applied* when the sender can have had them: the time from
+//! the capture point to the sender and back (`View::toward_sender`) later, or when a segment's TSecr shows that the
+//! sender had them (RFC 7323 section 4.3: TSecr names the newest in-order segment received). Next to the sender both are
+//! the same moment.
+
+use super::facts::{Gap, HalfFacts, Release};
+use super::ranges::Ranges;
+use super::recorder::Recorder;
+use super::rtt::{Quantiles, Smoothed};
+use super::segment::Seg;
+use crate::analysis::Frame;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
+use std::collections::VecDeque;
+
+/// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
+const MOST_OUTSTANDING: usize = 65_536;
+/// Most finished transfers held; beyond that the shorter half is dropped.
+const MOST_TRANSFERS: usize = 1024;
+/// Payload of the other side below this may be a window update of an application protocol and not a message: an HTTP/2
+/// WINDOW_UPDATE is 13 bytes, an SSH window adjust 36–68, both with their encryption.
+const SMALL_PEER_PAYLOAD: u64 = 100;
+/// A sequence number farther than this from what was sent last is not of this connection.
+const STRAY: u32 = 1 << 30;
+
+/// What is known of the path when a segment is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    /// From the capture point to the data's sender and back.
+    pub toward_sender: Nanos,
+    /// "At once": max(1 ms, RTT/10).
+    pub epsilon: Nanos,
+    /// Least round trip of the whole path.
+    pub rtt: Option<Nanos>,
+}
+
+/// A segment that was sent and is not acknowledged yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub start: u64,
+    pub end: u64,
+    /// When it was sent last.
+    pub time: Nanos,
+    pub tsval: Option<u32>,
+    pub resent: bool,
+}
+
+/// A stretch that was skipped by the sender's later segments, as seen at the capture point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hole {
+    pub start: u64,
+    pub end: u64,
+    /// When the segment after it was seen, and that segment's marks of age.
+    pub time: Nanos,
+    pub tsval: Option<u32>,
+    pub ip_id: Option<u16>,
+}
+
+/// An ACK that the sender may not have yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack {
+    pub(super) seg: Seg,
+    pub(super) ack: u64,
+    pub(super) window: Option<u64>,
+}
+
+/// What the applied ACKs since the last send have done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SinceSend {
+    /// When the last of them that could release data reached the sender.
+    pub(super) at: Option<Nanos>,
+    pub(super) frame: Option<Frame>,
+    /// It acknowledged new data.
+    pub(super) new: bool,
+    /// It opened the window only.
+    pub(super) update: bool,
+    /// It carried payload.
+    pub(super) payload: bool,
+    pub(super) late: Nanos,
+    /// It left nothing outstanding.
+    pub(super) emptied: bool,
+    /// Least room to the right edge before any of them, and right after the last send.
+    pub(super) least_room: Option<u64>,
+    pub(super) zero_window: bool,
+}
+
+/// Loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recovery {
+    None,
+    /// After duplicate ACKs, until this is acknowledged.
+    Fast(u64),
+    /// After the timer, until this is acknowledged.
+    Timeout(u64),
+}
+
+/// One direction of a connection.
+#[derive(Debug)]
+pub(crate) struct Half {
+    pub(super) origin: Option<SeqNumber>,
+    /// Shift for the windows offered to this sender; none while unknown.
+    pub window_shift: Option<u8>,
+    /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
+    pub negotiated_mss: Option<u64>,
+    /// Both ends permit SACK.
+    pub sack_permitted: bool,
+    pub(super) largest_len: u64,
+    pub facts: HalfFacts,
+
+    pub(super) sent_max: u64,
+    pub(super) una: u64,
+    pub(super) edge: Option<u64>,
+    pub(super) window: Option<u64>,
+    pub(super) outstanding: VecDeque<Sent>,
+    pub(super) holes: Vec<Hole>,
+    pub(super) sacked: Ranges,
+    pub(super) resent: Ranges,
+    pub(super) resends: VecDeque<super::retransmission::Resend>,
+    pub(super) recovery: Recovery,
+    pub(super) duplicate_acks: u32,
+    pub(super) pending: VecDeque<Ack>,
+    pub(super) newest_ack: u64,
+    pub(super) last_send: Option<(Nanos, Frame)>,
+    pub(super) last_len: u64,
+    pub(super) ran_dry: bool,
+    pub(super) flight_at_send: u64,
+    pub(super) since: SinceSend,
+    pub(super) zero_since: Option<Nanos>,
+    pub(super) smoothed: Smoothed,
+    /// Round-trip samples of the whole path that this direction's data gave.
+    pub rtt: Quantiles,
+    /// Lengths of rounds that an ACK ended at once: round trips as the receiver's side sees them.
+    pub round_trips: Quantiles,
+    /// How long ACKs took to reach the sender lately, where TSecr tells.
+    pub(super) toward_sender_now: Nanos,
+    pub(super) fin_sent: Option<u64>,
+    pub fin_acked: bool,
+
+    pub(super) transfer: Option<Recorder>,
+    pub(super) round_mark: u64,
+    pub(super) round_top: u64,
+    pub(super) round_due: bool,
+    /// The receiver's newest timestamp that was captured.
+    pub(super) newest_stamp: Option<u32>,
+    pub(super) round_start: Nanos,
+    /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
+    peer: Option<PeerPayload>,
+    /// Bytes acknowledged or followed, though never captured.
+    pub unseen_bytes: u64,
+    pub unseen_stretches: u64,
+    pub first_unseen: Option<Frame>,
+    pub stray: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PeerPayload {
+    first: Nanos,
+    last: Nanos,
+    end_of_first: SeqNumber,
+    bytes: u64,
+    /// It acknowledged all that this side had sent.
+    acked_all: bool,
+}
+
+impl Default for Half {
+    fn default() -> Self {
+        Self {
+            origin: None,
+            window_shift: None,
+            negotiated_mss: None,
+            largest_len: 0,
+            facts: HalfFacts::default(),
+            sent_max: 0,
+            una: 0,
+            edge: None,
+            window: None,
+            outstanding: VecDeque::new(),
+            holes: Vec::new(),
+            sacked: Ranges::default(),
+            resent: Ranges::default(),
+            resends: VecDeque::new(),
+            recovery: Recovery::None,
+            duplicate_acks: 0,
+            pending: VecDeque::new(),
+            newest_ack: 0,
+            last_send: None,
+            last_len: 0,
+            ran_dry: false,
+            flight_at_send: 0,
+            since: SinceSend::default(),
+            zero_since: None,
+            smoothed: Smoothed::default(),
+            rtt: Quantiles::default(),
+            round_trips: Quantiles::default(),
+            toward_sender_now: Nanos::ZERO,
+            fin_sent: None,
+            fin_acked: false,
+            transfer: None,
+            round_mark: 0,
+            round_top: 0,
+            round_due: false,
+            newest_stamp: None,
+            sack_permitted: false,
+            round_start: Nanos::ZERO,
+            peer: None,
+            unseen_bytes: 0,
+            unseen_stretches: 0,
+            first_unseen: None,
+            stray: 0,
+        }
+    }
+}
+
+impl Half {
+    /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
+    pub fn mss(&self) -> u64 {
+        self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)
+    }
+
+    /// Bytes in flight, as the sender counts them (RFC 6675's pipe).
+    pub(super) fn in_flight(&self) -> u64 {
+        let all = self.sent_max.saturating_sub(self.una);
+        if self.sacked.is_empty() && self.recovery == Recovery::None {
+            return all;
+        }
+        let sacked = self.sacked.covered(self.una, self.sent_max);
+        let lost_below = match self.recovery {
+            Recovery::Timeout(recover) => recover,
+            _ => self.sacked.highest().unwrap_or(0).saturating_sub(3 * self.mss()),
+        };
+        let lost = if lost_below > self.una {
+            (lost_below - self.una).saturating_sub(self.sacked.covered(self.una, lost_below))
+        } else {
+            0
+        };
+        let resent = self.resent.covered(self.una, lost_below.max(self.una)).min(lost);
+        all.saturating_sub(sacked).saturating_sub(lost) + resent
+    }
+
+    pub(super) fn room(&self) -> Option<u64> {
+        self.edge.map(|edge| edge.saturating_sub(self.sent_max))
+    }
+
+    /// Whether so little room to the right edge stops a sender. A full segment must fit (RFC 9293 section 3.8.6.2.1);
+    /// senders with segmentation offload wait for more, up to a third of the window (Linux tcp_tso_should_defer).
+    pub(super) fn stops(&self, room: u64) -> bool {
+        let mss = self.mss();
+        let window = self.window.unwrap_or(u64::MAX);
+        room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
+    }
+
+    pub(super) fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
+        let origin = self.origin?;
+        let distance = number.distance(origin + self.sent_max as u32);
+        if distance.unsigned_abs() > STRAY {
+            return None;
+        }
+        let place = self.sent_max.checked_add_signed(i64::from(distance));
+        // One below the origin: the probe or keep-alive of a connection whose beginning was not captured.
+        Some(place.unwrap_or(0))
+    }
+
+    /// A segment of the sender passed the capture point.
+    /// Says whether it carried new payload.
+    pub fn on_segment(&mut self, seg: &Seg, view: &View) -> bool {
+        self.facts.packets += 1;
+        if seg.flags.has(Flags::RST) {
+            return false;
+        }
+        if self.origin.is_none() {
+            let syn = seg.flags.has(Flags::SYN);
+            self.origin = Some(if syn { seg.seq } else { SeqNumber(seg.seq.0.wrapping_sub(1)) });
+            self.sent_max = u64::from(!syn);
+            self.una = self.sent_max;
+            self.newest_ack = self.sent_max;
+        }
+        let Some(start) = self.unwrap(seg.seq) else {
+            self.stray += 1;
+            return false;
+        };
+        if seg.flags.has(Flags::SYN) {
+            // Fast Open data (RFC 7413) follows the SYN's own number.
+            self.sent_max = self.sent_max.max(1);
+            if seg.len == 0 {
+                return false;
+            }
+        }
+        let start = start + u64::from(seg.flags.has(Flags::SYN));
+        self.apply(Some(seg), view);
+        if seg.len == 0 {
+            self.on_empty(seg, start);
+            return false;
+        }
+        let end = start + u64::from(seg.len);
+        self.largest_len = self.largest_len.max(u64::from(seg.len));
+        if seg.flags.has(Flags::FIN) {
+            self.fin_sent = Some(end);
+        }
+        let new = end > self.sent_max;
+        if new {
+            self.on_new_data(seg, start, end, view);
+        } else {
+            self.on_old_data(seg, start, end, view);
+        }
+        if seg.flags.has(Flags::FIN) {
+            self.sent_max = self.sent_max.max(end + 1);
+        }
+        new
+    }
+
+    fn on_empty(&mut self, seg: &Seg, start: u64) {
+        if seg.flags.has(Flags::FIN) {
+            self.fin_sent = Some(start);
+            self.sent_max = self.sent_max.max(start + 1);
+        } else if start + 1 == self.sent_max && start < self.una && seg.flags.has(Flags::ACK) {
+            if self.window == Some(0) {
+                self.facts.window_probes += 1;
+            } else {
+                self.facts.keep_alives += 1;
+            }
+        }
+    }
+
+    fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+        self.begin_or_go_on(seg, start, view);
+        if start > self.sent_max {
+            if self.holes.len() < 4096 {
+                let hole =
+                    Hole { start: self.sent_max, end: start, time: seg.time, tsval: tsval(seg), ip_id: seg.ip_id };
+                self.holes.push(hole);
+            }
+            if let Some(transfer) = &mut self.transfer {
+                transfer.facts().unseen += start - self.sent_max;
+            }
+        } else if start < self.sent_max {
+            // Old bytes with new ones behind them: a retransmission that took more along.
+            self.resent.insert(start, self.sent_max);
+        }
+        self.end_gap(seg, start > self.sent_max, None, view);
+        self.sent_max = end;
+        self.outstanding.push_back(Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false });
+        if self.outstanding.len() > MOST_OUTSTANDING {
+            self.outstanding.pop_front();
+        }
+        let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
+        self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
+        self.flight_at_send = in_flight;
+        if let Some(transfer) = &mut self.transfer {
+            transfer.sent(end, seg.time, seg.frame, in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
+        }
+        self.sent_now(seg);
+    }
+
+    fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+        let Some(timer) = self.on_resend(seg, start, end, view) else {
+            return;
+        };
+        if self.transfer.is_none() {
+            return;
+        }
+        if self.round_due {
+            self.begin_round(seg, end);
+            if let Some(transfer) = &mut self.transfer {
+                transfer.next_round(seg.time, seg.frame);
+            }
+        }
+        self.end_gap(seg, false, Some(timer), view);
+        if let Some(transfer) = &mut self.transfer {
+            transfer.resent(seg.time, seg.frame);
+        }
+        self.sent_now(seg);
+    }
+
+    /// Opens a transfer, a round, or neither, for new data at `start`.
+    fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
+        let turn = self.take_turn(seg);
+        if turn.is_some() || self.transfer.is_none() {
+            self.finish_transfer();
+            let mut transfer = Recorder::new(start.min(self.sent_max.max(1)), seg.time, seg.frame, view.epsilon);
+            transfer.facts().request = turn;
+            self.transfer = Some(transfer);
+            self.last_send = None;
+            self.begin_round(seg, start + u64::from(seg.len));
+            return;
+        }
+        // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
+        let echo = seg.timestamps.map(|(_, echo)| echo);
+        let unseen_ack = echo.zip(self.newest_stamp).is_some_and(|(now, newest)| now.wrapping_sub(newest) as i32 > 0)
+            && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
+        if self.round_due || unseen_ack {
+            let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
+            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
+            let held = self.since.zero_window || self.since.update;
+            let calm = self.recovery == Recovery::None && !held;
+            if (at_once || flowing) && calm && view.toward_sender > view.epsilon {
+                self.round_trips.push(seg.time - self.round_start);
+            }
+            self.begin_round(seg, start + u64::from(seg.len));
+            if let Some(transfer) = &mut self.transfer {
+                transfer.next_round(seg.time, seg.frame);
+            }
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.reopen();
+        }
+    }
+
+    fn begin_round(&mut self, seg: &Seg, end: u64) {
+        self.round_mark = end;
+        self.round_top = self.sent_max.max(end);
+        self.round_due = false;
+        self.round_start = seg.time;
+    }
+
+    /// Whether the other side's payload ended the transfer: this side had run dry, and answers only now that it has it.
+    /// Gives when that payload began and ended.
+    fn take_turn(&mut self, seg: &Seg) -> Option<(Nanos, Nanos)> {
+        let peer = self.peer.take()?;
+        let has_it = seg.ack.is_none_or(|ack| ack.distance(peer.end_of_first) >= 0);
+        if !has_it {
+            // It crossed this segment on the way; the next ones may yet answer it.
+            return self.transfer.is_none().then_some((peer.first, peer.last));
+        }
+        if let Some(transfer) = &mut self.transfer {
+            if !peer.acked_all {
+                return None;
+            }
+            let bulk = transfer.facts().bytes() >= 10 * self.negotiated_mss.unwrap_or(1460);
+            let resumes = u64::from(seg.len) >= self.negotiated_mss.unwrap_or(1460);
+            if peer.bytes < SMALL_PEER_PAYLOAD && bulk && resumes {
+                transfer.facts().peer_resumes += 1;
+                return None;
+            }
+        }
+        Some((peer.first, peer.last))
+    }
+
+    /// The other side sent new payload.
+    pub fn on_peer_payload(&mut self, seg: &Seg) {
+        let acked_all = match (seg.ack, self.origin) {
+            (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
+            _ => true,
+        };
+        match &mut self.peer {
+            Some(peer) => {
+                peer.last = seg.time;
+                peer.bytes += u64::from(seg.len);
+                peer.acked_all |= acked_all;
+            }
+            None => {
+                self.peer = Some(PeerPayload {
+                    first: seg.time,
+                    last: seg.time,
+                    end_of_first: seg.seq + seg.len,
+                    bytes: u64::from(seg.len),
+                    acked_all,
+                });
+            }
+        }
+    }
+
+    /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
+    /// in the capture. `timer`: it is sent again, by the timer or not.
+    fn end_gap(&mut self, seg: &Seg, unseen: bool, timer: Option<bool>, view: &View) {
+        let Some((last, last_frame)) = self.last_send else {
+            return;
+        };
+        let since = self.since;
+        let tolerance = view.epsilon + (self.toward_sender_now - view.toward_sender).or_zero();
+        let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
+        let full = since.least_room.is_some_and(|room| self.stops(room));
+        let release = match timer {
+            Some(true) => Release::Timer,
+            _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
+            _ if prompt && full && since.update && !since.new => Release::WindowUpdate,
+            _ if prompt && full => Release::WindowAck,
+            _ if prompt => Release::Ack,
+            // A closed window holds the sender whatever else is or is not seen.
+            _ if full && since.zero_window => Release::WindowUpdate,
+            _ => Release::Nothing,
+        };
+        let gap = Gap {
+            start: last,
+            end: seg.time,
+            release,
+            zero_window: since.zero_window && full,
+            recovering: self.recovery != Recovery::None,
+            ack_late: if prompt { since.late } else { Nanos::ZERO },
+            in_flight: self.flight_at_send,
+            room: since.least_room,
+            before_len: self.last_len,
+            ran_dry: self.ran_dry,
+            idle: self.una >= self.sent_max,
+            unseen,
+            last_ack: since.emptied,
+            after_len: u64::from(seg.len),
+            frames: (last_frame, seg.frame),
+            ack_frame: since.frame,
+        };
+        if let Some(transfer) = &mut self.transfer {
+            transfer.gap(gap);
+        }
+    }
+
+    fn sent_now(&mut self, seg: &Seg) {
+        self.last_send = Some((seg.time, seg.frame));
+        self.last_len = u64::from(seg.len);
+        let mss = self.mss();
+        let whole = u64::from(seg.len).is_multiple_of(mss);
+        self.ran_dry = u64::from(seg.len) < mss || (seg.flags.has(Flags::PSH) && !whole);
+        let room = self.room();
+        self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
+    }
+
+    pub(super) fn finish_transfer(&mut self) {
+        if let Some(transfer) = self.transfer.take() {
+            self.facts.transfers_total += 1;
+            self.facts.transfers.push(transfer.finish());
+            if self.facts.transfers.len() > MOST_TRANSFERS {
+                let mut lengths: Vec<_> = self.facts.transfers.iter().map(|t| t.duration()).collect();
+                let middle = lengths.len() / 2;
+                let (_, &mut floor, _) = lengths.select_nth_unstable(middle);
+                let mut spare = middle;
+                self.facts.transfers.retain(|t| {
+                    let keep = t.duration() > floor || spare == 0;
+                    spare -= usize::from(!keep);
+                    keep
+                });
+            }
+        }
+    }
+
+    /// Nothing more comes: applies what is left and gives the account. `last`: the connection's last packet.
+    pub fn finish(&mut self, last: Nanos, view: &View) -> HalfFacts {
+        self.apply(None, view);
+        if let Some(since) = self.zero_since.take() {
+            self.facts.zero_window += (last - since).or_zero();
+        }
+        self.finish_transfer();
+        let mut facts = std::mem::take(&mut self.facts);
+        let top = self.sent_max.min(self.fin_sent.unwrap_or(u64::MAX));
+        facts.bytes = top.saturating_sub(1);
+        facts.mss = self.mss();
+        facts.scale_known = self.window_shift.is_some();
+        facts
+    }
+}
+
+pub(super) fn tsval(seg: &Seg) -> Option<u32> {
+    seg.timestamps.map(|(value, _)| value)
+}

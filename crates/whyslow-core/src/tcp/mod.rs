@@ -1,0 +1,393 @@
+//! `tcp`: a connection's segments → what TCP did.
+//!
+//! One pass, bounded state. The first segments of a connection are held until it is known where the capture stands
+//! (`vantage`), as everything after depends on that: then each direction (`half`) is followed as its sender saw it.
+
+mod acknowledgement;
+pub mod content;
+pub mod facts;
+mod half;
+mod ranges;
+mod recorder;
+mod retransmission;
+mod rtt;
+mod segment;
+mod vantage;
+
+use crate::analysis::{Frame, State};
+use crate::flow::Side;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::{Checksum, Flags, Segment};
+use facts::{Doubts, Facts, HandshakeFacts, Offer, RttFacts};
+use half::{Half, View};
+use segment::Seg;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use vantage::Estimator;
+
+#[cfg(test)]
+mod tests;
+
+/// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
+const HELD: usize = 128;
+/// Recent packets of a side compared with a new one, to find frames captured twice.
+const RECENT: usize = 16;
+
+/// One connection while it lasts.
+#[derive(Debug)]
+pub struct Connection {
+    endpoints: [(IpAddr, u16); 2],
+    first: Nanos,
+    last: Nanos,
+    first_frame: Frame,
+    origins: [Option<SeqNumber>; 2],
+    handshake: HandshakeFacts,
+    estimator: Estimator,
+    held: Vec<Seg>,
+    settled: bool,
+    halves: [Half; 2],
+    streams: [content::Stream; 2],
+    recent: [VecDeque<Seg>; 2],
+    closing: [Option<(Nanos, Frame)>; 2],
+    fin: [Option<SeqNumber>; 2],
+    fin_acked: [bool; 2],
+    reset: bool,
+    first_payload: Option<Side>,
+    seen: [bool; 2],
+    doubts: Doubts,
+}
+
+impl Connection {
+    /// A connection that begins with this segment, sent by side 0.
+    pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
+        Self {
+            endpoints: [(segment.src, segment.src_port), (segment.dst, segment.dst_port)],
+            first: time,
+            last: time,
+            first_frame: frame,
+            origins: [None; 2],
+            handshake: HandshakeFacts::default(),
+            estimator: Estimator::default(),
+            held: Vec::new(),
+            settled: false,
+            halves: [Half::default(), Half::default()],
+            streams: Default::default(),
+            recent: Default::default(),
+            closing: [None; 2],
+            fin: [None; 2],
+            fin_acked: [false; 2],
+            reset: false,
+            first_payload: None,
+            seen: [false; 2],
+            doubts: Doubts::default(),
+        }
+    }
+
+    /// The next segment, from side 0 or 1.
+    pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
+        // Queues of one device may be noted a little out of order; that is no step of the clock.
+        self.doubts.backwards += u64::from(time + Nanos::from_millis(1) < self.last);
+        let time = time.max(self.last);
+        let seg = Seg::new(segment, from, time, frame);
+        if self.is_captured_twice(&seg) {
+            self.doubts.duplicate_frames += 1;
+            return;
+        }
+        if segment.checksum == Checksum::Bad {
+            // The receiver drops it, so TCP has not seen it.
+            self.doubts.bad_checksums += 1;
+            return;
+        }
+        self.last = time;
+        self.seen[from] = true;
+        self.doubts.malformed_options += u64::from(segment.options.malformed);
+        self.note_origins(&seg);
+        self.note_handshake(segment, &seg);
+        self.note_close(&seg);
+        if seg.len > 0 {
+            self.first_payload.get_or_insert(from);
+            self.feed_content(segment, &seg);
+        }
+        self.estimator.see(&seg);
+        if self.settled {
+            self.process(&seg);
+            return;
+        }
+        self.held.push(seg);
+        if self.held.len() >= HELD {
+            self.settle();
+        }
+    }
+
+    fn is_captured_twice(&mut self, seg: &Seg) -> bool {
+        let recent = &mut self.recent[seg.from];
+        if recent.iter().any(|other| seg.is_same_packet(other)) {
+            return true;
+        }
+        if recent.len() == RECENT {
+            recent.pop_front();
+        }
+        recent.push_back(*seg);
+        false
+    }
+
+    fn note_origins(&mut self, seg: &Seg) {
+        let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
+        let syn = seg.flags.has(Flags::SYN);
+        if !seg.flags.has(Flags::RST) {
+            self.origins[seg.from].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
+            if let Some(ack) = seg.ack {
+                self.origins[1 - seg.from].get_or_insert(before_first(ack));
+            }
+        }
+    }
+
+    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
+        let at = (seg.time, seg.frame);
+        let handshake = &mut self.handshake;
+        if !seg.flags.has(Flags::SYN) {
+            let opener = if handshake.syn.is_some() { self.client() } else { 0 };
+            let handshake = &mut self.handshake;
+            if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from == opener && seg.ack.is_some() {
+                handshake.ack = Some(at);
+            }
+            return;
+        }
+        if handshake.offers[seg.from].is_some() {
+            handshake.retries[seg.from] += 1;
+        } else {
+            let options = &segment.options;
+            handshake.offers[seg.from] = Some(Offer {
+                mss: options.mss,
+                window_scale: options.window_scale,
+                sack: options.sack_permitted,
+                timestamps: options.timestamps.is_some(),
+                window: seg.window,
+            });
+            self.doubts.scale_over_14 += u64::from(options.window_scale.is_some_and(|shift| shift > 14));
+        }
+        if seg.ack.is_some() {
+            handshake.syn_ack.get_or_insert(at);
+        } else {
+            handshake.syn.get_or_insert(at);
+            if handshake.syn_ack.is_none() {
+                handshake.answered_syn = Some(seg.time);
+            }
+        }
+        self.configure();
+    }
+
+    fn note_close(&mut self, seg: &Seg) {
+        let from = seg.from;
+        if seg.flags.has(Flags::RST) {
+            self.reset = true;
+            self.closing[from].get_or_insert((seg.time, seg.frame));
+        } else if seg.flags.has(Flags::FIN) {
+            self.fin[from].get_or_insert(seg.seq + seg.len);
+            self.closing[from].get_or_insert((seg.time, seg.frame));
+        }
+        if let (Some(ack), Some(fin)) = (seg.ack, self.fin[1 - from]) {
+            self.fin_acked[1 - from] |= ack.distance(fin) > 0;
+        }
+    }
+
+    fn feed_content(&mut self, segment: &Segment<'_>, seg: &Seg) {
+        let Some(origin) = self.origins[seg.from] else {
+            return;
+        };
+        let stream = &mut self.streams[seg.from];
+        let next = stream.next();
+        let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
+        let distance = first.distance(origin + next as u32);
+        let Some(start) = next.checked_add_signed(i64::from(distance)) else {
+            return;
+        };
+        stream.feed(start, u64::from(seg.len), segment.payload);
+        if start + u64::from(seg.len) > next {
+            self.streams[1 - seg.from].turn();
+        }
+    }
+
+    /// What the SYNs settle for both directions.
+    fn configure(&mut self) {
+        let offers = self.handshake.offers;
+        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+        let mss = match offers {
+            [Some(a), Some(b)] => {
+                // RFC 9293 section 3.7.1: without the option, 536.
+                let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
+                let size = size(a).min(size(b));
+                self.estimator.mss = u32::try_from(size).ok();
+                let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
+                Some(size.saturating_sub(stamps).max(1))
+            }
+            _ => None,
+        };
+        for side in 0..2 {
+            self.halves[side].negotiated_mss = mss;
+            self.halves[side].sack_permitted = offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack));
+            self.halves[side].window_shift = match (offers[side], offers[1 - side]) {
+                _ if refused => Some(0),
+                (Some(_), Some(peer)) => peer.window_scale,
+                _ => None,
+            };
+        }
+    }
+
+    fn view(&self, sender: Side) -> View {
+        let toward = self.estimator.toward;
+        let rtt = match toward {
+            [Some(a), Some(b)] => Some(a + b),
+            _ => None,
+        };
+        View {
+            toward_sender: toward[sender].unwrap_or_default(),
+            epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
+            rtt,
+        }
+    }
+
+    fn settle(&mut self) {
+        self.settled = true;
+        for seg in std::mem::take(&mut self.held) {
+            self.process(&seg);
+        }
+    }
+
+    fn process(&mut self, seg: &Seg) {
+        let (from, to) = (seg.from, 1 - seg.from);
+        let view = self.view(to);
+        self.halves[to].on_ack(seg, &view);
+        let view = self.view(from);
+        if self.halves[from].on_segment(seg, &view) {
+            self.halves[to].on_peer_payload(seg);
+        }
+    }
+
+    /// Which side opened the connection: by the SYNs, or else by ports and by who spoke first.
+    fn client(&self) -> Side {
+        match self.proven_client() {
+            Some(side) => side,
+            None => {
+                let [a, b] = [self.endpoints[0].1, self.endpoints[1].1];
+                let service = |port: u16| port < 1024;
+                match (service(a), service(b)) {
+                    (true, false) => 1,
+                    (false, true) => 0,
+                    // Clients take ports from the high range (RFC 6056), so the lower one is the service's.
+                    _ if a < 32768 && b >= 32768 => 1,
+                    _ if b < 32768 && a >= 32768 => 0,
+                    _ => self.first_payload.unwrap_or(0),
+                }
+            }
+        }
+    }
+
+    fn proven_client(&self) -> Option<Side> {
+        let [a, b] = self.handshake.offers;
+        match (self.handshake.syn, self.handshake.syn_ack, a.is_some(), b.is_some()) {
+            (_, _, false, false) => None,
+            // Only a SYN-ACK was captured: the other side is the client.
+            (None, Some(_), true, false) => Some(1),
+            (None, Some(_), false, true) => Some(0),
+            (_, _, true, false) => Some(0),
+            (_, _, false, true) => Some(1),
+            // The first packet is a SYN of side 0; with SYNs from both (simultaneous open) it is as good a choice.
+            _ => Some(if self.handshake.syn.is_some() { 0 } else { 1 }),
+        }
+    }
+
+    /// No more segments come.
+    pub fn finish(mut self) -> Facts {
+        self.settle();
+        let client = self.client();
+        let vantage = self.estimator.conclude(client);
+        let views = [self.view(0), self.view(1)];
+        let [mut zero, mut one] = std::mem::take(&mut self.halves);
+        self.doubts.unseen_bytes = zero.unseen_bytes + one.unseen_bytes;
+        self.doubts.unseen_stretches = zero.unseen_stretches + one.unseen_stretches;
+        self.doubts.first_unseen = zero.first_unseen.or(one.first_unseen);
+        self.doubts.stray = zero.stray + one.stray;
+        let opening = self.handshake.offers.iter().any(Option::is_some);
+        self.doubts.one_direction = self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some());
+        self.doubts.larger_than_mss = self.estimator.larger_than_mss;
+        let rtt = self.rtt(&zero, &one);
+        let halves = [zero.finish(self.last, &views[0]), one.finish(self.last, &views[1])];
+        let [stream0, stream1] = std::mem::take(&mut self.streams);
+        Facts {
+            endpoints: self.endpoints,
+            client,
+            client_proven: self.proven_client().is_some(),
+            first: self.first,
+            last: self.last,
+            first_frame: self.first_frame,
+            state: self.state(client),
+            closed_by: self.closed_by(),
+            closing: self.closing,
+            handshake: self.handshake,
+            vantage,
+            rtt,
+            halves,
+            content: [stream0.finish(), stream1.finish()],
+            doubts: self.doubts,
+            is_text: false,
+            timeless: false,
+        }
+    }
+
+    fn closed_by(&self) -> Option<Side> {
+        match self.closing {
+            [Some(a), Some(b)] => Some(usize::from((b.0, b.1) < (a.0, a.1))),
+            [Some(_), None] => Some(0),
+            [None, Some(_)] => Some(1),
+            [None, None] => None,
+        }
+    }
+
+    fn state(&self, client: Side) -> State {
+        let fins = [self.fin[0].is_some(), self.fin[1].is_some()];
+        let opened = self.handshake.syn.is_none() || self.handshake.syn_ack.is_some() || self.first_payload.is_some();
+        match (self.reset, fins) {
+            (true, _) if !opened && self.closing[1 - client].is_some() => State::Refused,
+            (_, [true, true]) => State::Closed,
+            (true, _) => State::Reset,
+            (false, [true, false]) if self.fin_acked[0] => State::HalfClosed,
+            (false, [false, true]) if self.fin_acked[1] => State::HalfClosed,
+            _ if !opened => State::Unanswered,
+            _ => State::Open,
+        }
+    }
+
+    /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the other side of the
+    /// capture, are whole round trips; those of the direction that looks over the longer part of the path tell more. Where
+    /// only the other direction carried much, its rounds are the round trips.
+    fn rtt(&self, zero: &Half, one: &Half) -> RttFacts {
+        let toward = self.estimator.toward;
+        let handshake = self.handshake.rtt().filter(|_| self.handshake.retries == [0, 0]);
+        // Data of side 0 is acknowledged by side 1.
+        let far = if toward[1] >= toward[0] { zero } else { one };
+        let near = if toward[1] >= toward[0] { one } else { zero };
+        let chosen = if near.round_trips.count() > far.rtt.count() {
+            &near.round_trips
+        } else if far.rtt.count() > 0 {
+            &far.rtt
+        } else {
+            &near.rtt
+        };
+        let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
+        match chosen.count() {
+            0 => RttFacts {
+                min: least.or(handshake),
+                p50: handshake,
+                p95: handshake,
+                samples: u64::from(handshake.is_some()),
+            },
+            samples => RttFacts {
+                min: least.into_iter().chain(chosen.least()).min(),
+                p50: chosen.at(0.5),
+                p95: chosen.at(0.95),
+                samples,
+            },
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Segments that carry old bytes: why they were sent again, or whether they were at all.
+//!
+//! A copy of bytes that the capture has already is a retransmission, unless they were acknowledged long ago (needless),
+//! or it probes a closed window, or keeps an idle connection alive. Bytes that fill a hole are either late (reordered on
+//! the way) or sent again after their first copy was lost before the capture point. The kind follows from what the
+//! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
+//! with the highest segment (tail loss probe).
+
+use super::half::{Half, Hole, Recovery, View, tsval};
+use super::rtt::RTO_FLOOR;
+use super::segment::Seg;
+use crate::analysis::Retransmitted;
+use crate::units::Nanos;
+
+/// Retransmissions remembered until their fate (needed, or not) is known.
+const MOST_RESENDS: usize = 2048;
+/// RFC 5681: that many duplicate ACKs mean loss.
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// Why a segment was sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Fast,
+    Timeout,
+    TailProbe,
+}
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resend {
+    start: u64,
+    end: u64,
+    kind: Kind,
+    tsval: Option<u32>,
+    /// The TSval of the copy before it, if that was captured.
+    original: Option<u32>,
+    spurious: bool,
+}
+
+fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
+    match kind {
+        Kind::Fast => &mut kinds.fast,
+        Kind::Timeout => &mut kinds.timeout,
+        Kind::TailProbe => &mut kinds.tail_probe,
+    }
+}
+
+impl Half {
+    /// Data at or below what was sent already. Says whether the timer sent it; none when it is no send of the TCP
+    /// sender's at all, or carries nothing.
+    pub(super) fn on_resend(&mut self, seg: &Seg, start: u64, end: u64, view: &View) -> Option<bool> {
+        if seg.len <= 1 && end <= self.una.max(1) {
+            // One byte that was acknowledged long ago: a keep-alive (RFC 9293 section 3.8.4).
+            self.facts.keep_alives += 1;
+            return None;
+        }
+        if seg.len <= 1 && self.is_window_closed() {
+            self.facts.window_probes += 1;
+            return None;
+        }
+        let hole = self.fill_hole(start, end);
+        if let Some(hole) = hole
+            && self.is_reordered(seg, &hole, view)
+        {
+            let late = (seg.time - hole.time).or_zero();
+            self.facts.out_of_order += 1;
+            self.facts.reorder_extent = self.facts.reorder_extent.max(late);
+            self.remember(seg, start, end);
+            if let Some(transfer) = &mut self.transfer {
+                transfer.facts().out_of_order += 1;
+                transfer.facts().unseen = transfer.facts().unseen.saturating_sub(end - start);
+            }
+            return None;
+        }
+        let kind = self.kind_of(seg, start, end);
+        let mut original = None;
+        for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
+            original = original.or(sent.tsval);
+            sent.resent = true;
+            sent.time = seg.time;
+        }
+        if hole.is_some() {
+            self.remember(seg, start, end);
+        }
+        let needless = hole.is_none() && end <= self.una;
+        match self.recovery {
+            _ if needless => {}
+            Recovery::None if kind == Kind::Fast => self.recovery = Recovery::Fast(self.sent_max),
+            _ if kind == Kind::Timeout => self.recovery = Recovery::Timeout(self.sent_max),
+            _ => {}
+        }
+        self.resent.insert(start, end);
+        self.count(kind, hole.is_some(), needless);
+        if self.resends.len() == MOST_RESENDS {
+            self.resends.pop_front();
+        }
+        let resend = Resend { start, end, kind, tsval: tsval(seg), original, spurious: needless };
+        self.resends.push_back(resend);
+        Some(kind != Kind::Fast)
+    }
+
+    fn is_window_closed(&self) -> bool {
+        self.facts.max_window.is_some() && self.facts.zero_windows > 0 && self.una + 1 >= self.sent_max
+    }
+
+    fn count(&mut self, kind: Kind, unseen_original: bool, needless: bool) {
+        let add = |kinds: &mut Retransmitted| {
+            *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+            kinds.unseen_original += u64::from(unseen_original);
+        };
+        add(&mut self.facts.retransmitted);
+        if let Some(transfer) = &mut self.transfer {
+            add(&mut transfer.facts().retransmitted);
+        }
+    }
+
+    /// What the sender's silence before this copy, and what it knew, say of the reason.
+    fn kind_of(&self, seg: &Seg, start: u64, end: u64) -> Kind {
+        let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
+        let rto = self.smoothed.rto();
+        let before_timer = quiet < rto.scale(0.9);
+        let holes_known = self.sacked.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
+        let highest = self.sent_max.saturating_sub(end) <= 1;
+        match self.recovery {
+            // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs arrive.
+            Recovery::Timeout(recover) if end <= recover && before_timer => Kind::Timeout,
+            _ if (self.duplicate_acks >= DUPLICATE_THRESHOLD || holes_known) && before_timer => Kind::Fast,
+            _ if highest && self.is_probe(start, quiet, rto) => Kind::TailProbe,
+            _ if !before_timer || quiet >= RTO_FLOOR.scale(0.95) => Kind::Timeout,
+            _ if highest => Kind::TailProbe,
+            _ => Kind::Fast,
+        }
+    }
+
+    /// RFC 8985 section 7.2: the probe comes after 2·SRTT, and the longest ACK delay more (200 ms) when only one segment is
+    /// outstanding; never later than the timer would. It needs SACK, and is sent once, so a first copy of the highest segment
+    /// after such a silence is the probe. Without SACK it can only be one well before the timer.
+    fn is_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
+        let again = self.outstanding.iter().rev().take(4).any(|sent| sent.start == start && sent.resent);
+        let Some(srtt) = self.smoothed.rtt() else {
+            return false;
+        };
+        let alone = start <= self.una;
+        let probe = srtt.scale(2.0) + if alone { RTO_FLOOR } else { Nanos::ZERO };
+        if self.sack_permitted {
+            !again && self.recovery == Recovery::None && quiet <= probe.max(rto).scale(1.25) && quiet >= srtt.scale(1.2)
+        } else {
+            !alone && quiet < rto.scale(0.9)
+        }
+    }
+
+    /// The hole that `[start, end)` fills, now gone or smaller.
+    fn fill_hole(&mut self, start: u64, end: u64) -> Option<Hole> {
+        let index = self.holes.iter().position(|hole| hole.start < end && hole.end > start)?;
+        let hole = self.holes[index];
+        let before = Hole { end: start, ..hole };
+        let after = Hole { start: end, ..hole };
+        self.holes.remove(index);
+        for rest in [after, before] {
+            if rest.start < rest.end {
+                self.holes.insert(index, rest);
+            }
+        }
+        Some(hole)
+    }
+
+    /// Late, not sent again: its marks of age are older than those of the segment that overtook it. Without marks, time
+    /// decides: a retransmission cannot come sooner than a round trip after what overtook the lost one.
+    fn is_reordered(&self, seg: &Seg, hole: &Hole, view: &View) -> bool {
+        let late = seg.time - hole.time;
+        let older_stamp = tsval(seg).zip(hole.tsval).map(|(this, next)| next.wrapping_sub(this) as i32);
+        let older_id =
+            seg.ip_id.zip(hole.ip_id).filter(|&(a, b)| a != 0 && b != 0).map(|(this, next)| next.wrapping_sub(this));
+        let too_soon = late < view.rtt.unwrap_or(Nanos::from_millis(3)).scale(0.5);
+        match older_stamp {
+            Some(ticks) if ticks < 0 => false,
+            Some(ticks) if ticks > 0 => true,
+            // The IP numbers of one flow go up by small steps on the common stacks.
+            _ => match older_id {
+                Some(1..=64) => true,
+                Some(65_472..=65_535) => false,
+                _ => too_soon,
+            },
+        }
+    }
+
+    /// Puts a late segment in its place among those outstanding, so that its ACK is understood.
+    fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
+        let index = self.outstanding.partition_point(|sent| sent.start < start);
+        if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
+            self.outstanding
+                .insert(index, super::half::Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true });
+        }
+    }
+
+    /// The receiver had `[left, right)` already (RFC 2883).
+    pub(super) fn on_dsack(&mut self, left: u64, right: u64) {
+        let hit = self.resends.iter().rposition(|r| !r.spurious && r.start < right && r.end > left);
+        match hit {
+            Some(index) => self.mark_spurious(index),
+            None if self.resends.iter().any(|r| r.start < right && r.end > left) => {}
+            None => self.facts.duplicated += 1,
+        }
+    }
+
+    /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so it was sent for the
+    /// original.
+    pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
+        let Some(echo) = echo else {
+            return;
+        };
+        for index in (0..self.resends.len()).rev().take(16) {
+            let resend = self.resends[index];
+            let Some((value, original)) = resend.tsval.zip(resend.original) else {
+                continue;
+            };
+            let first_ack = !resend.spurious && resend.end > before && resend.end <= ack;
+            if first_ack && echo == original && value.wrapping_sub(echo) as i32 > 0 {
+                self.mark_spurious(index);
+            }
+        }
+    }
+
+    fn mark_spurious(&mut self, index: usize) {
+        let Some(resend) = self.resends.get_mut(index) else {
+            return;
+        };
+        resend.spurious = true;
+        let kind = resend.kind;
+        let recount = |kinds: &mut Retransmitted| {
+            let count = counter(kinds, kind);
+            if *count > 0 {
+                *count -= 1;
+                kinds.spurious += 1;
+            }
+        };
+        recount(&mut self.facts.retransmitted);
+        if let Some(transfer) = &mut self.transfer {
+            recount(&mut transfer.facts().retransmitted);
+        }
+    }
+}

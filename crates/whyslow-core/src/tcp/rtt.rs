@@ -1,0 +1,125 @@
+//! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples in little memory.
+
+use crate::units::Nanos;
+
+/// Smoothed round-trip time and its variation, as RFC 6298 section 2 computes them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Smoothed {
+    srtt: Option<Nanos>,
+    variation: Nanos,
+}
+
+/// Linux' floor of the variation's part in the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms since 2.6).
+pub(crate) const RTO_FLOOR: Nanos = Nanos::from_millis(200);
+
+impl Smoothed {
+    /// Takes a sample.
+    pub fn sample(&mut self, rtt: Nanos) {
+        match self.srtt {
+            None => {
+                self.srtt = Some(rtt);
+                self.variation = Nanos(rtt.0 / 2);
+            }
+            Some(srtt) => {
+                let error = (srtt.0 - rtt.0).abs();
+                self.variation = Nanos((3 * (self.variation.0 / 4)).saturating_add(error / 4));
+                self.srtt = Some(Nanos((7 * (srtt.0 / 8)).saturating_add(rtt.0 / 8)));
+            }
+        }
+    }
+
+    /// The smoothed round-trip time.
+    pub fn rtt(&self) -> Option<Nanos> {
+        self.srtt
+    }
+
+    /// The retransmission timer that a Linux sender would set; 1 s without a sample (RFC 6298 section 2.1).
+    pub fn rto(&self) -> Nanos {
+        match self.srtt {
+            None => Nanos::from_millis(1000),
+            Some(srtt) => srtt + Nanos(self.variation.0.saturating_mul(4)).max(RTO_FLOOR),
+        }
+    }
+}
+
+/// Most samples kept; beyond that every second one is dropped and from then on only every second one is taken.
+const MOST: usize = 1024;
+
+/// Quantiles over any number of samples, from an evenly thinned set of them. The least one is exact.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quantiles {
+    samples: Vec<Nanos>,
+    seen: u64,
+    stride: u64,
+    least: Option<Nanos>,
+}
+
+impl Quantiles {
+    /// Takes a sample.
+    pub fn push(&mut self, sample: Nanos) {
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        self.stride = self.stride.max(1);
+        if self.seen.is_multiple_of(self.stride) {
+            if self.samples.len() == MOST {
+                let mut index = 0;
+                self.samples.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.stride *= 2;
+            }
+            if self.seen.is_multiple_of(self.stride) {
+                self.samples.push(sample);
+            }
+        }
+        self.seen += 1;
+    }
+
+    /// How many samples there were.
+    pub fn count(&self) -> u64 {
+        self.seen
+    }
+
+    /// The least sample.
+    pub fn least(&self) -> Option<Nanos> {
+        self.least
+    }
+
+    /// The sample below which `share` (0–1) of them lie: nearest rank, so that it is one that was measured.
+    pub fn at(&self, share: f64) -> Option<Nanos> {
+        let mut sorted = self.samples.clone();
+        sorted.sort_unstable();
+        let rank = (share * sorted.len() as f64).ceil() as usize;
+        sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rto_follows_rfc_6298() {
+        let mut smoothed = Smoothed::default();
+        assert_eq!(smoothed.rto(), Nanos::from_millis(1000));
+        smoothed.sample(Nanos::from_millis(100));
+        assert_eq!(smoothed.rto(), Nanos::from_millis(300));
+        smoothed.sample(Nanos::from_millis(100));
+        assert_eq!(smoothed.rtt(), Some(Nanos::from_millis(100)));
+    }
+
+    #[test]
+    fn quantiles_of_many_samples_stay_true_and_small() {
+        let mut quantiles = Quantiles::default();
+        for n in 0..100_000 {
+            quantiles.push(Nanos((n * 7919) % 100_000));
+        }
+        assert_eq!(quantiles.count(), 100_000);
+        assert_eq!(quantiles.least(), Some(Nanos(0)));
+        assert!(quantiles.samples.len() <= MOST);
+        let median = quantiles.at(0.5).map_or(0, |n| n.0);
+        assert!((48_000..52_000).contains(&median), "{median}");
+        let high = quantiles.at(0.95).map_or(0, |n| n.0);
+        assert!((93_000..97_000).contains(&high), "{high}");
+    }
+}

@@ -1,0 +1,435 @@
+#![allow(clippy::unwrap_used)]
+
+//! Connections written down segment by segment, and what must be understood of them.
+
+use super::facts::{Release, TransferFacts};
+use super::*;
+use crate::analysis::Near;
+use crate::wire::{Options, SackBlocks};
+
+const MSS: u32 = 1000;
+
+/// One segment of a made-up capture.
+#[derive(Clone, Copy)]
+struct Line {
+    ms: f64,
+    from: Side,
+    seq: u32,
+    ack: u32,
+    flags: Flags,
+    len: u32,
+    window: u16,
+    stamps: Option<(u32, u32)>,
+    sack: &'static [(u32, u32)],
+    ip_id: u16,
+}
+
+/// A capture under construction. Sequence numbers are relative to these initial ones.
+struct Script {
+    isn: [u32; 2],
+    lines: Vec<Line>,
+    /// The handshake offers window scaling by this shift.
+    scale: Option<u8>,
+    window: u16,
+}
+
+impl Script {
+    fn new() -> Self {
+        Self { isn: [1000, 2000], lines: Vec::new(), scale: Some(0), window: 60_000 }
+    }
+
+    fn line(&mut self, ms: f64, from: Side, seq: u32, ack: u32, len: u32) -> &mut Line {
+        let window = self.window;
+        let line = Line { ms, from, seq, ack, flags: Flags::ACK, len, window, stamps: None, sack: &[], ip_id: 0 };
+        self.lines.push(line);
+        self.lines.last_mut().unwrap()
+    }
+
+    /// SYN, SYN-ACK and ACK, captured next to side 1 with a round trip of 100 ms.
+    fn opened() -> Self {
+        let mut script = Self::new();
+        script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+        script.line(0.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+        script.line(100.0, 0, 1, 1, 0);
+        script
+    }
+
+    /// A request of 100 bytes by side 0, right after the handshake.
+    fn asked() -> Self {
+        let mut script = Self::opened();
+        script.line(100.0, 0, 1, 1, 100);
+        script
+    }
+
+    fn run(&self) -> Facts {
+        let mut connection: Option<Connection> = None;
+        for (index, line) in self.lines.iter().enumerate() {
+            let mut sack = SackBlocks::default();
+            for &(left, right) in line.sack {
+                let isn = self.isn[1 - line.from];
+                sack.push(SeqNumber(isn.wrapping_add(left)), SeqNumber(isn.wrapping_add(right)));
+            }
+            let syn = line.flags.has(Flags::SYN);
+            let options = Options {
+                mss: syn.then_some(MSS as u16),
+                window_scale: self.scale.filter(|_| syn),
+                sack_permitted: syn,
+                sack,
+                timestamps: line.stamps,
+                ..Options::default()
+            };
+            let end = |side: Side| (IpAddr::from([192, 0, 2, side as u8 + 1]), if side == 0 { 40_000 } else { 80 });
+            let (src, dst) = (end(line.from), end(1 - line.from));
+            let segment = Segment {
+                src: src.0,
+                dst: dst.0,
+                src_port: src.1,
+                dst_port: dst.1,
+                seq: SeqNumber(self.isn[line.from].wrapping_add(line.seq)),
+                ack: SeqNumber(self.isn[1 - line.from].wrapping_add(line.ack)),
+                flags: line.flags,
+                window: line.window,
+                payload_len: line.len,
+                payload: &[],
+                options,
+                ip_id: Some(line.ip_id),
+                ttl: 64,
+                ecn: 0,
+                checksum: Checksum::Unknown,
+                fragment: false,
+                tunnels: 0,
+            };
+            let time = Nanos::from_secs_f64(line.ms / 1e3);
+            let frame = Frame { file: None, number: index as u64 + 1 };
+            let connection = connection.get_or_insert_with(|| {
+                assert_eq!(line.from, 0, "side 0 speaks first");
+                Connection::new(&segment, time, frame)
+            });
+            connection.push(&segment, line.from, time, frame);
+        }
+        connection.unwrap().finish()
+    }
+}
+
+fn bulk(facts: &Facts) -> &TransferFacts {
+    facts.halves[1].transfers.iter().max_by_key(|transfer| transfer.bytes()).unwrap()
+}
+
+/// Flights of 2, 4 and 8 segments, each acknowledged as a whole a round trip later.
+fn doubling(script: &mut Script, shift_data: f64, shift_ack: f64) {
+    let (mut seq, mut ms) = (1, 200.0);
+    for flight in [2u32, 4, 8] {
+        for n in 0..flight {
+            script.line(ms + shift_data + f64::from(n) * 0.1, 1, seq + n * MSS, 101, MSS);
+        }
+        seq += flight * MSS;
+        script.line(ms + shift_ack + 100.0, 0, 101, seq, 0);
+        ms += 100.0 + 0.1 * f64::from(flight);
+    }
+    script.lines.sort_by(|a, b| a.ms.total_cmp(&b.ms));
+}
+
+#[test]
+fn rounds_are_the_same_from_both_ends() {
+    let mut server = Script::asked();
+    doubling(&mut server, 0.0, 0.0);
+    // Next to the client all that the server sends comes half a round trip later, and what the client sends is seen sooner.
+    let mut client = Script::new();
+    client.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    client.line(100.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    client.line(100.0, 0, 1, 1, 0);
+    client.line(100.0, 0, 1, 1, 100);
+    doubling(&mut client, 50.0, -49.1);
+    for (script, near) in [(&server, Near::Server), (&client, Near::Client)] {
+        let facts = script.run();
+        assert_eq!(facts.vantage.near, near);
+        let rounds: Vec<_> = bulk(&facts).rounds.iter().map(|round| (round.bytes, round.in_flight)).collect();
+        assert_eq!(rounds, [(2000, 2000), (4000, 4000), (8000, 8000)], "{near:?}");
+        assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::Ack), "{near:?}");
+        assert_eq!(facts.client, 0);
+    }
+}
+
+#[test]
+fn sequence_numbers_may_wrap() {
+    let mut script = Script::asked();
+    script.isn[1] = u32::MAX - 2500;
+    doubling(&mut script, 0.0, 0.0);
+    let facts = script.run();
+    assert_eq!(facts.halves[1].bytes, 14_000);
+    assert_eq!(bulk(&facts).seq, (1, 14_001));
+    assert_eq!(facts.halves[1].retransmitted, Default::default());
+}
+
+#[test]
+fn a_connection_that_was_open_already_has_windows_of_unknown_size() {
+    let mut script = Script::new();
+    script.line(0.0, 0, 501, 1, 100);
+    script.line(1.0, 1, 1, 601, MSS);
+    let facts = script.run();
+    assert!(!facts.client_proven);
+    assert_eq!(facts.client, 0, "port 80 is the service's");
+    assert_eq!(facts.halves[1].max_window, None);
+    assert_eq!(facts.halves[1].bytes, 1000);
+    assert_eq!(facts.halves[0].bytes, 100);
+}
+
+#[test]
+fn a_full_window_is_told_from_a_small_congestion_window() {
+    let mut script = Script::asked();
+    for line in &mut script.lines {
+        line.window = 3000;
+    }
+    script.window = 3000;
+    for round in 0..4u32 {
+        let ms = 200.0 + 100.0 * f64::from(round);
+        for n in 0..3 {
+            script.line(ms, 1, 1 + (round * 3 + n) * MSS, 101, MSS);
+        }
+        script.line(ms + 100.0, 0, 101, 1 + (round * 3 + 3) * MSS, 0);
+    }
+    let facts = script.run();
+    assert_eq!(bulk(&facts).gaps.len(), 3);
+    assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::WindowAck && gap.room == Some(0)));
+    assert_eq!(facts.halves[1].max_window, Some(3000));
+}
+
+#[test]
+fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
+    let mut script = Script::asked();
+    script.line(200.0, 1, 1, 101, MSS);
+    script.line(300.0, 0, 101, 1001, 0).window = 0;
+    script.line(600.0, 1, 1000, 101, 0);
+    script.line(700.0, 0, 101, 1001, 0).window = 0;
+    script.line(900.0, 0, 101, 1001, 0);
+    script.line(900.0, 1, 1001, 101, MSS);
+    let facts = script.run();
+    let half = &facts.halves[1];
+    assert_eq!((half.zero_windows, half.closings, half.window_probes, half.keep_alives), (2, 1, 1, 0));
+    assert_eq!(half.zero_window, Nanos::from_millis(600));
+    assert!(bulk(&facts).gaps[0].zero_window);
+    assert_eq!(half.retransmitted, Default::default());
+}
+
+#[test]
+fn a_keep_alive_is_no_retransmission() {
+    let mut script = Script::asked();
+    script.line(200.0, 1, 1, 101, MSS);
+    script.line(300.0, 0, 101, 1001, 0);
+    script.line(60_000.0, 1, 1000, 101, 0);
+    script.line(60_100.0, 0, 101, 1001, 0);
+    script.line(90_000.0, 1, 1000, 101, 1);
+    script.line(90_100.0, 0, 101, 1001, 0);
+    let half = &script.run().halves[1];
+    assert_eq!((half.keep_alives, half.window_probes, half.bytes), (2, 0, 1000));
+    assert_eq!(half.retransmitted, Default::default());
+}
+
+/// Six segments, the third of which does not arrive.
+fn third_lost() -> Script {
+    let mut script = Script::asked();
+    for n in 0..6 {
+        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(300.0, 0, 101, 2001, 0);
+    script.line(303.0, 0, 101, 2001, 0).sack = &[(3001, 4001)];
+    script.line(304.0, 0, 101, 2001, 0).sack = &[(3001, 5001)];
+    script.line(305.0, 0, 101, 2001, 0).sack = &[(3001, 6001)];
+    script
+}
+
+#[test]
+fn after_duplicate_acks_it_is_a_fast_retransmission() {
+    let mut script = third_lost();
+    script.line(305.1, 1, 2001, 101, MSS);
+    script.line(405.1, 0, 101, 6001, 0);
+    let facts = script.run();
+    let kinds = facts.halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe, kinds.spurious), (1, 0, 0, 0));
+    assert_eq!(facts.halves[1].duplicate_acks, 3);
+}
+
+#[test]
+fn after_silence_it_is_the_timer() {
+    let mut script = Script::asked();
+    for n in 0..3 {
+        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(900.0, 1, 1, 101, MSS);
+    script.line(1000.0, 0, 101, 3001, 0);
+    let facts = script.run();
+    let kinds = facts.halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 0));
+    assert_eq!(bulk(&facts).gaps[0].release, Release::Timer);
+}
+
+#[test]
+fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
+    let mut script = Script::asked();
+    doubling(&mut script, 0.0, 0.0);
+    let last = script.lines.last().unwrap().ms;
+    for n in 0..4 {
+        script.line(last + f64::from(n), 1, 14_001 + n * MSS, 101, MSS);
+    }
+    script.line(last + 100.0, 0, 101, 16_001, 0);
+    script.line(last + 220.0, 1, 17_001, 101, MSS);
+    script.line(last + 320.0, 0, 101, 18_001, 0);
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 0, 1));
+}
+
+#[test]
+fn a_dsack_makes_it_spurious() {
+    let mut script = third_lost();
+    script.line(305.1, 1, 2001, 101, MSS);
+    script.line(306.0, 0, 101, 6001, 0);
+    script.line(405.1, 0, 101, 6001, 0).sack = &[(2001, 3001)];
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.spurious), (0, 1));
+}
+
+#[test]
+fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
+    let mut script = Script::asked();
+    script.line(200.0, 1, 1, 101, MSS).stamps = Some((200, 100));
+    script.line(900.0, 1, 1, 101, MSS).stamps = Some((900, 100));
+    script.line(901.0, 0, 101, 1001, 0).stamps = Some((901, 200));
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.timeout + kinds.tail_probe, kinds.spurious), (0, 1));
+}
+
+#[test]
+fn a_hole_filled_late_by_an_older_packet_is_reordering() {
+    let mut script = Script::asked();
+    for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
+        script.line(ms, 1, 1 + n * MSS, 101, MSS).ip_id = id;
+    }
+    let half = &script.run().halves[1];
+    assert_eq!((half.out_of_order, half.retransmitted.fast), (1, 0));
+    assert_eq!(half.reorder_extent, Nanos::from_micros(200));
+}
+
+#[test]
+fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
+    let mut script = Script::asked();
+    for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.3, 3, 13), (200.4, 4, 14)] {
+        script.line(ms, 1, 1 + n * MSS, 101, MSS).ip_id = id;
+    }
+    script.line(300.2, 0, 101, 1001, 0).sack = &[(2001, 3001)];
+    script.line(300.3, 0, 101, 1001, 0).sack = &[(2001, 5001)];
+    script.line(300.5, 1, 1001, 101, MSS).ip_id = 15;
+    let half = &script.run().halves[1];
+    assert_eq!((half.out_of_order, half.retransmitted.fast, half.retransmitted.unseen_original), (0, 1, 1));
+}
+
+#[test]
+fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
+    let mut script = third_lost();
+    script.line(306.0, 0, 101, 6001, 0);
+    let half = &script.run().halves[1];
+    assert_eq!((half.healed_holes, half.retransmitted.fast), (1, 0));
+}
+
+#[test]
+fn a_frame_captured_twice_counts_once() {
+    let mut script = Script::asked();
+    for _ in 0..2 {
+        script.line(200.0, 1, 1, 101, MSS).ip_id = 77;
+    }
+    let facts = script.run();
+    assert_eq!((facts.doubts.duplicate_frames, facts.halves[1].packets), (1, 2));
+    assert_eq!(facts.halves[1].retransmitted, Default::default());
+}
+
+#[test]
+fn bytes_acknowledged_and_never_captured_are_the_captures_loss() {
+    let mut script = Script::asked();
+    script.line(200.0, 1, 1, 101, MSS);
+    script.line(200.1, 1, 2001, 101, MSS);
+    script.line(300.0, 0, 101, 3001, 0);
+    let facts = script.run();
+    assert_eq!((facts.doubts.unseen_bytes, facts.doubts.unseen_stretches), (1000, 1));
+    assert_eq!(bulk(&facts).bytes(), 3000);
+    assert_eq!(facts.halves[1].retransmitted, Default::default());
+}
+
+#[test]
+fn each_answer_is_a_transfer_of_its_own() {
+    let mut script = Script::opened();
+    for turn in 0..3u32 {
+        let ms = 100.0 + 200.0 * f64::from(turn);
+        script.line(ms, 0, 1 + turn * 100, 1 + turn * 3000, 100);
+        for n in 0..3 {
+            script.line(ms + 5.0, 1, 1 + turn * 3000 + n * MSS, 101 + turn * 100, MSS);
+        }
+        script.line(ms + 105.0, 0, 101 + turn * 100, 3001 + turn * 3000, 0);
+    }
+    let facts = script.run();
+    let sizes = |side: Side| facts.halves[side].transfers.iter().map(TransferFacts::bytes).collect::<Vec<_>>();
+    assert_eq!(sizes(0), [100, 100, 100]);
+    assert_eq!(sizes(1), [3000, 3000, 3000]);
+    let think: Vec<_> = facts.halves[1].transfers.iter().map(|t| t.start - t.request.unwrap().1).collect();
+    assert_eq!(think, [Nanos::from_millis(5); 3]);
+}
+
+#[test]
+fn a_small_message_of_the_other_side_does_not_end_a_bulk() {
+    let mut script = Script::asked();
+    doubling(&mut script, 0.0, 0.0);
+    let last = script.lines.last().unwrap().ms;
+    script.line(last + 20.0, 0, 101, 14_001, 13);
+    script.line(last + 20.0, 1, 14_001, 114, MSS);
+    let facts = script.run();
+    assert_eq!(facts.halves[1].transfers.len(), 1);
+    assert_eq!(bulk(&facts).peer_resumes, 1);
+    assert_eq!(bulk(&facts).gaps.last().unwrap().release, Release::Peer);
+}
+
+#[test]
+fn how_it_ended() {
+    let mut closing = Script::asked();
+    closing.line(200.0, 1, 1, 101, 0).flags = Flags::FIN | Flags::ACK;
+    closing.line(300.0, 0, 101, 2, 0);
+    let facts = closing.run();
+    assert_eq!((facts.state, facts.closed_by), (State::HalfClosed, Some(1)), "CLOSE_WAIT at the client");
+    closing.line(400.0, 0, 101, 2, 0).flags = Flags::FIN | Flags::ACK;
+    assert_eq!(closing.run().state, State::Closed);
+
+    let mut refused = Script::new();
+    refused.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    assert_eq!(refused.run().state, State::Unanswered);
+    refused.line(0.1, 1, 0, 1, 0).flags = Flags::RST | Flags::ACK;
+    assert_eq!(refused.run().state, State::Refused);
+
+    let mut reset = Script::asked();
+    assert_eq!(reset.run().state, State::Open);
+    reset.line(200.0, 0, 101, 1, 0).flags = Flags::RST | Flags::ACK;
+    assert_eq!((reset.run().state, reset.run().closed_by), (State::Reset, Some(0)));
+}
+
+#[test]
+fn a_syn_sent_again_is_counted_and_not_measured() {
+    let mut script = Script::new();
+    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    script.line(1000.0, 0, 0, 0, 0).flags = Flags::SYN;
+    script.line(1000.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(1040.0, 0, 1, 1, 0);
+    let facts = script.run();
+    assert_eq!(facts.handshake.retries, [1, 0]);
+    assert_eq!(facts.handshake.rtt(), Some(Nanos::from_millis(40)));
+    assert_eq!(facts.rtt.min, None, "the SYN-ACK may answer either SYN (Karn)");
+}
+
+#[test]
+fn an_ack_inside_a_large_segment_proves_the_sending_host() {
+    let mut script = Script::new();
+    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    script.line(50.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, 0, 1, 1, 0);
+    script.line(100.0, 0, 1, 1, 100);
+    script.line(150.0, 1, 1, 101, 8 * MSS);
+    script.line(200.0, 0, 101, 3001, 0);
+    let facts = script.run();
+    assert_eq!(facts.vantage.near, Near::Server, "{}", facts.vantage.reason);
+    assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(50)), Some(Nanos::from_millis(50))]);
+}

@@ -1,0 +1,220 @@
+//! Where the capture stands between the two ends, in time and by what only an end's own host shows.
+//!
+//! A packet toward one side and that side's reaction (an ACK, a SYN-ACK, a timestamp echo) bound the time from the
+//! capture point to that side and back; the least of many is that time. Their sum is the path's round trip, from any
+//! vantage, and their ratio says how far along the path the capture stands. Large segments decide where timing alone
+//! does not: an ACK *inside* a segment larger than the MSS means that the segment was cut up after it was captured, so
+//! the capture is at its sender (TSO); on a receiving host (GRO) the ACKs fall on the ends of such segments.
+
+use super::facts::Vantage;
+use super::segment::Seg;
+use crate::analysis::{End, Near};
+use crate::flow::Side;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
+
+/// Timestamps remembered per side until they are echoed.
+const STAMPS: usize = 64;
+/// Large segments remembered per side until they are acknowledged.
+const LARGE: usize = 64;
+/// Below this share of the round trip the capture stands next to that end.
+const NEXT_TO: f64 = 0.1;
+/// The largest payload that a network of ordinary MTU carries whole.
+const ETHERNET_PAYLOAD: u32 = 1460;
+
+#[derive(Clone, Debug)]
+struct FromSide {
+    /// A segment whose ACK is awaited: its end and time.
+    probe: Option<(SeqNumber, Nanos)>,
+    highest: Option<SeqNumber>,
+    stamps: [(u32, Nanos); STAMPS],
+    stamps_seen: usize,
+    large: [(SeqNumber, SeqNumber); LARGE],
+    large_seen: usize,
+    /// ACKs of the other side inside a large segment, and at the end of one.
+    inside: u32,
+    at_end: u32,
+    ttl: Option<u8>,
+}
+
+impl Default for FromSide {
+    fn default() -> Self {
+        Self {
+            probe: None,
+            highest: None,
+            stamps: [(0, Nanos::ZERO); STAMPS],
+            stamps_seen: 0,
+            large: [(SeqNumber(0), SeqNumber(0)); LARGE],
+            large_seen: 0,
+            inside: 0,
+            at_end: 0,
+            ttl: None,
+        }
+    }
+}
+
+/// Collects what tells the vantage.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Estimator {
+    sides: [Box<FromSide>; 2],
+    /// Least time from the capture point to each side and back.
+    pub toward: [Option<Nanos>; 2],
+    /// The negotiated segment size on the wire, timestamps included.
+    pub mss: Option<u32>,
+    /// Segments larger than that.
+    pub larger_than_mss: u64,
+}
+
+impl Estimator {
+    fn sample(&mut self, side: Side, time: Nanos) {
+        if time.0 >= 0 {
+            let least = &mut self.toward[side];
+            *least = Some(least.map_or(time, |least| least.min(time)));
+        }
+    }
+
+    /// A segment passed the capture point.
+    pub fn see(&mut self, seg: &Seg) {
+        let (from, to) = (seg.from, 1 - seg.from);
+        self.sides[from].ttl = Some(self.sides[from].ttl.map_or(seg.ttl, |ttl| ttl.max(seg.ttl)));
+        if let Some(ack) = seg.ack {
+            if let Some((end, time)) = self.sides[to].probe
+                && ack.distance(end) >= 0
+            {
+                self.sides[to].probe = None;
+                self.sample(from, seg.time - time);
+            }
+            self.sides[to].note_ack(ack);
+        }
+        if let Some((value, echo)) = seg.timestamps {
+            if seg.ack.is_some()
+                && let Some(time) = self.sides[to].time_of(echo)
+            {
+                self.sample(from, seg.time - time);
+            }
+            self.sides[from].note_stamp(value, seg.time);
+        }
+        self.note_sent(seg);
+    }
+
+    fn note_sent(&mut self, seg: &Seg) {
+        let space = seg.space();
+        if space == 0 || seg.flags.has(Flags::RST) {
+            return;
+        }
+        let end = seg.seq + space;
+        let side = &mut self.sides[seg.from];
+        let new = side.highest.is_none_or(|highest| end.distance(highest) > 0);
+        if new {
+            if side.probe.is_none() {
+                side.probe = Some((end, seg.time));
+            }
+            side.highest = Some(end);
+        } else if side.probe.is_some_and(|(probe, _)| probe.distance(seg.seq) > 0) {
+            // Sent again: its ACK would be ambiguous (Karn).
+            side.probe = None;
+        }
+        if seg.len > self.mss.unwrap_or(ETHERNET_PAYLOAD) {
+            self.larger_than_mss += 1;
+            let slot = side.large_seen % LARGE;
+            side.large[slot] = (seg.seq, seg.seq + seg.len);
+            side.large_seen += 1;
+        }
+    }
+
+    /// What it comes to, for a connection opened by `client`.
+    pub fn conclude(&self, client: Side) -> Vantage {
+        let server = 1 - client;
+        let ends = |side: Side| if side == client { End::Client } else { End::Server };
+        let share = match (self.toward[client], self.toward[server]) {
+            (Some(a), Some(b)) if a.0 + b.0 > 0 => Some(a.0 as f64 / (a.0 + b.0) as f64),
+            _ => None,
+        };
+        let cut_after = (0..2).find(|&side| self.sides[side].inside > self.sides[1 - side].inside);
+        let joined_before = (0..2).find(|&side| self.sides[side].inside == 0 && self.sides[side].at_end >= 8);
+        let (near, reason) = match share {
+            Some(share) if share <= NEXT_TO => (Near::Client, self.timing(client)),
+            Some(share) if share >= 1.0 - NEXT_TO => (Near::Server, self.timing(server)),
+            _ => match (cut_after, joined_before) {
+                (Some(side), _) => (
+                    near(ends(side)),
+                    format!(
+                        "segments larger than the MSS that were cut up only after the capture (TSO) prove the sending host{}",
+                        if share.is_some() { ", though the host itself holds packets back" } else { "" }
+                    ),
+                ),
+                (None, Some(side)) if share.is_none() => (
+                    near(ends(1 - side)),
+                    "segments larger than the MSS, acknowledged as they stand (GRO), point to the receiving host"
+                        .into(),
+                ),
+                _ => self.by_ttl_or_middle(client, share),
+            },
+        };
+        Vantage { near, reason, toward: self.toward }
+    }
+
+    fn timing(&self, side: Side) -> String {
+        let ms = |side: Side| self.toward[side].map_or(0.0, Nanos::as_millis_f64);
+        format!(
+            "packets toward this end are answered after {:.1} ms, those toward the other after {:.1} ms",
+            ms(side),
+            ms(1 - side)
+        )
+    }
+
+    fn by_ttl_or_middle(&self, client: Side, share: Option<f64>) -> (Near, String) {
+        if let Some(share) = share {
+            let part = (share * 100.0).round();
+            return (Near::Middle, format!("{part:.0} % of the round trip lies on the client's side of the capture"));
+        }
+        let untouched = |side: Side| matches!(self.sides[side].ttl, Some(64 | 128 | 255));
+        match (untouched(client), untouched(1 - client)) {
+            (true, false) => (Near::Client, "the client's packets have an untouched time to live".into()),
+            (false, true) => (Near::Server, "the server's packets have an untouched time to live".into()),
+            _ => (Near::Unknown, "no packet and its answer were both captured".into()),
+        }
+    }
+}
+
+fn near(end: End) -> Near {
+    match end {
+        End::Client => Near::Client,
+        End::Server => Near::Server,
+    }
+}
+
+impl FromSide {
+    fn note_stamp(&mut self, value: u32, time: Nanos) {
+        let newest = self.stamps_seen.checked_sub(1).map(|n| self.stamps[n % STAMPS].0);
+        if newest.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0) {
+            self.stamps[self.stamps_seen % STAMPS] = (value, time);
+            self.stamps_seen += 1;
+        }
+    }
+
+    /// When the first packet with this timestamp passed.
+    fn time_of(&self, value: u32) -> Option<Nanos> {
+        let held = self.stamps_seen.min(STAMPS);
+        self.stamps[..held].iter().find(|(stamp, _)| *stamp == value).map(|&(_, time)| time)
+    }
+
+    fn note_ack(&mut self, ack: SeqNumber) {
+        let held = self.large_seen.min(LARGE);
+        let mut hit = None;
+        for (index, &(start, end)) in self.large[..held].iter().enumerate() {
+            if ack.distance(start) > 0 && ack.distance(end) <= 0 {
+                hit = Some((index, ack == end));
+            }
+        }
+        if let Some((index, at_end)) = hit {
+            if at_end {
+                self.at_end += 1;
+            } else {
+                self.inside += 1;
+            }
+            // Each large segment speaks once.
+            self.large[index] = (SeqNumber(0), SeqNumber(0));
+        }
+    }
+}

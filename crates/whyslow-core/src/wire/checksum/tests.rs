@@ -1,0 +1,92 @@
+#![allow(clippy::unwrap_used)]
+
+use super::{fold, sum};
+use crate::wire::testing::{cut_packet, ipv4, ipv6, read, read_verified, tcp};
+use crate::wire::{Checksum, decode_verified};
+use proptest::prelude::*;
+
+/// LINKTYPE_RAW.
+const RAW: u16 = 101;
+
+/// The sum as RFC 1071 section 1 words it.
+fn slow_sum(bytes: &[u8]) -> u16 {
+    let mut total = 0u64;
+    for pair in bytes.chunks(2) {
+        total += u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0));
+    }
+    while total > 0xffff {
+        total = (total & 0xffff) + (total >> 16);
+    }
+    total as u16
+}
+
+/// A segment in an IPv4 and in an IPv6 packet, each with its checksum as `fill` makes it from the pseudo-header's sum
+/// and the sum of all.
+fn packets(payload: &[u8], fill: fn(u16, u16) -> u16) -> [Vec<u8>; 2] {
+    let segment = tcp(&[], payload);
+    [(12, ipv4(6, &segment)), (8, ipv6(6, &segment))].map(|(addresses, mut packet)| {
+        let start = packet.len() - segment.len();
+        let at = start + 16;
+        packet[at..at + 2].fill(0);
+        let mut pseudo = packet[addresses..addresses + if addresses == 12 { 8 } else { 32 }].to_vec();
+        pseudo.extend([0, 6]);
+        pseudo.extend((segment.len() as u32).to_be_bytes());
+        let all = slow_sum(&[&pseudo, &packet[start..]].concat());
+        packet[at..at + 2].copy_from_slice(&fill(slow_sum(&pseudo), all).to_be_bytes());
+        packet
+    })
+}
+
+#[test]
+fn good_bad_and_left_to_the_card() {
+    for payload in [&b""[..], b"even", b"odd", &[0xff; 1000]] {
+        for (fill, expected) in [
+            ((|_, all| !all) as fn(u16, u16) -> u16, Checksum::Good),
+            (|_, all| !all ^ 0x0100, Checksum::Bad),
+            (|pseudo, _| pseudo, Checksum::Partial),
+            (|_, _| 0, Checksum::Partial),
+        ] {
+            for packet in packets(payload, fill) {
+                assert_eq!(read_verified(RAW, &packet).unwrap().checksum, expected, "{} bytes", payload.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sum_without_the_length_was_left_to_the_card_too() {
+    for mut packet in packets(b"payload", |_, _| 0) {
+        let (addresses, start) = if packet[0] == 0x45 { (12..20, 20) } else { (8..40, 40) };
+        let field = slow_sum(&[&packet[addresses], &[0, 6]].concat());
+        packet[start + 16..start + 18].copy_from_slice(&field.to_be_bytes());
+        assert_eq!(read_verified(RAW, &packet).unwrap().checksum, Checksum::Partial);
+    }
+}
+
+#[test]
+fn payload_is_summed_only_where_that_is_asked_for() {
+    for packet in packets(b"payload", |_, all| !all) {
+        assert_eq!(read(RAW, &packet).unwrap().checksum, Checksum::Unknown);
+    }
+    for packet in packets(b"", |_, all| !all) {
+        assert_eq!(read(RAW, &packet).unwrap().checksum, Checksum::Good);
+    }
+    for packet in packets(b"payload", |pseudo, _| pseudo) {
+        assert_eq!(read(RAW, &packet).unwrap().checksum, Checksum::Partial);
+    }
+}
+
+#[test]
+fn what_was_cut_cannot_be_summed() {
+    for packet in packets(b"payload", |_, all| !all ^ 1) {
+        let cut = decode_verified(&cut_packet(RAW, &packet[..packet.len() - 1], packet.len())).unwrap();
+        assert_eq!(cut.checksum, Checksum::Unknown);
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_sum_is_that_of_rfc_1071(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert_eq!(u16::from_be_bytes(fold(sum(&bytes)).to_ne_bytes()), slow_sum(&bytes));
+    }
+}

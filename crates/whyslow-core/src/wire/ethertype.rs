@@ -1,0 +1,68 @@
+//! What an EtherType announces: IP, or a tag or label stack before it.
+
+use super::link::{ethernet, ppp};
+use super::view::View;
+use super::{Around, Decoded, Skip, ip, llc, tunnel};
+
+/// Values below this are a length: an LLC header follows (IEEE 802.3 section 3.2.6).
+pub(super) const SMALLEST: u16 = 0x0600;
+
+/// A packet of which the EtherType was just read.
+pub(super) fn decode<'a>(around: Around, kind: u16, view: View<'a>) -> Decoded<'a> {
+    let (mut kind, mut view) = (kind, view);
+    loop {
+        let header = match kind {
+            0x0800 | 0x86dd => return ip::decode(around, view),
+            // 802.1Q, 802.1ad, and the numbers that were used for stacked tags before it.
+            0x8100 | 0x88a8 | 0x9100 | 0x9200 | 0x9300 => 4,
+            // 802.1BR E-TAG, Cisco VN-TAG.
+            0x893f => 8,
+            0x8926 => 6,
+            0x8847 | 0x8848 => return mpls(around, view),
+            0x8864 => return pppoe_session(around, view),
+            0x880b => return ppp::decode(around, view),
+            // 802.1ah backbone service tag, then a whole Ethernet frame.
+            0x88e7 => return ethernet::decode(around.deeper()?, view.skip(4)?),
+            0x6558 => return ethernet::decode(around.deeper()?, view),
+            0x894f => return tunnel::nsh(around, view),
+            _ => return Err(Skip::NotIp(kind)),
+        };
+        kind = view.u16(header - 2)?;
+        view = view.skip(header)?;
+        if kind < SMALLEST {
+            // A length: such frames nest, unlike plain tags.
+            return llc::decode(around.deeper()?, view.limit(usize::from(kind)));
+        }
+    }
+}
+
+/// A label stack (RFC 3032). What follows it is not named: the first nibble tells IP, or a pseudowire's control word
+/// (RFC 4385) before an Ethernet frame.
+pub(super) fn mpls(around: Around, view: View<'_>) -> Decoded<'_> {
+    let mut view = view;
+    loop {
+        let bottom = view.u8(2)? & 1 == 1;
+        view = view.skip(4)?;
+        if bottom {
+            break;
+        }
+    }
+    match view.u8(0)? >> 4 {
+        4 | 6 => ip::decode(around, view),
+        0 => ethernet::decode(around.deeper()?, view.skip(4)?),
+        _ => Err(Skip::NotIp(0x8847)),
+    }
+}
+
+/// A PPPoE session packet (RFC 2516).
+pub(super) fn pppoe_session(around: Around, view: View<'_>) -> Decoded<'_> {
+    if view.u8(0)? != 0x11 {
+        return Err(Skip::Malformed("a PPPoE version or type other than 1"));
+    }
+    if view.u8(1)? != 0 {
+        return Err(Skip::NotIp(0x8863));
+    }
+    let length = usize::from(view.u16(4)?);
+    let inside = view.skip(6)?;
+    ppp::decode(around, if length == 0 { inside } else { inside.limit(length) })
+}

@@ -1,0 +1,179 @@
+//! IPv4 (RFC 791), IPv6 and its extension headers (RFC 8200).
+
+use super::view::View;
+use super::{Around, Decoded, Skip, tcp, tunnel};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What TCP's reader needs of the IP header around a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header<'a> {
+    pub(super) addresses: Addresses<'a>,
+    pub(super) id: Option<u16>,
+    pub(super) ttl: u8,
+    pub(super) ecn: u8,
+    pub(super) fragment: bool,
+    /// Whether the segment's length and the final destination are known, so that its checksum can be computed.
+    pub(super) summable: bool,
+}
+
+/// Source and destination, as they follow one another in the header. They become addresses only where the segment is
+/// put together, which saves moving them about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Addresses<'a> {
+    V4(&'a [u8; 8]),
+    V6(&'a [u8; 32]),
+}
+
+impl Addresses<'_> {
+    #[inline(always)]
+    pub(super) fn src(self) -> IpAddr {
+        match self {
+            Self::V4(bytes) => v4_address(bytes, 0),
+            Self::V6(bytes) => v6_address(bytes, 0),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn dst(self) -> IpAddr {
+        match self {
+            Self::V4(bytes) => v4_address(bytes, 4),
+            Self::V6(bytes) => v6_address(bytes, 16),
+        }
+    }
+}
+
+#[inline(always)]
+fn v4_address(bytes: &[u8; 8], at: usize) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]))
+}
+
+#[inline(always)]
+fn v6_address(bytes: &[u8; 32], at: usize) -> IpAddr {
+    let mut octets = [0; 16];
+    octets.copy_from_slice(&bytes[at..at + 16]);
+    IpAddr::V6(Ipv6Addr::from(octets))
+}
+
+/// A packet of either version: the first four bits tell.
+pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
+    match view.u8(0)? >> 4 {
+        4 => v4(around.deeper()?, view),
+        6 => v6(around.deeper()?, view),
+        _ => Err(Skip::Malformed("an IP version other than 4 and 6")),
+    }
+}
+
+fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
+    let fixed: &[u8; 20] = view.array(0)?;
+    let header_len = usize::from(fixed[0] & 0x0f) * 4;
+    let total_len = u16::from_be_bytes([fixed[2], fixed[3]]);
+    if header_len < 20 {
+        return Err(Skip::Malformed("an IPv4 header of less than 20 bytes"));
+    }
+    if total_len != 0 && usize::from(total_len) < header_len {
+        return Err(Skip::Malformed("an IPv4 packet shorter than its header"));
+    }
+    let fragment = u16::from_be_bytes([fixed[6], fixed[7]]);
+    if fragment & 0x1fff != 0 {
+        return Err(Skip::Fragment);
+    }
+    let header = Header {
+        addresses: Addresses::V4(view.array(12)?),
+        id: Some(u16::from_be_bytes([fixed[4], fixed[5]])),
+        ttl: fixed[8],
+        ecn: fixed[1] & 0x03,
+        fragment: fragment & 0x2000 != 0,
+        // A source route among the options changes the destination that the sum covers.
+        summable: total_len != 0 && usize::from(total_len) <= view.wire() && header_len == 20,
+    };
+    let mut rest = within(around, view, usize::from(total_len)).skip(header_len)?;
+    let mut protocol = fixed[9];
+    while protocol == 51 {
+        let (next, length) = authentication(rest)?;
+        rest = rest.skip(length)?;
+        protocol = next;
+    }
+    transport(around, header, protocol, rest)
+}
+
+fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
+    let fixed: &[u8; 40] = view.array(0)?;
+    let length = usize::from(u16::from_be_bytes([fixed[4], fixed[5]]));
+    let mut rest = within(around, view.skip(40)?, length);
+    let mut header = Header {
+        addresses: Addresses::V6(view.array(8)?),
+        id: None,
+        ttl: fixed[7],
+        ecn: (fixed[1] >> 4) & 0x03,
+        fragment: false,
+        summable: length != 0 && length + 40 <= view.wire(),
+    };
+    let mut next = fixed[6];
+    loop {
+        let (after, length) = match next {
+            // Hop-by-hop and destination options, routing, mobility, HIP, shim6.
+            0 | 43 | 60 | 135 | 139 | 140 => {
+                let &[after, units, _, left] = rest.array(0)?;
+                let extension = usize::from(units) * 8 + 8;
+                if next == 0 && length == 0 {
+                    rest = rest.limit(jumbo_length(rest, extension).unwrap_or(usize::MAX));
+                }
+                header.summable &= next != 43 || left == 0;
+                (after, extension)
+            }
+            44 => {
+                let &[after, _, high, low] = rest.array(0)?;
+                let fragment = u16::from_be_bytes([high, low]);
+                if fragment >> 3 != 0 {
+                    return Err(Skip::Fragment);
+                }
+                header.fragment |= fragment & 1 != 0;
+                (after, 8)
+            }
+            51 => authentication(rest)?,
+            _ => return transport(around, header, next, rest),
+        };
+        rest = rest.skip(length)?;
+        next = after;
+    }
+}
+
+/// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length` bytes long.
+fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
+    let mut options = view.data().get(2..length)?;
+    loop {
+        options = match options {
+            [0, rest @ ..] => rest,
+            [0xc2, 4, a, b, c, d, ..] => return usize::try_from(u32::from_be_bytes([*a, *b, *c, *d])).ok(),
+            [_, length, rest @ ..] => rest.get(usize::from(*length)..)?,
+            _ => return None,
+        };
+    }
+}
+
+/// The packet without what follows it. A length of 0 is left by segmentation offload, where the packet may be longer
+/// than the field can tell; one beyond the wire is not believed, unless the packet travels in several fragments.
+fn within<'a>(around: Around, view: View<'a>, length: usize) -> View<'a> {
+    match length {
+        0 => view,
+        _ if length <= view.wire() => view.limit(length),
+        _ if around.fragment => view.widen(length),
+        _ => view,
+    }
+}
+
+/// The protocol behind an authentication header, which leaves the packet readable, and the header's length (RFC 4302).
+fn authentication(view: View<'_>) -> Result<(u8, usize), Skip> {
+    let &[next, words] = view.array(0)?;
+    Ok((next, usize::from(words) * 4 + 8))
+}
+
+fn transport<'a>(around: Around, header: Header<'a>, protocol: u8, view: View<'a>) -> Decoded<'a> {
+    match protocol {
+        6 => tcp::decode(around, header, view),
+        _ => tunnel::decode(around, &header, protocol, view),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! 802.11 data frames, bare or behind the header of a monitoring driver: radiotap, PPI, Prism, AVS.
+//!
+//! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives nothing, unless the
+//! driver has deciphered it and left the flag.
+
+use super::decode as decode_link;
+use crate::capture::LinkType;
+use crate::wire::view::View;
+use crate::wire::{Around, Decoded, Skip, llc};
+
+/// What an LLC header before IP begins with.
+const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
+
+/// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up to four bytes.
+pub(super) fn decode(around: Around, view: View<'_>, padded: bool) -> Decoded<'_> {
+    let &[kind, flags] = view.array(0)?;
+    if kind & 0x03 != 0 {
+        return Err(Skip::Malformed("an 802.11 version other than 0"));
+    }
+    match (kind >> 2) & 0x03 {
+        0 => return Err(Skip::NoPacket("an 802.11 management frame")),
+        1 => return Err(Skip::NoPacket("an 802.11 control frame")),
+        2 if kind & 0x40 == 0 => {}
+        2 => return Err(Skip::NoPacket("an 802.11 frame without data")),
+        _ => return Err(Skip::NoPacket("an 802.11 extension frame")),
+    }
+    let between_stations = flags & 0x03 == 0x03;
+    let quality_of_service = kind & 0x80 != 0;
+    let ordered = flags & 0x80 != 0;
+
+    let mut header = if between_stations { 30 } else { 24 };
+    let mut aggregate = false;
+    if quality_of_service {
+        aggregate = view.u8(header)? & 0x80 != 0;
+        header += if ordered { 6 } else { 2 };
+    }
+    if padded {
+        header = header.next_multiple_of(4);
+    }
+    if view.u8(22)? & 0x0f != 0 {
+        return Err(Skip::Fragment);
+    }
+    let around = Around { fragment: around.fragment || flags & 0x04 != 0, ..around };
+
+    let mut body = view.skip(header)?;
+    if flags & 0x40 != 0 && !body.starts_with(&SNAP) {
+        // Deciphered by the card, with the eight bytes of the cipher's header left in place?
+        match body.skip(8) {
+            Ok(clear) if clear.starts_with(&SNAP) => body = clear,
+            _ => return Err(Skip::NoPacket("an encrypted 802.11 frame")),
+        }
+    }
+    if aggregate && !body.starts_with(&SNAP) {
+        let length = usize::from(body.u16(12)?);
+        body = body.skip(14)?.limit(length);
+    }
+    llc::decode(around, body)
+}
+
+/// LINKTYPE_IEEE802_11_RADIOTAP (<https://www.radiotap.org>).
+pub(super) fn radiotap(around: Around, view: View<'_>) -> Decoded<'_> {
+    let length = usize::from(view.u16_le(2)?);
+    decode(around, view.skip(length)?, radiotap_padded(view, length)?)
+}
+
+/// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp comes before them.
+fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
+    let present = view.u32_le(4)?;
+    if present & 0x2 == 0 {
+        return Ok(false);
+    }
+    let mut fields = 8;
+    let mut word = present;
+    while word & 0x8000_0000 != 0 {
+        word = view.u32_le(fields)?;
+        fields += 4;
+    }
+    if present & 0x1 != 0 {
+        fields = fields.next_multiple_of(8) + 8;
+    }
+    if fields >= length {
+        return Err(Skip::Malformed("a radiotap header shorter than its fields"));
+    }
+    Ok(view.u8(fields)? & 0x20 != 0)
+}
+
+/// LINKTYPE_PPI: a header that names the link type of what follows.
+pub(super) fn ppi(around: Around, view: View<'_>) -> Decoded<'_> {
+    let length = usize::from(view.u16_le(2)?);
+    match u16::try_from(view.u32_le(4)?) {
+        Ok(link) if length >= 8 => decode_link(around.deeper()?, LinkType(link), view.skip(length)?),
+        _ => Err(Skip::Malformed("a PPI header with an impossible length or link type")),
+    }
+}
+
+/// LINKTYPE_IEEE802_11_PRISM: its length in the byte order of the host; many such captures have AVS headers instead.
+pub(super) fn prism(around: Around, view: View<'_>) -> Decoded<'_> {
+    let length = view.u32(4)?;
+    let length = if length > 0xffff { length.swap_bytes() } else { length };
+    decode(around, view.skip(length as usize)?, false)
+}
+
+/// LINKTYPE_IEEE802_11_AVS.
+pub(super) fn avs(around: Around, view: View<'_>) -> Decoded<'_> {
+    decode(around, view.skip(view.u32(4)? as usize)?, false)
+}

@@ -1,0 +1,196 @@
+//! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their registered ports alone.
+
+use super::link::{ethernet, ppp};
+use super::view::View;
+use super::{Around, Decoded, Skip, ethertype, ip};
+
+/// What an IP packet carries, if not TCP.
+pub(super) fn decode<'a>(around: Around, outer: &ip::Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
+    let around =
+        Around { tunnels: around.tunnels.saturating_add(1), fragment: around.fragment || outer.fragment, ..around };
+    match protocol {
+        // IPv4, IPv6, and KA9Q's number for the former.
+        4 | 41 | 94 => ip::decode(around, view),
+        17 => udp(around, view),
+        47 => gre(around, view),
+        // EtherIP (RFC 3378).
+        97 => ethernet::decode(around, view.skip(2)?),
+        // RFC 4023.
+        137 => ethertype::mpls(around, view),
+        other => Err(Skip::NotTcp(other)),
+    }
+}
+
+/// UDP datagrams are of interest only where a tunnel's port is one of theirs.
+fn udp(around: Around, view: View<'_>) -> Decoded<'_> {
+    let (from, to, length) = (view.u16(0)?, view.u16(2)?, usize::from(view.u16(4)?));
+    let inside = if length < 8 { view.skip(8)? } else { view.limit(length).skip(8)? };
+    match (from, to) {
+        // 8472 is what Linux used before the number was assigned.
+        (_, 4789 | 8472) => vxlan(around, inside),
+        (_, 4790) => vxlan_gpe(around, inside),
+        (_, 6081) => geneve(around, inside),
+        (_, 2152) => gtp_u(around, inside),
+        (_, 4754) => gre(around, inside),
+        (_, 6635) => ethertype::mpls(around, inside),
+        (_, 4341) => ip::decode(around, inside.skip(8)?),
+        (1701, _) | (_, 1701) => l2tp(around, inside),
+        (3544, _) | (_, 3544) => teredo(around, inside),
+        _ => Err(NOT_A_TUNNEL),
+    }
+}
+
+/// A datagram at a tunnel's port that does not look like that tunnel is plain UDP.
+const NOT_A_TUNNEL: Skip = Skip::NotTcp(17);
+
+/// RFC 7348.
+fn vxlan(around: Around, view: View<'_>) -> Decoded<'_> {
+    if view.u8(0)? & 0x08 == 0 {
+        return Err(NOT_A_TUNNEL);
+    }
+    ethernet::decode(around, view.skip(8)?)
+}
+
+/// VXLAN with a next-protocol field (draft-ietf-nvo3-vxlan-gpe).
+fn vxlan_gpe(around: Around, view: View<'_>) -> Decoded<'_> {
+    let &[flags, _, _, next] = view.array(0)?;
+    if flags & 0x08 == 0 {
+        return Err(NOT_A_TUNNEL);
+    }
+    next_protocol(around, if flags & 0x04 == 0 { 3 } else { next }, view.skip(8)?)
+}
+
+/// A network service header (RFC 8300).
+pub(super) fn nsh(around: Around, view: View<'_>) -> Decoded<'_> {
+    let &[_, words, _, next] = view.array(0)?;
+    let length = usize::from(words & 0x3f) * 4;
+    if length < 8 {
+        return Err(Skip::Malformed("a network service header shorter than its fields"));
+    }
+    next_protocol(around, next, view.skip(length)?)
+}
+
+/// The numbers that VXLAN-GPE and NSH share.
+fn next_protocol(around: Around, next: u8, view: View<'_>) -> Decoded<'_> {
+    match next {
+        1 | 2 => ip::decode(around, view),
+        3 => ethernet::decode(around.deeper()?, view),
+        4 => nsh(around.deeper()?, view),
+        5 => ethertype::mpls(around, view),
+        other => Err(Skip::NotIp(u16::from(other))),
+    }
+}
+
+/// RFC 8926.
+fn geneve(around: Around, view: View<'_>) -> Decoded<'_> {
+    let &[first, _, high, low] = view.array(0)?;
+    if first >> 6 != 0 {
+        return Err(NOT_A_TUNNEL);
+    }
+    let inside = view.skip(usize::from(first & 0x3f) * 4 + 8)?;
+    ethertype::decode(around, u16::from_be_bytes([high, low]), inside)
+}
+
+/// User packets of mobile networks (3GPP TS 29.281).
+fn gtp_u(around: Around, view: View<'_>) -> Decoded<'_> {
+    let &[flags, kind] = view.array(0)?;
+    // Version 1, protocol type GTP, message type G-PDU.
+    if flags & 0xf0 != 0x30 || kind != 0xff {
+        return Err(NOT_A_TUNNEL);
+    }
+    let mut inside = view.skip(8)?;
+    if flags & 0x07 != 0 {
+        let mut extension = inside.u8(3)?;
+        inside = inside.skip(4)?;
+        while flags & 0x04 != 0 && extension != 0 {
+            let length = usize::from(inside.u8(0)?) * 4;
+            if length == 0 {
+                return Err(Skip::Malformed("an empty GTP extension header"));
+            }
+            extension = inside.u8(length - 1)?;
+            inside = inside.skip(length)?;
+        }
+    }
+    ip::decode(around, inside)
+}
+
+/// Layer 2 tunnels, version 2 (RFC 2661): PPP.
+fn l2tp(around: Around, view: View<'_>) -> Decoded<'_> {
+    let flags = view.u16(0)?;
+    if flags & 0x800f != 0x0002 {
+        return Err(NOT_A_TUNNEL);
+    }
+    let mut length = 6;
+    length += if flags & 0x4000 != 0 { 2 } else { 0 };
+    length += if flags & 0x0800 != 0 { 4 } else { 0 };
+    if flags & 0x0200 != 0 {
+        length += 2 + usize::from(view.u16(length)?);
+    }
+    ppp::decode(around, view.skip(length)?)
+}
+
+/// IPv6 through address translators (RFC 4380), behind an authentication and an origin indication.
+fn teredo(around: Around, view: View<'_>) -> Decoded<'_> {
+    let mut view = view;
+    if view.starts_with(&[0, 1]) {
+        let &[client, authentication] = view.array(2)?;
+        view = view.skip(13 + usize::from(client) + usize::from(authentication))?;
+    }
+    if view.starts_with(&[0, 0]) {
+        view = view.skip(8)?;
+    }
+    if view.u8(0)? >> 4 != 6 {
+        return Err(NOT_A_TUNNEL);
+    }
+    ip::decode(around, view)
+}
+
+/// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637).
+fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
+    let (flags, protocol) = (view.u16(0)?, view.u16(2)?);
+    let has = |bit: u16| flags & bit != 0;
+    let mut length = 4;
+    if flags & 0x0007 == 1 {
+        length += 4 + if has(0x1000) { 4 } else { 0 } + if has(0x0080) { 4 } else { 0 };
+        if !has(0x1000) {
+            return Err(Skip::NoPacket("a PPTP acknowledgement"));
+        }
+        return ppp::decode(around, view.skip(length)?);
+    }
+    // Checksum (there also for a route), key, sequence number.
+    length += if flags & 0xc000 != 0 { 4 } else { 0 };
+    length += if has(0x2000) { 4 } else { 0 };
+    length += if has(0x1000) { 4 } else { 0 };
+    let mut inside = view.skip(length)?;
+    // A source route (RFC 1701): entries up to an empty one.
+    while has(0x4000) {
+        let &[family_high, family_low, _, entry] = inside.array(0)?;
+        inside = inside.skip(4 + usize::from(entry))?;
+        if (family_high, family_low, entry) == (0, 0, 0) {
+            break;
+        }
+    }
+    match protocol {
+        // ERSPAN type I has no header of its own, and no sequence number; type II does.
+        0x88be => ethernet::decode(around, if has(0x1000) { inside.skip(8)? } else { inside }),
+        0x22eb => erspan_3(around, inside),
+        // WCCP: some versions have four bytes before the packet.
+        0x883e if inside.u8(0)? >> 4 != 4 => ip::decode(around, inside.skip(4)?),
+        0x883e => ip::decode(around, inside),
+        _ => ethertype::decode(around, protocol, inside),
+    }
+}
+
+/// A mirrored frame, or in one of its forms a packet, with a timestamp.
+fn erspan_3(around: Around, view: View<'_>) -> Decoded<'_> {
+    let &[kind, options] = view.array(10)?;
+    let inside = view.skip(if options & 1 == 0 { 12 } else { 20 })?;
+    match (kind >> 2) & 0x1f {
+        0 => ethernet::decode(around, inside),
+        2 => ip::decode(around, inside),
+        _ => Err(Skip::NotIp(0x22eb)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

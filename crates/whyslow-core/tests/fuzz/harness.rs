@@ -1,0 +1,137 @@
+//! Runs a target on one hostile input after another, and keeps those that led to something new to start from.
+//!
+//! Works on the stable toolchain: instead of measuring code coverage, a target says what kind of outcome an input had, and
+//! an input with an outcome of a new kind joins those that are mutated.
+
+use crate::mutate::{Random, mutate};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a target is run in a test, and how often at most.
+const SECONDS: f64 = 2.0;
+const RUNS: u64 = 20_000;
+/// An input that takes this long hangs.
+const HANG: Duration = Duration::from_secs(60);
+/// The pool of inputs to start from stays this small.
+const POOL: usize = 10_000;
+
+/// A number for the kind of an outcome.
+pub(crate) fn kind_of(outcome: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    outcome.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Runs `target` on the seeds and on what can be made of them. Settings come from the environment: see `README.md`.
+///
+/// # Panics
+/// As the target does; the input is written to `target/fuzz` first.
+pub(crate) fn fuzz(name: &str, seeds: Vec<Vec<u8>>, target: impl Fn(&[u8]) -> u64) {
+    if let Some(path) = std::env::var_os("FUZZ_INPUT") {
+        target(&std::fs::read(path).unwrap());
+        return;
+    }
+    let seed = setting("FUZZ_SEED").unwrap_or(1);
+    let seconds = setting("FUZZ_SECONDS");
+    let runs = setting("FUZZ_RUNS").unwrap_or(if seconds.is_some() { u64::MAX } else { RUNS });
+    let deadline = Instant::now() + seconds.map_or(Duration::from_secs_f64(SECONDS), Duration::from_secs);
+    let corpus = std::env::var_os("FUZZ_CORPUS").map(|folder| Path::new(&folder).join(name));
+
+    let mut random = Random(seed);
+    let mut pool = seeds;
+    pool.extend(corpus.iter().flat_map(|folder| stored(folder)));
+    assert!(!pool.is_empty(), "there is nothing to start from");
+    let watchdog = Watchdog::new(name, seed);
+    let mut kinds = HashSet::new();
+    let mut done = 0;
+    let mut run = |done: u64, input: &[u8]| {
+        watchdog.watch(input);
+        match catch_unwind(AssertUnwindSafe(|| target(input))) {
+            Ok(kind) => kinds.insert(kind),
+            Err(panic) => {
+                eprintln!("{name}: input {done} of seed {seed} failed; it is in {}", keep(name, input).display());
+                resume_unwind(panic)
+            }
+        }
+    };
+    for input in &pool {
+        run(0, input);
+    }
+    while done < runs && Instant::now() < deadline {
+        let input = mutate(&mut random, &pool);
+        done += 1;
+        if run(done, &input) && pool.len() < POOL {
+            if let Some(folder) = &corpus {
+                store(folder, &input);
+            }
+            pool.push(input);
+        }
+    }
+    eprintln!("{name}: {done} inputs of seed {seed}, {} kinds of outcome", kinds.len());
+    assert!(kinds.len() > 1, "whatever the input, the outcome is the same: nothing is tested");
+}
+
+fn setting(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, which is no whole number")))
+}
+
+/// Where failing inputs are left.
+fn keep(name: &str, input: &[u8]) -> PathBuf {
+    // The scratch folder of the tests lies directly in the target folder.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("fuzz");
+    store(&folder.join(name), input)
+}
+
+fn store(folder: &Path, input: &[u8]) -> PathBuf {
+    std::fs::create_dir_all(folder).unwrap();
+    let path = folder.join(format!("{:016x}", kind_of(&input)));
+    std::fs::write(&path, input).unwrap();
+    path
+}
+
+/// The inputs in a folder, in an order that does not depend on the file system.
+fn stored(folder: &Path) -> Vec<Vec<u8>> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
+}
+
+/// Ends the process when an input is not done with after [`HANG`].
+struct Watchdog {
+    current: Arc<Mutex<Current>>,
+}
+
+/// The input that runs, and since when.
+type Current = Option<(Vec<u8>, Instant)>;
+
+impl Watchdog {
+    fn new(name: &str, seed: u64) -> Self {
+        let current = Arc::new(Mutex::new(Current::None));
+        let weak = Arc::downgrade(&current);
+        let name = name.to_owned();
+        std::thread::spawn(move || {
+            // Ends with the run.
+            while let Some(current) = weak.upgrade() {
+                if let Some((input, since)) = &*current.lock().unwrap_or_else(PoisonError::into_inner)
+                    && since.elapsed() > HANG
+                {
+                    eprintln!("{name}: an input of seed {seed} hangs; it is in {}", keep(&name, input).display());
+                    std::process::abort();
+                }
+                drop(current);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        });
+        Self { current }
+    }
+
+    fn watch(&self, input: &[u8]) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some((input.to_vec(), Instant::now()));
+    }
+}

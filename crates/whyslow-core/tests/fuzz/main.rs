@@ -1,0 +1,207 @@
+//! Hostile input for everything that reads bytes: never a panic, a hang, or more memory than the input explains.
+//!
+//! A target is a line at the end of this file: a name, what to start from, and a function that takes bytes, checks what must
+//! hold, and says what kind of outcome that was. `README.md` beside this file says how to run long and what to do with a find.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../src/capture/build.rs"]
+mod build;
+mod harness;
+mod meter;
+mod mutate;
+mod seeds;
+
+use harness::{fuzz, kind_of};
+use meter::peak_during;
+use std::net::IpAddr;
+use whyslow_core::capture::{CaptureError, LinkType, Packet, Reader, Sink, Summary};
+use whyslow_core::explain::Explainer;
+use whyslow_core::units::Nanos;
+
+/// A fingerprint of all that a reader gives, so that two ways of reading can be compared without keeping anything.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Fingerprint {
+    packets: u64,
+    frame: u64,
+    hash: u64,
+}
+
+impl Fingerprint {
+    fn mix(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.hash = (self.hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+impl Sink for Fingerprint {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        assert!(packet.frame > self.frame, "frame numbers rise");
+        assert!(packet.data.len() <= packet.original_len as usize);
+        self.frame = packet.frame;
+        self.packets += 1;
+        self.mix(&packet.frame.to_le_bytes());
+        self.mix(&packet.time.0.to_le_bytes());
+        self.mix(&packet.link.0.to_le_bytes());
+        self.mix(&packet.original_len.to_le_bytes());
+        self.mix(packet.data);
+    }
+
+    fn host_name(&mut self, address: IpAddr, name: &str, _stand_in: bool) {
+        self.mix(address.to_string().as_bytes());
+        self.mix(name.as_bytes());
+    }
+}
+
+fn read(input: &[u8], piece: usize) -> (Fingerprint, Result<Summary, CaptureError>) {
+    let mut fingerprint = Fingerprint::default();
+    let mut reader = Reader::new();
+    for piece in input.chunks(piece) {
+        if let Err(error) = reader.push(piece, &mut fingerprint) {
+            return (fingerprint, Err(error));
+        }
+    }
+    let outcome = reader.finish(&mut fingerprint);
+    (fingerprint, outcome)
+}
+
+/// Reads a capture whole and in pieces, which must come to the same.
+fn capture(input: &[u8]) -> u64 {
+    let ((whole, outcome), peak) = peak_during(|| read(input, input.len().max(1)));
+    // What waits for more is a part of the input; a growing buffer may hold it twice over, and while it is copied, thrice.
+    let allowed = 3 * input.len() + (1 << 20);
+    assert!(peak <= allowed, "{peak} bytes of memory for an input of {}", input.len());
+    // Sizes that vary from input to input.
+    let piece = 1 + (input.len() * 31) % 97;
+    let ((in_pieces, outcome_in_pieces), peak) = peak_during(|| read(input, piece));
+    assert!(peak <= allowed, "{peak} bytes of memory for an input of {} in pieces of {piece}", input.len());
+    assert_eq!(format!("{outcome:?}"), format!("{outcome_in_pieces:?}"), "in pieces of {piece}");
+    assert_eq!(whole, in_pieces, "in pieces of {piece}");
+
+    match outcome {
+        Ok(summary) => {
+            assert_eq!(summary.packets, whole.packets);
+            assert!(summary.first_time <= summary.last_time);
+            let problems = summary.problems.iter().map(|problem| (problem.slug, problem.count.ilog2()));
+            kind_of(&(summary.format, summary.packets.checked_ilog2(), problems.collect::<Vec<_>>()))
+        }
+        Err(error) => kind_of(&error.message.split(|c: char| !c.is_alphabetic()).collect::<Vec<_>>()),
+    }
+}
+
+#[test]
+fn pcap() {
+    fuzz("pcap", [seeds::pcap(), seeds::found("pcap")].concat(), capture);
+}
+
+#[test]
+fn pcapng() {
+    fuzz("pcapng", [seeds::pcapng(), seeds::found("pcapng")].concat(), capture);
+}
+
+/// tcpdump's text, of packets made up here.
+fn texts() -> Vec<Vec<u8>> {
+    let modern = "$ tcpdump -nn\r\n\
+        10:00:00.000001 IP 192.0.2.1.40000 > 192.0.2.2.80: Flags [S], seq 100, win 64240, options [mss 1460,sackOK,TS val 1 ecr 0,nop,wscale 7], length 0\n\
+        10:00:00.020001 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [S.], seq 900, ack 101, win 65160, options [mss 1460,sackOK,TS val 9 ecr 1,nop,wscale 7], length 0\n\
+        ......\n\
+        10:00:00.020101 IP 192.0.2.1.40000 > 192.0.2.2.80: Flags [P.], seq 1:78, ack 1, win 502, length 77: HTTP: GET / HTTP/1.1\n\
+        10:00:00.041101 IP 192.0.2.2.80 > 192.0.2.1.40000: Flags [.], seq 1:1449, ack 78, win 509, options [nop,nop,sack 1 {2897:4345}], length 1448\n";
+    let old = "10:00:00.1 client.33000 > server.http: S 123:123(0) win 5840 <mss 1460,sackOK,timestamp 1 0,nop,wscale 7>\n\
+        10:00:00.2 server.http > client.33000: S 5:5(0) ack 124 win 5792 <mss 1460>\n\
+        10:00:00.3 client.33000 > server.http: P 1:292(291) ack 1 win 5840\n";
+    let verbose = "2026-01-01 10:00:00.000001 IP6 (flowlabel 0x1, hlim 64, next-header TCP (6) payload length: 20) 2001:db8::1.5 > 2001:db8::2.443: Flags [R], cksum 0x1 (correct), seq 7, win 0, length 0\n\
+        10:00:00.000002 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 40)\n    192.0.2.1.1 > 192.0.2.2.2: Flags [F.], cksum 0x2 (incorrect -> 0x3), seq 1, ack 1, win 1, length 0\n";
+    [modern, old, verbose].iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// The whole flow: whatever is read, the figures hold together.
+fn explain(input: &[u8]) -> u64 {
+    let mut explainer = Explainer::new();
+    explainer.begin_capture("input");
+    let mut reader = Reader::new();
+    let read = reader.push(input, &mut explainer).and_then(|()| reader.finish(&mut explainer));
+    if let Ok(summary) = read {
+        explainer.end_capture(summary);
+    }
+    let analysis = explainer.finish();
+    let mut causes = Vec::new();
+    for connection in &analysis.connections {
+        assert!(connection.duration_s.0 >= 0);
+        causes.extend(connection.findings.iter().map(|finding| finding.cause));
+        for transfer in &connection.transfers {
+            assert!(transfer.duration_s.0 >= 0);
+            let held: i64 = transfer.limits.iter().map(|share| share.seconds.0).sum();
+            assert_eq!(held, transfer.duration_s.0, "the limits make up the whole time");
+            let shares: f64 = transfer.limits.iter().map(|share| share.share).sum();
+            assert!(transfer.limits.is_empty() || (shares - 1.0).abs() < 1e-6, "shares sum to {shares}");
+            for finding in &transfer.findings {
+                assert!((0.0..=1.0).contains(&finding.confidence));
+                assert!(finding.evidence.iter().all(|evidence| evidence.value.is_finite()));
+                causes.push(finding.cause);
+            }
+        }
+    }
+    causes.sort_unstable();
+    causes.dedup();
+    kind_of(&(analysis.connections.len().min(8), causes))
+}
+
+/// One packet of any link type: its number is in the first two bytes.
+fn packet(input: &[u8]) -> u64 {
+    let [high, low, data @ ..] = input else { return 0 };
+    // Most numbers mean nothing: half of the inputs are Ethernet, raw IP or cooked.
+    let link = match high {
+        0..=60 => 1,
+        61..=100 => 101,
+        101..=127 => 113,
+        _ => u16::from(*low) + 256 * u16::from(high & 1),
+    };
+    let original_len = data.len() as u32 + u32::from(*low);
+    let packet = Packet { frame: 1, time: Nanos::ZERO, link: LinkType(link), data, original_len };
+    match whyslow_core::wire::decode(&packet) {
+        Ok(segment) => {
+            assert!(segment.payload.len() <= segment.payload_len as usize);
+            kind_of(&(
+                segment.options.malformed,
+                segment.tunnels,
+                segment.fragment,
+                segment.options.sack.as_slice().len(),
+            ))
+        }
+        Err(skip) => kind_of(&skip),
+    }
+}
+
+/// The packets of the seed captures, each with room for its link type in front.
+fn packets() -> Vec<Vec<u8>> {
+    struct Collect(Vec<Vec<u8>>);
+    impl Sink for Collect {
+        fn packet(&mut self, packet: &Packet<'_>) {
+            if self.0.len() < 64 {
+                self.0.push([&[128, packet.link.0 as u8], packet.data].concat());
+            }
+        }
+    }
+    let mut collect = Collect(vec![vec![0; 80], [&[0, 1][..], &[0; 12], &[8, 0, 0x45], &[0; 60]].concat()]);
+    for seed in [seeds::pcap(), seeds::found("pcap")].concat() {
+        let mut reader = Reader::new();
+        let _ = reader.push(&seed, &mut collect).and_then(|()| reader.finish(&mut collect));
+    }
+    collect.0
+}
+
+#[test]
+fn text() {
+    fuzz("text", texts(), capture);
+}
+
+#[test]
+fn wire() {
+    fuzz("wire", packets(), packet);
+}
+
+#[test]
+fn explainer() {
+    fuzz("explainer", [seeds::pcap(), seeds::found("pcap"), texts()].concat(), explain);
+}

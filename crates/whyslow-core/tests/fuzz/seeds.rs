@@ -1,0 +1,70 @@
+//! What the mutations start from: small captures with a bit of everything, and real ones where there are any.
+
+use crate::build::{MICROS, MODIFIED, NANOS, Pcap, PcapNg};
+use std::path::{Path, PathBuf};
+
+/// The start of a TCP segment in Ethernet and IPv4.
+const PACKET: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0E\0\x001\0\x01\0\0@\x06\0\0\x0a\0\0\x01\x0a\0\0\x02\
+    \x1f\x90\xc0\0\0\0\0\x01\0\0\0\x02P\x10\x01\0\0\0\0\0payload!!";
+
+pub(crate) fn pcap() -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    for (magic, big) in [(MICROS, false), (MICROS, true), (NANOS, false), (NANOS, true), (MODIFIED, false)] {
+        let mut file = Pcap::new(magic, big).snaplen(96);
+        for at in 0..6 {
+            let length = PACKET.len() as u32;
+            file = file.record(1_600_000_000 + at / 3, at * 1000, length, length + at % 2 * 1000, PACKET);
+        }
+        files.push(file.clone().record(1_500_000_000, 2_000_000, 4, 2, b"back").packet(1_600_000_009, 1, b"").bytes());
+        files.push(file.bytes());
+    }
+    files
+}
+
+pub(crate) fn pcapng() -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    for big in [false, true] {
+        let length = PACKET.len() as u32;
+        let start =
+            PcapNg::new(big).interface(1, 0, &[(9, vec![9]), (14, vec![0; 8])]).interface(101, 64, &[(9, vec![0x8a])]);
+        let packets = start
+            .packet(0, 1_600_000_000_000_000_000, length, PACKET, &[(1, b"comment".to_vec()), (4, vec![1; 8])])
+            .packet(1, 1_600_000_000 << 10, length + 1000, PACKET, &[])
+            .simple(length, PACKET)
+            .obsolete(1, 2, 1_600_000_001 << 10, PACKET);
+        let rest = packets
+            .clone()
+            .names(&[(1, b"\x0a\0\0\x01host.example\0".to_vec()), (2, [&[0x20; 16][..], b"six\0"].concat())])
+            .statistics(0, &[(5, vec![0, 0, 0, 0, 0, 0, 0, 3]), (7, vec![0; 8])])
+            .block(0xbad, b"\0\0\0\x01custom")
+            .block(9, b"JOURNAL=1\n")
+            .block(10, b"secrets!")
+            .block(0x77, b"unknown")
+            .section(!big)
+            .interface(113, 0, &[(14, vec![0xff; 8])])
+            .packet(0, 5, length, PACKET, &[(2, vec![0; 4])]);
+        files.extend([packets.bytes, rest.bytes]);
+    }
+    files
+}
+
+/// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small ones only. None is fine.
+pub(crate) fn found(extension: &str) -> Vec<Vec<u8>> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
+    let folder = std::env::var_os("WHYSLOW_CAPTURES").map_or_else(beside, PathBuf::from);
+    let mut paths = Vec::new();
+    collect(&folder, extension, &mut paths);
+    paths.sort();
+    paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|bytes| bytes.len() < 1 << 15).collect()
+}
+
+fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            collect(&path, extension, paths);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            paths.push(path);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Why an input could not be read: each message names the input, the place in it where there is one, and what to do.
+
+use std::io;
+use whyslow_core::capture::CaptureError;
+
+/// Why an input could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It cannot be opened.
+    #[error("{name}: {cause}")]
+    Open {
+        /// The input.
+        name: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// It is a directory.
+    #[error("{name}: is a directory; name the capture files in it, as in {name}/*.pcap")]
+    Directory {
+        /// The input.
+        name: String,
+    },
+    /// Reading failed on the way.
+    #[error("{name}: byte {offset}: {cause}")]
+    Read {
+        /// The input.
+        name: String,
+        /// How far it was read, in bytes.
+        offset: u64,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{name}: is empty: there is no capture in it")]
+    Empty {
+        /// The input.
+        name: String,
+    },
+    /// Its compressed stream is damaged from the start.
+    #[error("{name}: byte {offset}: the {kind} stream cannot be read: {detail}")]
+    Compressed {
+        /// The input.
+        name: String,
+        /// How far the compressed bytes were read.
+        offset: u64,
+        /// The compression.
+        kind: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
+    /// It is no capture.
+    #[error("{name}: {}byte {}: {}", if *.compressed { "decompressed " } else { "" }, .cause.offset, .cause.message)]
+    Capture {
+        /// The input.
+        name: String,
+        /// Whether the offset counts decompressed bytes.
+        compressed: bool,
+        /// Where and why.
+        cause: CaptureError,
+    },
+}

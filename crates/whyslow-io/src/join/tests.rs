@@ -1,0 +1,120 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use whyslow_core::analysis::*;
+use whyslow_core::units::Nanos;
+
+fn frame(number: u64) -> Frame {
+    Frame { file: None, number }
+}
+
+fn finding(seconds: i64, connections: &[u64]) -> Finding {
+    Finding {
+        cause: "loss",
+        seconds: Nanos::from_millis(seconds),
+        confidence: 1.0,
+        summary: String::new(),
+        evidence: vec![Evidence { frames: vec![frame(3)], figure: String::new(), value: 0.0, unit: "" }],
+        fix: None,
+        predicted_s: None,
+        connections: connections.to_vec(),
+        settle: None,
+    }
+}
+
+fn analysis(path: &str, seconds: i64) -> Analysis {
+    let end = Endpoint { address: "192.0.2.1".into(), port: 1, name: None };
+    let round = Round {
+        start_s: Nanos::ZERO,
+        duration_s: Nanos::ZERO,
+        bytes: 1,
+        first_frame: frame(1),
+        last_frame: frame(2),
+        in_flight: 1,
+        window: None,
+        limit: Limit::Unknown,
+    };
+    let transfer = Transfer {
+        from: End::Client,
+        bytes: 1,
+        start_s: Nanos::ZERO,
+        duration_s: Nanos::ZERO,
+        rate_bps: None,
+        label: None,
+        before: vec![],
+        first_byte_s: None,
+        rounds: vec![round],
+        rounds_total: 1,
+        limits: vec![],
+        timeline: vec![],
+        findings: vec![finding(1, &[])],
+        verdict: String::new(),
+    };
+    let connection = Connection {
+        id: 1,
+        capture: 0,
+        client: end.clone(),
+        server: end,
+        start_s: Nanos::ZERO,
+        duration_s: Nanos::ZERO,
+        state: State::Open,
+        closed_by: None,
+        near: Near::Unknown,
+        near_reason: String::new(),
+        rtt_ms: Rtt::default(),
+        handshake: None,
+        problems: vec![],
+        directions: vec![],
+        transfers: vec![transfer],
+        transfers_total: 1,
+        findings: vec![finding(1, &[])],
+    };
+    let capture = Capture {
+        path: path.into(),
+        format: "pcap".into(),
+        link_types: vec![],
+        packets: 3,
+        tcp_packets: 3,
+        first_time: None,
+        duration_s: None,
+        problems: vec![],
+    };
+    Analysis {
+        schema: SCHEMA,
+        captures: vec![capture],
+        connections: vec![connection],
+        findings: vec![finding(seconds, &[1])],
+    }
+}
+
+#[test]
+fn one_analysis_stays_as_it_is() {
+    let one = join([analysis("a", 1)].into_iter());
+    assert_eq!(one.connections[0].transfers[0].rounds[0].first_frame, frame(1));
+}
+
+#[test]
+fn names_are_unique_over_all() {
+    let mut set = analysis("b1", 9);
+    set.captures.push(analysis("b2", 0).captures.remove(0));
+    set.connections[0].transfers[0].rounds[0].last_frame.file = Some(1);
+    let joined = join([analysis("a", 5), set, analysis("c", 7)].into_iter());
+    let paths: Vec<_> = joined.captures.iter().map(|capture| capture.path.as_str()).collect();
+    assert_eq!(paths, ["a", "b1", "b2", "c"]);
+    let ids: Vec<_> = joined.connections.iter().map(|connection| (connection.id, connection.capture)).collect();
+    assert_eq!(ids, [(1, 0), (2, 1), (3, 3)]);
+    let frames: Vec<_> = joined
+        .connections
+        .iter()
+        .map(|connection| {
+            let round = &connection.transfers[0].rounds[0];
+            [round.first_frame, round.last_frame, connection.transfers[0].findings[0].evidence[0].frames[0]]
+                .map(|frame| frame.to_string())
+        })
+        .collect();
+    assert_eq!(frames, [["1:1", "1:2", "1:3"], ["2:1", "3:2", "2:3"], ["4:1", "4:2", "4:3"]]);
+    // The costliest first, each with the connection and the frames that it had.
+    let spanning: Vec<_> =
+        joined.findings.iter().map(|f| (f.connections[0], f.evidence[0].frames[0].to_string())).collect();
+    assert_eq!(spanning, [(2, "2:3".to_owned()), (3, "4:3".to_owned()), (1, "1:3".to_owned())]);
+}

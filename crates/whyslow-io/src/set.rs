@@ -1,0 +1,170 @@
+//! Which of several inputs continue each other, and which look at the same thing from two places.
+//!
+//! The rule, for inputs in the order of their first packets: an input continues a set of earlier ones when
+//!
+//! - its first packet is not earlier than the set's last one (within a hundredth of the set's time and at most 100 ms
+//!   when its name differs from the set's in digits alone: interfaces that share a rotation set may be out of step), and
+//! - no SYN at its beginning is also at the beginning of one of the set's: the same packet twice, whatever the clocks
+//!   say, is one connection seen from two places.
+//!
+//! Of several sets that it could continue it goes to the one of its name (digits and compression aside), or else to the
+//! one that ended last. An input that continues none begins a set of its own, and so does one without a date.
+
+use crate::feed::push_block;
+use crate::source::{Block, Source};
+use crate::{Error, Input};
+use std::collections::HashSet;
+use std::fs;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use whyslow_core::capture::{Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::units::Nanos;
+use whyslow_core::wire::{self, Flags};
+
+/// Bytes of an input that are looked at before its turn comes.
+const LOOK: usize = 256 << 10;
+
+/// Most by which an input of a set may begin before the one before it ended.
+const SLACK: Nanos = Nanos::from_millis(100);
+
+/// An input that waits for its turn.
+pub(crate) struct Part {
+    pub(crate) look: Look,
+    pub(crate) source: Waiting,
+}
+
+/// What the beginning of an input tells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Look {
+    /// Its first packet, when it has a date.
+    first: Option<Nanos>,
+    /// Fingerprints of its SYNs.
+    syns: HashSet<u64>,
+    /// Its name without digits and compression.
+    family: String,
+}
+
+/// Where the input's bytes are until then.
+pub(crate) enum Waiting {
+    /// In a file, which is opened again: there may be more files than can be open at once.
+    File(Input),
+    /// In a pipe, which is not.
+    Pipe(Source),
+}
+
+impl Part {
+    /// Looks at the beginning of an input.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no capture.
+    pub(crate) fn look(input: &Input) -> Result<Self, Error> {
+        let mut source = Source::open(input)?;
+        let mut buffer = vec![0; LOOK];
+        let mut seen = 0;
+        let (mut reader, mut glance) = (Reader::new(), Glance::default());
+        while let Some(room @ [_, ..]) = buffer.get_mut(seen..) {
+            match push_block(&mut source, room, &mut reader, &mut glance)? {
+                Block::Bytes(length) => seen += length,
+                Block::End | Block::Torn(_) => break,
+            }
+        }
+        // What was looked at may break off anywhere: whatever is wrong with the end is told when all is read.
+        let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
+        let family = family(&input.name());
+        let look = Look { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
+        let source = match input {
+            Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) => {
+                Waiting::File(input.clone())
+            }
+            _ => {
+                buffer.truncate(seen);
+                source.put_back(buffer);
+                Waiting::Pipe(source)
+            }
+        };
+        Ok(Self { look, source })
+    }
+
+    /// Sorts inputs by their first packets; those without a date come last.
+    pub(crate) fn order(&self) -> impl Ord + use<> {
+        (self.look.first.is_none(), self.look.first)
+    }
+}
+
+impl Waiting {
+    /// The input's bytes from the first one on.
+    ///
+    /// # Errors
+    /// When it can no longer be opened.
+    pub(crate) fn open(self) -> Result<Source, Error> {
+        match self {
+            Self::File(input) => Source::open(&input),
+            Self::Pipe(source) => Ok(source),
+        }
+    }
+}
+
+/// Inputs that continue each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Set {
+    /// From the first packet to the last; none without dates.
+    time: Option<(Nanos, Nanos)>,
+    syns: HashSet<u64>,
+    family: String,
+}
+
+impl Set {
+    /// Another input was read to its end.
+    pub(crate) fn add(&mut self, look: Look, summary: &Summary) {
+        if let (Some(first), Some(last)) = (look.first, summary.last_time) {
+            let (start, end) = self.time.unwrap_or((first, last));
+            self.time = Some((start.min(first), end.max(last)));
+        }
+        self.syns.extend(look.syns);
+        self.family = look.family;
+    }
+
+    /// Whether this input may continue the set.
+    fn takes(&self, look: &Look) -> bool {
+        let (Some((start, end)), Some(first)) = (self.time, look.first) else { return false };
+        let slack = if self.family == look.family { (end - start).scale(0.01).min(SLACK) } else { Nanos::ZERO };
+        first + slack >= end && first >= start && self.syns.is_disjoint(&look.syns)
+    }
+}
+
+/// The set that an input continues, by its place.
+pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a Set>, look: &Look) -> Option<usize> {
+    sets.enumerate()
+        .filter(|(_, set)| set.takes(look))
+        .max_by_key(|(_, set)| (set.family == look.family, set.time))
+        .map(|(place, _)| place)
+}
+
+/// Takes what a glance at the beginning of a capture tells.
+#[derive(Default)]
+struct Glance {
+    first: Option<Nanos>,
+    syns: HashSet<u64>,
+}
+
+impl Sink for Glance {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
+        let Ok(segment) = wire::decode(packet) else { return };
+        if segment.flags.has(Flags::SYN) {
+            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint.
+            let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
+            let numbers = (segment.seq.0, segment.flags.0, segment.ip_id, segment.options.timestamps);
+            self.syns.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one((ends, numbers)));
+        }
+    }
+}
+
+/// A name without what differs within a rotation set: digits, and the ending of a file that was compressed since.
+fn family(name: &str) -> String {
+    let endings = [".gz", ".zst", ".lz4", ".xz"];
+    let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    name.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! lz4 frames, one after the other.
+//!
+//! `lz4_flex` decodes one frame, and takes the end of its input between two blocks for the end of the frame. Here that
+//! is an error, so that a stream that was cut short is not taken for a whole one. Each frame has a decoder of its own:
+//! one that goes on to a frame with larger blocks would keep its smaller buffers.
+
+use super::head::Headed;
+use lz4_flex::frame::FrameDecoder;
+use std::io::{self, Read};
+
+/// Decodes all frames of a stream.
+pub(super) struct Frames<R: Read> {
+    /// None once all is read, or when it failed.
+    decoder: Option<FrameDecoder<Endless<Headed<R>>>>,
+}
+
+impl<R: Read> Frames<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { decoder: Some(FrameDecoder::new(Endless(Headed::new(reader)))) }
+    }
+}
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(decoder) = &mut self.decoder {
+            let read = decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            // That was the end of a frame, never that of the input.
+            let Some(mut reader) = self.decoder.take().map(FrameDecoder::into_inner) else { break };
+            if !reader.0.peek_frame()?.is_empty() {
+                self.decoder = Some(FrameDecoder::new(reader));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// A reader whose end is an error.
+struct Endless<R>(R);
+
+impl<R: Read> Read for Endless<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            // Not `UnexpectedEof`: `lz4_flex` takes that for a regular end.
+            0 if !buffer.is_empty() => Err(io::Error::other("it is cut short")),
+            read => Ok(read),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use std::io::Write;
+
+const KINDS: [Compression; 4] = [Compression::Gzip, Compression::Zstd, Compression::Lz4, Compression::Xz];
+
+fn compress(kind: Compression, bytes: &[u8]) -> Vec<u8> {
+    match kind {
+        Compression::Gzip => {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            out.write_all(bytes).unwrap();
+            out.finish().unwrap()
+        }
+        Compression::Zstd => zstd::encode_all(bytes, 1).unwrap(),
+        Compression::Lz4 => {
+            let mut out = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            out.write_all(bytes).unwrap();
+            out.finish().unwrap()
+        }
+        Compression::Xz => {
+            let mut out = liblzma::write::XzEncoder::new(Vec::new(), 1);
+            out.write_all(bytes).unwrap();
+            out.finish().unwrap()
+        }
+    }
+}
+
+/// Bytes that do not compress to nothing.
+fn sample(length: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let step = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 28) as u8
+    };
+    (0..length).map(step).collect()
+}
+
+fn over(bytes: &[u8]) -> Result<Source, Error> {
+    Source::over("in".to_owned(), io::Cursor::new(bytes.to_vec()))
+}
+
+/// Everything a source gives, and how it ends.
+fn drain(source: &mut Source) -> Result<(Vec<u8>, Block), Error> {
+    let mut out = Vec::new();
+    let mut buffer = vec![0; 4_000];
+    loop {
+        match source.read(&mut buffer)? {
+            Block::Bytes(length) => out.extend_from_slice(&buffer[..length]),
+            end => return Ok((out, end)),
+        }
+    }
+}
+
+#[test]
+fn every_compression_is_told_by_its_bytes_and_undone() {
+    let bytes = sample(300_000);
+    assert_eq!(drain(&mut over(&bytes).unwrap()).unwrap(), (bytes.clone(), Block::End));
+    for kind in KINDS {
+        let mut source = over(&compress(kind, &bytes)).unwrap();
+        assert_eq!(source.compression, Some(kind));
+        assert_eq!(drain(&mut source).unwrap(), (bytes.clone(), Block::End), "{kind:?}");
+    }
+}
+
+#[test]
+fn several_members_follow_each_other() {
+    let (one, two) = (sample(70_000), sample(100));
+    for kind in KINDS {
+        let stream = [compress(kind, &one), compress(kind, &two), compress(kind, &one)].concat();
+        let expected = [one.clone(), two.clone(), one.clone()].concat();
+        assert_eq!(drain(&mut over(&stream).unwrap()).unwrap(), (expected, Block::End), "{kind:?}");
+    }
+}
+
+#[test]
+fn skippable_frames_are_passed_over() {
+    let bytes = sample(5_000);
+    let skippable =
+        |length: u32| [&[0x5a, 0x2a, 0x4d, 0x18][..], &length.to_le_bytes(), &vec![7; length as usize]].concat();
+    for kind in [Compression::Zstd, Compression::Lz4] {
+        let frame = compress(kind, &bytes);
+        let stream = [skippable(100_000), skippable(0), frame.clone(), skippable(3), frame, skippable(0)].concat();
+        let expected = [bytes.clone(), bytes.clone()].concat();
+        assert_eq!(drain(&mut over(&stream).unwrap()).unwrap(), (expected, Block::End), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
+    let bytes = sample(400_000);
+    for kind in KINDS {
+        let stream = compress(kind, &bytes);
+        for cut in (1..stream.len()).step_by(stream.len() / 97).chain(stream.len() - 20..stream.len()) {
+            let Ok(mut source) = over(&stream[..cut]) else { panic!("{kind:?} at {cut}") };
+            match drain(&mut source) {
+                Ok((out, Block::Torn(detail))) => {
+                    assert!(bytes.starts_with(&out), "{kind:?} at {cut}");
+                    // Of what came before the cut, at most a block is lost: that of the format, or a decoder's own.
+                    let block = match kind {
+                        Compression::Gzip | Compression::Xz => 70_000,
+                        Compression::Zstd => 140_000,
+                        Compression::Lz4 => 270_000,
+                    };
+                    let expected = bytes.len() * cut / stream.len();
+                    assert!(out.len() + block > expected, "{kind:?} at {cut}: {} of {expected}", out.len());
+                    assert!(detail.contains(kind.name()) && detail.contains("cut short"), "{detail}");
+                    // Asked again it says the same.
+                    assert_eq!(source.read(&mut [0; 8]).unwrap(), Block::Torn(detail));
+                }
+                Err(Error::Compressed { .. }) => {}
+                // Too short for a magic number: no compression is seen.
+                Ok((out, Block::End)) => assert!(cut < 6 && out.len() == cut, "{kind:?} at {cut}"),
+                other => panic!("{kind:?} at {cut}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_ends_at_a_block_is_cut_short_too() {
+    // lz4 without a checksum and without its end mark: the only sign is that the input ends.
+    let stream = compress(Compression::Lz4, &sample(1 << 20));
+    let whole = stream.len() - 4;
+    let (out, end) = drain(&mut over(&stream[..whole]).unwrap()).unwrap();
+    assert_eq!(out.len(), 1 << 20);
+    assert!(matches!(end, Block::Torn(_)), "{end:?}");
+}
+
+#[test]
+fn damage_ends_the_reading_and_never_panics() {
+    let bytes = sample(50_000);
+    for kind in KINDS {
+        let stream = compress(kind, &bytes);
+        for place in (0..stream.len()).step_by(stream.len() / 61) {
+            let mut bad = stream.clone();
+            bad[place] ^= 0x41;
+            if let Ok(mut source) = over(&bad) {
+                let _ = drain(&mut source);
+            }
+        }
+        let trailing = [stream, b"garbage behind the stream".to_vec()].concat();
+        let (out, end) = drain(&mut over(&trailing).unwrap()).unwrap();
+        assert!(out == bytes, "{kind:?}: {} bytes", out.len());
+        assert!(matches!(end, Block::Torn(_)), "{kind:?} {end:?}");
+    }
+}
+
+#[test]
+fn a_bomb_streams() {
+    let mut bomb = compress(Compression::Gzip, &vec![0; 4 << 20]);
+    bomb = bomb.repeat(16);
+    let mut source = over(&bomb).unwrap();
+    let mut buffer = vec![0; 1 << 16];
+    let mut total = 0;
+    while let Block::Bytes(length) = source.read(&mut buffer).unwrap() {
+        total += length;
+    }
+    assert_eq!(total, 64 << 20);
+    assert_eq!(source.raw_bytes(), bomb.len() as u64);
+}
+
+#[test]
+fn a_window_that_would_take_too_much_memory_is_refused() {
+    // A zstd frame header that asks for a window of 2 GiB, and an xz stream that asks for a dictionary of 1 GiB.
+    let zstd = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
+    assert!(matches!(drain(&mut over(&zstd).unwrap()), Err(Error::Compressed { kind: "zstd", .. })));
+    let mut options = liblzma::stream::LzmaOptions::new_preset(0).unwrap();
+    options.dict_size(1 << 30);
+    let mut filters = liblzma::stream::Filters::new();
+    filters.lzma2(&options);
+    let encoder = liblzma::stream::Stream::new_stream_encoder(&filters, liblzma::stream::Check::None).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new_stream(Vec::new(), encoder);
+    xz.write_all(b"abc").unwrap();
+    assert!(matches!(drain(&mut over(&xz.finish().unwrap()).unwrap()), Err(Error::Compressed { kind: "xz", .. })));
+}
+
+/// Gives one byte a time, and fails in the end.
+struct Dripping(io::Cursor<Vec<u8>>, bool);
+
+impl Read for Dripping {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let interrupted = !std::mem::replace(&mut self.1, true);
+        if interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.1 = false;
+        let length = buffer.len().min(1);
+        match self.0.read(&mut buffer[..length])? {
+            0 if length > 0 => Err(io::Error::other("the disk is gone")),
+            read => Ok(read),
+        }
+    }
+}
+
+#[test]
+fn an_input_that_fails_is_an_error_whatever_was_read() {
+    let bytes = sample(2_000);
+    for stored in [bytes.clone()].into_iter().chain(KINDS.map(|kind| compress(kind, &bytes))) {
+        let length = stored.len() as u64;
+        let mut source = Source::over("in".to_owned(), Dripping(io::Cursor::new(stored), false)).unwrap();
+        let error = drain(&mut source).unwrap_err();
+        assert!(matches!(&error, Error::Read { offset, .. } if *offset == length), "{error}");
+        assert_eq!(error.to_string(), format!("in: byte {length}: the disk is gone"));
+    }
+}
+
+#[test]
+fn bytes_that_are_put_back_are_read_again() {
+    let bytes = sample(10_000);
+    let mut source = over(&compress(Compression::Xz, &bytes)).unwrap();
+    let mut head = vec![0; 100];
+    let Block::Bytes(length) = source.read(&mut head).unwrap() else { panic!() };
+    head.truncate(length);
+    source.put_back(head);
+    assert_eq!(drain(&mut source).unwrap(), (bytes, Block::End));
+}
+
+#[test]
+fn nothing_is_an_error_with_a_name() {
+    let empty = |bytes: &[u8]| drain(&mut over(bytes).unwrap()).unwrap_err().to_string();
+    assert_eq!(empty(b""), "in: is empty: there is no capture in it");
+    for kind in KINDS {
+        assert_eq!(empty(&compress(kind, b"")), "in: is empty: there is no capture in it");
+    }
+}

@@ -1,0 +1,49 @@
+//! JSON for programs: the contract `whyslow/1`, described by `docs/schema/whyslow-1.schema.json`.
+
+use serde::Serialize;
+use std::io::{self, Write};
+use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, SCHEMA};
+
+/// Writes the whole analysis as one indented object and a line feed.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, analysis)?;
+    writeln!(out)
+}
+
+/// A line of [`lines`]: beside `schema` it has the one member that says what it is.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Row<'a> {
+    Capture(&'a Capture),
+    Connection(&'a Connection),
+    Finding(&'a Finding),
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    row: Row<'a>,
+}
+
+/// Writes one object a line: the captures, then the connections, then the findings that span connections. Each object
+/// has `schema`, and one of `capture`, `connection` and `finding` which says what it is.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
+    let captures = analysis.captures.iter().map(Row::Capture);
+    let connections = analysis.connections.iter().map(Row::Connection);
+    let findings = analysis.findings.iter().map(Row::Finding);
+    for row in captures.chain(connections).chain(findings) {
+        serde_json::to_writer(&mut *out, &Line { schema: SCHEMA, row })?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+#![allow(clippy::unwrap_used)]
+
+use super::super::example;
+use super::*;
+use serde_json::{Value, json};
+use whyslow_core::analysis::{MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, State};
+
+fn schema() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-1.schema.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The schema, with members that it does not describe forbidden: what is printed must be described.
+fn strict_schema(of: &str) -> Value {
+    let mut schema = schema();
+    schema["$ref"] = json!(format!("#/$defs/{of}"));
+    for definition in schema["$defs"].as_object_mut().unwrap().values_mut() {
+        if definition.get("properties").is_some() {
+            definition["additionalProperties"] = json!(false);
+        }
+    }
+    schema
+}
+
+fn check(validator: &jsonschema::Validator, value: &Value) {
+    let errors: Vec<_> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+fn examples() -> Vec<Analysis> {
+    vec![
+        example::slow_start(),
+        example::healthy(),
+        example::damaged(),
+        example::reused(),
+        example::many(),
+        example::everything(),
+        example::without_payload(State::Unanswered),
+        example::analysis(Vec::new()),
+    ]
+}
+
+fn printed(analysis: &Analysis) -> Value {
+    let mut out = Vec::new();
+    pretty(analysis, &mut out).unwrap();
+    assert_eq!(out.last(), Some(&b'\n'));
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn what_is_printed_is_what_the_schema_describes() {
+    assert!(jsonschema::meta::is_valid(&schema()));
+    let validator = jsonschema::validator_for(&strict_schema("analysis")).unwrap();
+    for analysis in examples() {
+        check(&validator, &printed(&analysis));
+    }
+}
+
+#[test]
+fn every_line_is_what_the_schema_describes() {
+    let validator = jsonschema::validator_for(&strict_schema("line")).unwrap();
+    for analysis in examples() {
+        let mut out = Vec::new();
+        lines(&analysis, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let count = analysis.captures.len() + analysis.connections.len() + analysis.findings.len();
+        assert_eq!(text.lines().count(), count);
+        for line in text.lines() {
+            assert!(line.starts_with(r#"{"schema":"whyslow/1","#), "{line}");
+            check(&validator, &serde_json::from_str(line).unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_not_the_contract() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let good = printed(&example::slow_start());
+    assert!(validator.is_valid(&good));
+    for (pointer, wrong) in [
+        ("/schema", json!("whyslow/2")),
+        ("/connections/0/state", json!("half_closed")),
+        ("/connections/0/transfers/0/limits/0/limit", json!("slow start")),
+        ("/connections/0/transfers/0/findings/0/fix/who", json!("somebody")),
+        ("/connections/0/transfers/0/findings/0/cause", json!("Slow-Start")),
+        ("/connections/0/handshake/mss", json!([1_440])),
+        ("/connections/0/transfers/0/rounds/0/first_frame", json!("0:7")),
+        ("/connections/0/rtt_ms", json!(25.8)),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).unwrap() = wrong;
+        assert!(!validator.is_valid(&bad), "{pointer}");
+    }
+}
+
+#[test]
+fn a_later_version_may_add_members() {
+    let mut later = printed(&example::slow_start());
+    later["connections"][0]["series"] = json!([1, 2]);
+    assert!(jsonschema::validator_for(&schema()).unwrap().is_valid(&later));
+}
+
+#[test]
+fn the_schema_has_the_slugs_and_bounds_of_the_analysis() {
+    let schema = schema();
+    let slugs: Vec<_> = example::ALL_LIMITS.iter().map(|limit| json!(limit.slug())).collect();
+    assert_eq!(schema["$defs"]["limit"]["enum"], json!(slugs));
+    assert_eq!(serde_json::to_value(example::ALL_LIMITS).unwrap(), json!(slugs));
+    assert_eq!(schema["$defs"]["analysis"]["properties"]["schema"]["const"], json!(SCHEMA));
+    assert_eq!(schema["$defs"]["transfer"]["properties"]["rounds"]["maxItems"], json!(MAX_ROUNDS));
+    assert_eq!(schema["$defs"]["transfer"]["properties"]["timeline"]["maxItems"], json!(MAX_SPANS));
+    assert_eq!(schema["$defs"]["connection"]["properties"]["transfers"]["maxItems"], json!(MAX_TRANSFERS));
+    let pattern = schema["$defs"]["cause"]["pattern"].as_str().unwrap();
+    assert!(pattern.starts_with('^') && pattern.ends_with('$'));
+}
+
+#[test]
+fn what_is_no_number_is_null() {
+    let everything = printed(&example::everything());
+    let rates: Vec<_> = everything["connections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|c| c["transfers"].as_array().unwrap())
+        .filter(|t| t["rate_bps"].is_null())
+        .collect();
+    assert_eq!(rates.len(), 1);
+}
+
+#[test]
+fn every_cause_has_a_name_that_the_schema_allows() {
+    let validator = jsonschema::validator_for(&strict_schema("cause")).unwrap();
+    for cause in whyslow_core::rules::causes() {
+        assert!(validator.is_valid(&json!(cause.slug)), "{}", cause.slug);
+    }
+}

@@ -1,0 +1,8 @@
+//! The renderers: each a pure function of what it prints.
+
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+
+#[cfg(test)]
+pub(crate) mod example;

@@ -1,0 +1,105 @@
+//! Plain words, letters and colours for limits, and names for endpoints and frames.
+
+use anstyle::{AnsiColor, Effects, Style};
+use whyslow_core::analysis::{Endpoint, Frame, Limit};
+
+/// A limit in plain words.
+pub(super) fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Handshake => "handshake",
+        Limit::TlsHandshake => "TLS",
+        Limit::RequestWait => "wait",
+        Limit::ServerThink => "server think",
+        Limit::SlowStart => "slow start",
+        Limit::CongestionAvoidance => "congestion avoidance",
+        Limit::ReceiveWindow => "receive window",
+        Limit::ZeroWindow => "zero window",
+        Limit::SenderCap => "sender cap",
+        Limit::ProtocolWindow => "protocol window",
+        Limit::Application => "application",
+        Limit::Pacing => "pacing",
+        Limit::NagleDelayedAck => "Nagle + delayed ACK",
+        Limit::AckDelay => "ACK delay",
+        Limit::LossRecovery => "loss recovery",
+        Limit::Timeout => "timeout",
+        Limit::Bandwidth => "bandwidth",
+        Limit::Close => "close",
+        Limit::RoundTrip => "round trip",
+        Limit::Unknown => "unknown",
+    }
+}
+
+/// The letter that stands for a limit in a timeline.
+pub(super) const fn letter(limit: Limit) -> char {
+    match limit {
+        Limit::Handshake => 'H',
+        Limit::TlsHandshake => 'T',
+        Limit::RequestWait => 'W',
+        Limit::ServerThink => 'K',
+        Limit::SlowStart => 'S',
+        Limit::CongestionAvoidance => 'C',
+        Limit::ReceiveWindow => 'R',
+        Limit::ZeroWindow => 'Z',
+        Limit::SenderCap => 'M',
+        Limit::ProtocolWindow => 'P',
+        Limit::Application => 'A',
+        Limit::Pacing => 'G',
+        Limit::NagleDelayedAck => 'N',
+        Limit::AckDelay => 'D',
+        Limit::LossRecovery => 'L',
+        Limit::Timeout => 'O',
+        Limit::Bandwidth => 'B',
+        Limit::Close => 'E',
+        Limit::RoundTrip => 'I',
+        Limit::Unknown => '?',
+    }
+}
+
+/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, what the
+/// path itself takes green.
+pub(super) fn color(limit: Limit) -> Style {
+    let color = match limit {
+        Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait | Limit::Close => AnsiColor::Blue,
+        Limit::ServerThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,
+        Limit::SlowStart | Limit::CongestionAvoidance => AnsiColor::Yellow,
+        Limit::ReceiveWindow | Limit::ZeroWindow | Limit::SenderCap | Limit::ProtocolWindow => AnsiColor::Cyan,
+        Limit::NagleDelayedAck | Limit::AckDelay => AnsiColor::BrightMagenta,
+        Limit::LossRecovery | Limit::Timeout => AnsiColor::Red,
+        Limit::Bandwidth | Limit::RoundTrip => AnsiColor::Green,
+        Limit::Unknown => return Style::new().effects(Effects::DIMMED),
+    };
+    color.on_default()
+}
+
+/// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).
+pub(super) fn endpoint(endpoint: &Endpoint) -> String {
+    match &endpoint.name {
+        Some(name) => format!("{name}:{}", endpoint.port),
+        None if endpoint.address.contains(':') => format!("[{}]:{}", endpoint.address, endpoint.port),
+        None => format!("{}:{}", endpoint.address, endpoint.port),
+    }
+}
+
+/// Frames as evidence lists them: two are a range, others are listed.
+pub(super) fn frames(frames: &[Frame]) -> String {
+    match frames {
+        [] => String::new(),
+        [one] => format!("frame {one}"),
+        [one, same] if one == same => format!("frame {one}"),
+        [first, last] => format!("frames {}", range(*first, *last)),
+        several => {
+            format!("frames {}", several.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// `18–91`, `2:18–91`, `1:900–2:14`.
+pub(super) fn range(first: Frame, last: Frame) -> String {
+    if first == last {
+        first.to_string()
+    } else if first.file == last.file {
+        format!("{first}–{}", last.number)
+    } else {
+        format!("{first}–{last}")
+    }
+}

@@ -1,0 +1,150 @@
+#![allow(clippy::unwrap_used)]
+
+use super::super::example::{self, analysis, connection, transfer};
+use super::*;
+use crate::text::width;
+use whyslow_core::analysis::{Limit, Rtt, State};
+
+pub(super) use super::super::example::ALL_LIMITS;
+
+fn plain(analysis: &Analysis, view: View) -> String {
+    anstream::adapter::strip_str(&page(analysis, view)).to_string()
+}
+
+fn brief(width: usize) -> View {
+    View { width, top: 3, full: false }
+}
+
+fn full(width: usize) -> View {
+    View { full: true, ..brief(width) }
+}
+
+/// One snapshot a width: 140 columns are laid out as 100.
+fn snapshot(name: &str, analysis: &Analysis, view: fn(usize) -> View) {
+    for columns in [80, 100] {
+        insta::assert_snapshot!(format!("{name}_{columns}"), plain(analysis, view(columns)));
+    }
+    assert_eq!(plain(analysis, view(140)), plain(analysis, view(100)));
+}
+
+#[test]
+fn one_slow_transfer_is_one_screen() {
+    let slow = example::slow_start();
+    snapshot("slow_start", &slow, brief);
+    assert!(plain(&slow, brief(80)).lines().count() <= 30);
+}
+
+#[test]
+fn a_healthy_transfer_is_said_to_be_healthy() {
+    snapshot("healthy", &example::healthy(), brief);
+}
+
+#[test]
+fn problems_come_before_findings() {
+    snapshot("damaged", &example::damaged(), brief);
+}
+
+#[test]
+fn several_transfers_on_one_connection() {
+    snapshot("reused", &example::reused(), brief);
+}
+
+#[test]
+fn many_connections_are_ranked() {
+    snapshot("many", &example::many(), brief);
+}
+
+#[test]
+fn one_connection_in_full() {
+    snapshot("full", &example::slow_start(), full);
+    snapshot("full_damaged", &example::damaged(), full);
+}
+
+#[test]
+fn connections_without_payload_say_how_they_stood() {
+    let mut pages = String::new();
+    for state in [State::Unanswered, State::Refused, State::HalfClosed, State::Reset, State::Open, State::Closed] {
+        pages += &format!("== {state:?}\n{}", plain(&example::without_payload(state), brief(80)));
+    }
+    insta::assert_snapshot!("without_payload_80", pages);
+}
+
+#[test]
+fn rounds_in_the_middle_are_left_out() {
+    let mut slow = example::slow_start();
+    let told = &mut slow.connections[0].transfers[0];
+    let last = told.rounds.last().unwrap().clone();
+    told.rounds.resize(20, last);
+    told.rounds_total = 20;
+    assert!(plain(&slow, brief(100)).contains("…  12 more rounds\n"));
+    let mut nine = slow.clone();
+    nine.connections[0].transfers[0].rounds.truncate(9);
+    nine.connections[0].transfers[0].rounds_total = 9;
+    assert!(!plain(&nine, brief(100)).contains("more round"));
+    assert!(!plain(&slow, full(100)).contains("more round"));
+    slow.connections[0].transfers[0].rounds_total = 1_020;
+    assert!(plain(&slow, brief(100)).contains("…  1,012 more rounds\n"));
+    assert!(plain(&slow, full(100)).contains("…  1,000 more rounds\n"));
+}
+
+#[test]
+fn a_round_trip_time_that_varies_shows_its_range() {
+    let mut varied = example::healthy();
+    varied.connections[0].rtt_ms = Rtt { min: Some(20.0), p50: Some(80.0), p95: Some(380.0), samples: 9 };
+    assert!(plain(&varied, brief(100)).contains("RTT 20.0 ms to 380 ms"));
+    varied.connections[0].rtt_ms = Rtt::default();
+    assert!(plain(&varied, brief(100)).contains("RTT unknown"));
+}
+
+#[test]
+fn nothing_to_explain_is_said() {
+    assert!(plain(&analysis(Vec::new()), brief(80)).contains("There is no TCP connection to explain."));
+}
+
+#[test]
+fn every_page_fits_its_width_and_steers_no_terminal() {
+    let everything = example::everything();
+    let pages = everything.connections.iter().map(|one| analysis(vec![one.clone()])).chain([everything.clone()]);
+    for one in pages {
+        for columns in [0, 40, 79, 80, 100, usize::MAX] {
+            for view in [brief(columns), full(columns)] {
+                let text = plain(&one, view);
+                assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{text}");
+                if columns >= 79 {
+                    // A command and a name are never broken; the examples' are short enough at 79 columns.
+                    let wide: Vec<_> =
+                        text.lines().filter(|line| width(line) > columns && !line.contains(".pcap")).collect();
+                    assert!(wide.is_empty(), "at {columns}: {wide:#?}\n{text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_took_hardly_any_time_is_named_in_full_only() {
+    let told = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::Close, 1.0)]);
+    let one = analysis(vec![connection(1, vec![told])]);
+    assert!(!plain(&one, brief(80)).contains("E close"));
+    assert!(plain(&one, full(80)).contains("E close 1.0 ms"));
+}
+
+#[test]
+fn a_count_is_not_told_twice() {
+    let mut one = example::healthy();
+    one.connections[0].problems =
+        vec![example::problem("a", 1_336, "1336 of 3853 packets"), example::problem("b", 2_000, "some packets")];
+    let text = plain(&one, brief(80));
+    assert!(text.contains("1336 of 3853 packets\n") && text.contains("some packets (×2,000)\n"), "{text}");
+}
+
+#[test]
+fn colour_adds_nothing_that_the_letters_do_not_say() {
+    let every: Vec<_> = ALL_LIMITS.iter().map(|&limit| (limit, 10.0)).collect();
+    let text = plain(&analysis(vec![connection(1, vec![transfer(1, 0.0, &[], &every)])]), brief(100));
+    for limit in ALL_LIMITS {
+        assert!(text.contains(&format!("{} {}", names::letter(limit), names::limit(limit))), "{limit:?}\n{text}");
+    }
+    assert!(text.contains("HHHH") && text.contains("????"), "{text}");
+    assert!(names::limit(Limit::Close).len() > 1);
+}

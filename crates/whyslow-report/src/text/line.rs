@@ -1,0 +1,95 @@
+//! [`Line`]: one line under construction, which knows how wide it is.
+
+use anstyle::Style;
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that a text takes in a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// One line: text with styles, and its width in columns.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    text: String,
+    width: usize,
+}
+
+impl Line {
+    /// An empty line.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds text as it is, made harmless.
+    #[must_use]
+    pub fn plain(self, text: &str) -> Self {
+        self.styled(Style::new(), text)
+    }
+
+    /// Adds text in a style, made harmless.
+    #[must_use]
+    pub fn styled(mut self, style: Style, text: &str) -> Self {
+        if text.is_empty() {
+            return self;
+        }
+        let text = harmless(text);
+        self.width += width(&text);
+        self.text += &format!("{style}{text}{style:#}");
+        self
+    }
+
+    /// Adds another line's content.
+    #[must_use]
+    pub fn line(mut self, other: &Self) -> Self {
+        self.width += other.width;
+        self.text += &other.text;
+        self
+    }
+
+    /// Adds blanks up to a column; none when the line is already there.
+    #[must_use]
+    pub fn pad(mut self, column: usize) -> Self {
+        let missing = column.saturating_sub(self.width);
+        self.text.extend(std::iter::repeat_n(' ', missing));
+        self.width += missing;
+        self
+    }
+
+    /// Adds another line's content so that it ends at a column, after one blank at least.
+    #[must_use]
+    pub fn right(self, column: usize, other: &Self) -> Self {
+        let start = column.saturating_sub(other.width).max(self.width + 1);
+        self.pad(start).line(other)
+    }
+
+    /// How many columns it takes.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The text with its styles.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The text with every character written out that could steer a terminal or turn the reading order round.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(' '),
+            c if steers(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}

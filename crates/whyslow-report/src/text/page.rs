@@ -1,0 +1,88 @@
+//! [`Page`]: lines one under the other, with text wrapped at the page's width.
+
+use super::{Line, width};
+use anstyle::Style;
+
+/// A column of text is never narrower than this, even if the page then is wider than wanted.
+const LEAST_ROOM: usize = 24;
+
+/// A page under construction.
+#[derive(Debug)]
+pub struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    /// An empty page of this many columns.
+    pub fn new(width: usize) -> Self {
+        Self { text: String::new(), width }
+    }
+
+    /// Its columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, line: &Line) {
+        self.text += line.as_str().trim_end_matches(' ');
+        self.text.push('\n');
+    }
+
+    /// Adds an empty line, unless the page is empty or has one there.
+    pub fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds text after `head`, wrapped; its further lines begin at the column where its first one began.
+    pub fn wrapped(&mut self, head: &Line, style: Style, text: &str) {
+        self.hanging(head, style, text, None, head.width());
+    }
+
+    /// Adds text after `head`, wrapped, with `beside` at the right end of the first line; its further lines begin at
+    /// column `indent`.
+    pub fn hanging(&mut self, head: &Line, style: Style, text: &str, beside: Option<&Line>, indent: usize) {
+        let beside_room = beside.map_or(0, |beside| beside.width() + 2);
+        let first = self.width.saturating_sub(head.width() + beside_room);
+        let rest = self.width.saturating_sub(indent).max(LEAST_ROOM);
+        for (index, part) in wrap(text, first, rest).iter().enumerate() {
+            let line = if index == 0 { head.clone() } else { Line::new().pad(indent) };
+            let line = line.styled(style, part);
+            match beside {
+                Some(beside) if index == 0 => self.line(&line.right(self.width, beside)),
+                _ => self.line(&line),
+            }
+        }
+    }
+
+    /// The page.
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Breaks a text between words into lines, the first one of at most `first` columns and the others of `rest`. A longer
+/// word has a line for itself, whole: it may be a command to copy. There is at least one line.
+pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let room = if lines.len() == 1 { first } else { rest };
+        let fits = lines.last().is_some_and(|line| {
+            let blank = usize::from(!line.is_empty());
+            width(line) + blank + width(word) <= room || (line.is_empty() && lines.len() > 1)
+        });
+        if !fits {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}

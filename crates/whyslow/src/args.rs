@@ -1,0 +1,84 @@
+//! The command line as it is typed.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Give it a packet capture, and it says why each TCP transfer was slow.
+///
+/// It reads pcap, pcapng and tcpdump's text, compressed with gzip, zstd, lz4 or xz or not, and shows for each transfer
+/// where its time went, what that rests on, who can change it, and what it would gain.
+#[derive(Debug, Parser)]
+#[command(name = "whyslow", version, max_term_width = 100)]
+#[command(
+    after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
+Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub explain: Explain,
+
+    /// Whether to use colour.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Say why the transfers in captures were slow (the default).
+    Explain(Explain),
+    /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list all.
+    HelpCause {
+        /// The cause's name, as `slow-start`.
+        #[arg(value_name = "CAUSE")]
+        slug: Option<String>,
+    },
+    /// Print a completion script for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff).
+    #[command(hide = true)]
+    Man,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, ClapArgs)]
+pub(crate) struct Explain {
+    /// Captures; `-` is standard input. Files that follow each other in time are read as one.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    /// Print everything as one JSON object (schema whyslow/1).
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print JSON objects, one a line: captures, connections, findings that span connections.
+    #[arg(long, conflicts_with = "json")]
+    pub jsonl: bool,
+
+    /// Tell of this connection alone, and everything.
+    #[arg(long, value_name = "ID")]
+    pub connection: Option<u64>,
+
+    /// Of many connections, tell of the N that lost most time [default: 3].
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "jsonl", "connection"])]
+    pub top: Option<usize>,
+
+    /// Exit with status 1 if this cause was found; may be given more than once.
+    #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]
+    pub fail_on: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}

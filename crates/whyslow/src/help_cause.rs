@@ -1,0 +1,76 @@
+//! The documentation of causes: it stands at the top of each rule's own file, and comes from there.
+
+use anyhow::bail;
+use std::fmt::Write;
+use whyslow_core::rules::{self, CauseDoc};
+use whyslow_report::render::markdown;
+
+/// The documentation is laid out no wider than reads well.
+const WIDEST: usize = 100;
+
+/// One cause.
+///
+/// # Errors
+/// When there is none of that name; says which one may have been meant.
+pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
+    let Some(cause) = rules::causes().iter().find(|cause| cause.slug == slug) else { bail!(unknown(slug)) };
+    Ok(markdown::terminal(&format!("# {slug}\n\n{}", cause.markdown()), width.min(WIDEST)))
+}
+
+/// Every cause with its first sentence.
+pub(crate) fn list(width: usize) -> String {
+    let mut document = String::new();
+    for cause in rules::causes() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(document, "- **{}**: {}", cause.slug, summary(cause));
+    }
+    document += "\n`whyslow help-cause CAUSE` explains one.\n";
+    markdown::terminal(&document, width.min(WIDEST))
+}
+
+/// Takes the name of a cause that there is a rule for.
+///
+/// # Errors
+/// For any other name; says which one may have been meant.
+pub(crate) fn known(slug: &str) -> Result<String, String> {
+    if rules::causes().iter().any(|cause| cause.slug == slug) { Ok(slug.to_owned()) } else { Err(unknown(slug)) }
+}
+
+fn summary(cause: &CauseDoc) -> String {
+    let document = cause.markdown();
+    document.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned()
+}
+
+fn unknown(slug: &str) -> String {
+    match nearest(slug, rules::causes().iter().map(|cause| cause.slug)) {
+        Some(near) => format!("there is no cause `{slug}`; did you mean `{near}`? `whyslow help-cause` lists all"),
+        None => format!("there is no cause `{slug}`; `whyslow help-cause` lists all"),
+    }
+}
+
+/// The name that is most like this one, if any is.
+fn nearest<'a>(slug: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let slug = slug.to_lowercase().replace(['_', ' '], "-");
+    names
+        .map(|name| (strsim::jaro_winkler(&slug, name), name))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_misspelt_finds_the_one_that_was_meant() {
+        let names = ["slow-start", "early-slow-start-exit", "loss", "tail-loss", "receive-window"];
+        let near = |slug| nearest(slug, names.into_iter());
+        assert_eq!(near("slowstart"), Some("slow-start"));
+        assert_eq!(near("Slow_Start"), Some("slow-start"));
+        assert_eq!(near("recieve-window"), Some("receive-window"));
+        assert_eq!(near("los"), Some("loss"));
+        assert_eq!(near("xyzzy"), None);
+        assert_eq!(near(""), None);
+    }
+}

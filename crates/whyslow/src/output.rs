@@ -1,0 +1,59 @@
+//! stdout: how wide it is, whether it wants colour, and that its reader may have gone.
+
+use anstream::{AutoStream, ColorChoice};
+use std::io::{self, BufWriter, Stdout, Write, stdout};
+
+/// Columns where stdout is no terminal.
+const WIDTH: u16 = 80;
+
+/// stdout.
+pub(crate) struct Output(BufWriter<AutoStream<Stdout>>);
+
+impl Output {
+    pub(crate) fn new(color: ColorChoice) -> Self {
+        Self(BufWriter::new(AutoStream::new(stdout(), color)))
+    }
+
+    /// Columns to lay a page out for.
+    pub(crate) fn width(&self) -> usize {
+        terminal_size::terminal_size_of(stdout()).map_or(WIDTH, |(width, _)| width.0).into()
+    }
+
+    /// Prints a page, without its styles where they are not wanted.
+    ///
+    /// # Errors
+    /// Those of stdout.
+    pub(crate) fn write(&mut self, page: &str) -> io::Result<()> {
+        self.0.write_all(page.as_bytes())?;
+        self.0.flush()
+    }
+
+    /// Prints bytes as they are: they are for a program.
+    ///
+    /// # Errors
+    /// Those of stdout.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.raw(|out| out.write_all(bytes))
+    }
+
+    /// Prints what `print` writes, as it is.
+    ///
+    /// # Errors
+    /// Those of stdout.
+    pub(crate) fn raw(
+        &mut self,
+        print: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut out = BufWriter::new(stdout().lock());
+        print(&mut out)?;
+        out.flush()
+    }
+}
+
+/// Whether whoever read stdout has enough, as `head` does: no reason to complain.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

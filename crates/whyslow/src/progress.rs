@@ -1,0 +1,56 @@
+//! A progress bar on stderr, for a person who waits.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+use whyslow_io::Progress;
+
+/// What takes less has no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Shows how far the reading has come, once it has taken a while.
+pub(crate) struct Meter {
+    /// When the reading began; none where nobody watches.
+    began: Option<Instant>,
+    bar: Option<ProgressBar>,
+}
+
+impl Meter {
+    pub(crate) fn new() -> Self {
+        Self { began: stderr().is_terminal().then(Instant::now), bar: None }
+    }
+
+    /// The reading has come so far.
+    pub(crate) fn update(&mut self, progress: Progress) {
+        if self.bar.is_none() && self.began.is_some_and(|began| began.elapsed() > PATIENCE) {
+            self.bar = Some(bar(progress));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(progress.read);
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(Progress { read, total }: Progress) -> ProgressBar {
+    let template = match total {
+        Some(_) => "{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
+        None => "{spinner} {bytes} read, {bytes_per_sec}",
+    };
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    // The templates are constants; a wrong one would show in the plain style.
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    // The speed is that from now on: all that was read before came in one step.
+    bar.set_position(read);
+    bar.reset_eta();
+    bar
+}

@@ -1,0 +1,95 @@
+//! What the arguments mean: every default filled in, every choice made.
+
+use crate::args::{Args, Color, Command, Explain};
+use anstream::ColorChoice;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use clap_complete::Shell;
+use std::io::{IsTerminal, stdin};
+use std::path::{Path, PathBuf};
+use whyslow_io::Input;
+
+/// Of many connections, so many are told of.
+const TOP: usize = 3;
+
+/// What to do, and how to print it.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub task: Task,
+    pub color: ColorChoice,
+}
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Task {
+    Explain(ExplainTask),
+    HelpCause(Option<String>),
+    Completions(Shell),
+    Man,
+    /// There is nothing to read: say how it is used.
+    Usage,
+}
+
+#[derive(Debug)]
+pub(crate) struct ExplainTask {
+    pub inputs: Vec<Input>,
+    pub format: Format,
+    /// The one connection to tell of.
+    pub connection: Option<u64>,
+    /// Causes that make the exit status 1.
+    pub fail_on: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For a person, telling of so many connections.
+    Terminal {
+        top: usize,
+    },
+    Json,
+    JsonLines,
+}
+
+impl Settings {
+    /// Makes sense of the arguments.
+    ///
+    /// # Errors
+    /// When there are files or options in front of a command: nothing of what was typed is passed over.
+    pub(crate) fn resolve(args: Args) -> Result<Self, clap::Error> {
+        if args.command.is_some() && args.explain != Explain::default() {
+            let message = "a command stands before files and options; a file that is named like a command is ./NAME";
+            return Err(Args::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        let color = match args.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        let task = match args.command {
+            None => explain(args.explain),
+            Some(Command::Explain(args)) => explain(args),
+            Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
+            Some(Command::Completions { shell }) => Task::Completions(shell),
+            Some(Command::Man) => Task::Man,
+        };
+        Ok(Self { task, color })
+    }
+}
+
+fn explain(args: Explain) -> Task {
+    let inputs: Vec<_> = match args.files.as_slice() {
+        [] if stdin().is_terminal() => return Task::Usage,
+        [] => vec![Input::Stdin],
+        files => files.iter().map(PathBuf::as_path).map(input).collect(),
+    };
+    let format = match (args.json, args.jsonl) {
+        (true, _) => Format::Json,
+        (_, true) => Format::JsonLines,
+        _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
+    };
+    Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on })
+}
+
+fn input(path: &Path) -> Input {
+    if path == Path::new("-") { Input::Stdin } else { Input::Path(path.to_owned()) }
+}
