@@ -102,6 +102,8 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
         .map(|gap| transfer.rounds.partition_point(|round| round.start < gap.end))
         .filter(|&index| index > 0 && index < transfer.rounds.len())
         .collect();
+    // Gaps come in the order in which they ended; a clock that steps back breaks it.
+    found.sort_unstable();
     found.dedup();
     found
 }
