@@ -72,10 +72,13 @@ pub fn exec(scenario: &Scenario, server: &str, client: &str, folder: &Path) -> R
     Ok(Executed { client: status, server: ended, took, captures, void: stopped.void })
 }
 
-/// Opens the user's shell on a host, with the path running, and waits until it ends.
-pub fn shell(scenario: &Scenario, host: Host) -> Result<ExitStatus, RunError> {
+/// Opens the user's shell on a host, with the path running and, if there is one, a program on the other host, and waits until
+/// the shell ends.
+pub fn shell(scenario: &Scenario, host: Host, other: Option<&str>) -> Result<ExitStatus, RunError> {
     let mut path = build(scenario)?;
     path.start(&[])?;
+    let opposite = if host == Host::Client { Host::Server } else { Host::Client };
+    let _other = other.map(|line| start(&path, opposite, line).map(Program)).transpose()?;
     let program = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
     let mut command = Command::new(program);
     environment(&path, &mut command)?;

@@ -13,14 +13,23 @@ pub struct Bar {
 impl Bar {
     /// A bar for one experiment.
     pub fn new(experiment: &str) -> Self {
+        Self::of(experiment, "{prefix} {bar:30} {pos}/{len}, {eta} left: {msg}")
+    }
+
+    /// A sign of life for work whose length is not known.
+    pub fn waiting(work: &str) -> Self {
+        Self::of(work, "{spinner} {prefix}, {elapsed}: {msg}")
+    }
+
+    fn of(prefix: &str, template: &str) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        // The template is a constant: a wrong one would be seen at once.
-        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len}, {eta} left: {msg}") {
+        // The templates are constants: a wrong one would be seen at once.
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_prefix(experiment.to_owned());
+        bar.set_prefix(prefix.to_owned());
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         Self { bar, is_terminal }
     }
@@ -45,6 +54,11 @@ impl Bar {
                 self.bar.inc(1);
             }
         }
+    }
+
+    /// What was done last.
+    pub fn message(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
     }
 
     /// A line that stays.

@@ -35,6 +35,10 @@ pub(crate) enum Command {
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
+    /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
+    #[cfg(target_os = "linux")]
+    #[command(subcommand)]
+    Lab(crate::lab::args::Lab),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.

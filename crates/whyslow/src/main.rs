@@ -6,6 +6,9 @@
 mod args;
 mod explain;
 mod help_cause;
+// Namespaces are Linux's.
+#[cfg(target_os = "linux")]
+mod lab;
 mod output;
 mod progress;
 mod settings;
@@ -23,6 +26,11 @@ const FOUND: u8 = 1;
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
+    // The lab starts this program again as the programs at the two ends.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = whyslow_lab::agent::maybe_run() {
+        return ExitCode::from(u8::try_from(code).unwrap_or(FAILED));
+    }
     let settings = Settings::resolve(Args::parse()).unwrap_or_else(|error| error.exit());
     match run(&settings) {
         Ok(code) => code,
@@ -40,6 +48,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Explain(task) => return explain::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
+        #[cfg(target_os = "linux")]
+        Task::Lab(lab) => return lab::run(lab, out),
         Task::Completions(shell) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use whyslow_io::Input;
 
 /// Of many connections, so many are told of.
-const TOP: usize = 3;
+pub(crate) const TOP: usize = 3;
 
 /// What to do, and how to print it.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Settings {
 pub(crate) enum Task {
     Explain(ExplainTask),
     HelpCause(Option<String>),
+    #[cfg(target_os = "linux")]
+    Lab(crate::lab::args::Lab),
     Completions(Shell),
     Man,
     /// There is nothing to read: say how it is used.
@@ -69,6 +71,8 @@ impl Settings {
             None => explain(args.explain),
             Some(Command::Explain(args)) => explain(args),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
+            #[cfg(target_os = "linux")]
+            Some(Command::Lab(lab)) => Task::Lab(lab),
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man) => Task::Man,
         };

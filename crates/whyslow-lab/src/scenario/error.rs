@@ -73,8 +73,8 @@ impl ScenarioError {
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.key.as_str(), self.what.as_str()) {
-            ("", what) => write!(f, "error: {what}")?,
-            (key, what) => write!(f, "error: `{key}`: {what}")?,
+            ("", what) => f.write_str(what)?,
+            (key, what) => write!(f, "`{key}`: {what}")?,
         }
         let margin = match self.place.as_deref() {
             Some(Place { line, column, text, width }) => {

@@ -75,13 +75,14 @@ type Node<'t> = Spanned<DeValue<'t>>;
 /// One setting of a variant: its key, where the key stands, and the value.
 type Setting<'t> = (String, Range<usize>, Node<'t>);
 
-/// The file that is being read, for error messages.
+/// The file that is being read and the command line over it, for error messages.
 struct Source<'t> {
     file: &'t str,
     text: &'t str,
+    overrides: &'t [(String, String)],
 }
 
-impl Source<'_> {
+impl<'t> Source<'t> {
     fn error(
         &self,
         span: Option<Range<usize>>,
@@ -89,30 +90,67 @@ impl Source<'_> {
         what: impl Into<String>,
         allowed: impl Into<String>,
     ) -> ScenarioError {
-        ScenarioError::at(self.file, self.text, span, key.to_owned(), what.into(), allowed.into())
+        let (what, allowed) = (what.into(), allowed.into());
+        match span.as_ref().and_then(|span| self.overridden(span.start)) {
+            Some((key, value)) => command_line(key, value, what, allowed),
+            None => ScenarioError::at(self.file, self.text, span, key.to_owned(), what, allowed),
+        }
     }
+
+    /// Where the value of the n-th override stands: behind the text, one place for each.
+    fn place(&self, nth: usize) -> Range<usize> {
+        let start = self.text.len() + 1 + nth;
+        start..start + 1
+    }
+
+    /// The override whose place this is.
+    fn overridden(&self, at: usize) -> Option<&'t (String, String)> {
+        self.overrides.get(at.checked_sub(self.text.len() + 1)?)
+    }
+
+    /// A value of the command line: TOML when it is TOML, else the bare word.
+    fn override_value(&self, nth: usize, text: &'t str) -> Node<'t> {
+        let value = DeValue::parse(text).map_or_else(|_| DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
+        moved(value, &self.place(nth))
+    }
+}
+
+/// The same value, all of which stands at `place`.
+fn moved<'t>(value: DeValue<'t>, place: &Range<usize>) -> Node<'t> {
+    let value = match value {
+        DeValue::Array(list) => DeValue::Array(list.into_iter().map(|item| moved(item.into_inner(), place)).collect()),
+        DeValue::Table(table) => {
+            let entry = |(key, value): (Spanned<_>, Node<'t>)| {
+                (Spanned::new(place.clone(), key.into_inner()), moved(value.into_inner(), place))
+            };
+            DeValue::Table(table.into_iter().map(entry).collect())
+        }
+        plain => plain,
+    };
+    Spanned::new(place.clone(), value)
 }
 
 /// Reads an experiment. `file` is only for messages; `overrides` are `key=value` as on the command line.
 pub fn load(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Experiment, ScenarioError> {
-    let source = Source { file, text };
+    let source = Source { file, text, overrides };
     let document = DeTable::parse(text).map_err(|e| from_toml(&source, &DeTable::new(), &e))?;
     let span = document.span();
     let mut base = document.into_inner();
     let matrix = take(&mut base, "matrix");
     let cases = take(&mut base, "case");
-    for (key, value) in overrides {
-        set(&mut base, key, override_value(value)).map_err(|what| command_line(key, what))?;
+    for (nth, (key, value)) in overrides.iter().enumerate() {
+        let set = set(&mut base, key, source.override_value(nth, value));
+        set.map_err(|what| source.error(Some(source.place(nth)), key, what, ""))?;
     }
     let mut axes = axes(&source, matrix)?;
     let mut cases = cases_of(&source, cases)?;
     // The command line has the last word: over the file, its cases and its matrix.
-    for (key, value) in overrides {
+    for (nth, (key, value)) in overrides.iter().enumerate() {
         for (_, settings) in &mut cases {
             settings.retain(|(name, _, _)| name != key);
         }
         for (_, _, values) in axes.iter_mut().filter(|(name, _, _)| name == key) {
-            *values = vec![override_value(value)];
+            *values = vec![source.override_value(nth, value)];
         }
     }
     let count = axes.iter().map(|(_, _, values)| values.len()).product::<usize>().saturating_mul(cases.len().max(1));
@@ -184,14 +222,11 @@ fn stem(file: &str) -> String {
     std::path::Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned())
 }
 
-fn command_line(key: &str, what: String) -> ScenarioError {
-    ScenarioError::at("the command line", "", None, key.to_owned(), what, "KEY=VALUE".to_owned())
-}
-
-/// A value of the command line: TOML when it is TOML, else the bare word.
-fn override_value(text: &str) -> Node<'_> {
-    let value = DeValue::parse(text).map_or_else(|_| DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
-    Spanned::new(0..0, value)
+/// An error in a value that was given as `KEY=VALUE`.
+fn command_line(key: &str, value: &str, what: String, allowed: String) -> ScenarioError {
+    let text = format!("{key}={value}");
+    let value = key.len() + 1..text.len();
+    ScenarioError::at("the command line", &text, Some(value), key.to_owned(), what, allowed)
 }
 
 fn take<'t>(table: &mut Table<'t>, key: &str) -> Option<(Range<usize>, Node<'t>)> {
@@ -381,7 +416,6 @@ fn from_toml(source: &Source<'_>, table: &Table<'_>, error: &toml::de::Error) ->
     };
     let what = what.replacen("unknown field", "unknown key", 1).replacen("missing field", "missing key", 1);
     let allowed = allowed.strip_prefix("one of ").unwrap_or(allowed).to_owned();
-    // A value from the command line has the empty place 0..0.
     let span = error.span().filter(|s| s.end > 0);
     let key = span.as_ref().and_then(|s| key_at(table, s.start)).unwrap_or_default();
     source.error(span, &key, what, allowed)

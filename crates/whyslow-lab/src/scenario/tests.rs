@@ -102,7 +102,7 @@ fn the_matrix_crosses_its_lists_in_the_order_of_the_file() {
 #[test]
 fn an_unknown_key_is_shown_where_it_stands() {
     let message = refused("cause = \"loss\"\n\n[path.down]\nrat = \"8mbit\"\n");
-    assert!(message.starts_with("error: `path.down.rat`: unknown key `rat`"), "{message}");
+    assert!(message.starts_with("`path.down.rat`: unknown key `rat`"), "{message}");
     assert!(message.contains("--> test.toml:4:1"), "{message}");
     assert!(message.contains("4 | rat = \"8mbit\"\n  | ^^^\n"), "{message}");
     assert!(message.contains("allowed: `rate`, `queue`"), "{message}");
@@ -146,9 +146,27 @@ fn what_is_not_toml_or_not_a_matrix_is_refused() {
     assert!(refused("[work]\ndownlod = {}").contains("`download`"), "{}", refused("[work]\ndownlod = {}"));
     assert!(refused("[[expect]]\nwhen = { case = \"x\" }\nfigure = \"span\"\nis = \"1ms\"").contains("no run has"));
     assert!(refused("verify = [\"server.rwnd >= 1%\"]").contains("there is no figure"));
-    let text = "[matrix]\n\"snaplen\" = [\"100B\"]\n";
-    let override_error = load("t.toml", text, &[("path.rtt".into(), "5".into())]).unwrap_err().to_string();
-    assert!(override_error.contains("`5` has no unit"), "{override_error}");
+}
+
+#[test]
+fn an_error_of_the_command_line_is_shown_there_and_not_in_the_file() {
+    let text = "cause = \"loss\"\n[matrix]\n\"snaplen\" = [\"100B\"]\n";
+    let refused = |key: &str, value: &str| {
+        let overrides = [("path.seed".into(), "7".into()), (key.into(), value.into())];
+        load("t.toml", text, &overrides).unwrap_err().to_string()
+    };
+    let message = refused("path.rtt", "5");
+    assert!(message.starts_with("`path.rtt`: `5` has no unit"), "{message}");
+    assert!(message.contains("--> the command line:1:10\n  |\n1 | path.rtt=5\n  |          ^"), "{message}");
+    let message = refused("path.down.policer", r#"{ rate = "8mbit", bust = "1kB" }"#);
+    assert!(message.contains("the command line:1:19"), "{message}");
+    assert!(message.contains("unknown key `bust`"), "{message}");
+    let message = refused("path.up.rate", "0mbit");
+    assert!(message.contains("`path.up.rate`") && message.contains("the command line:1:14"), "{message}");
+    let message = refused("path.dwn.rate", "1mbit");
+    assert!(message.contains("unknown key `dwn`") && message.contains("the command line"), "{message}");
+    let message = refused("cause.x", "1");
+    assert!(message.contains("`cause` is not a table") && message.contains("the command line"), "{message}");
 }
 
 #[test]

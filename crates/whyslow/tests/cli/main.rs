@@ -3,6 +3,8 @@
 
 mod arguments;
 mod inputs;
+#[cfg(target_os = "linux")]
+mod lab;
 mod pcap;
 mod sets;
 

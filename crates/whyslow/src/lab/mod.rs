@@ -1,0 +1,188 @@
+//! `whyslow lab`: calls of the lab, and their results on stdout.
+//!
+//! What is wrong with the arguments or with a scenario is told before anything is started.
+
+pub(crate) mod args;
+
+use crate::explain;
+use crate::output::Output;
+use crate::settings::{ExplainTask, Format as Explanation};
+use crate::{FAILED, FOUND};
+use anstream::eprintln;
+use anyhow::Context;
+use args::{Check, Exec, Format, Lab, Path, Run, Shell, Show};
+use std::process::ExitCode;
+use whyslow_io::Input;
+use whyslow_lab::check::{self, CheckConfig};
+use whyslow_lab::net::{self, config::Host};
+use whyslow_lab::progress::Bar;
+use whyslow_lab::scenario::{self, Experiment, Scenario};
+use whyslow_lab::truth::RunResult;
+use whyslow_lab::{exec, experiments, run, show};
+
+/// Does what is asked for.
+///
+/// # Errors
+/// When the arguments make no sense, namespaces are forbidden, or a file cannot be read or written.
+pub(crate) fn run(lab: &Lab, out: Output) -> anyhow::Result<ExitCode> {
+    match lab {
+        Lab::List { name: None } => list(out),
+        Lab::List { name: Some(name) } => text(name, out),
+        Lab::Run(task) => run_experiments(task, out),
+        Lab::Show(task) => show_results(task, out),
+        Lab::Exec(task) => execute(task, out),
+        Lab::Shell(task) => open_shell(task),
+        Lab::Check(task) => check_path(task, out),
+    }
+}
+
+fn list(mut out: Output) -> anyhow::Result<ExitCode> {
+    let experiments = experiments::list();
+    let width = experiments.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines = experiments.iter().map(|(name, title)| format!("{name:<width$}  {title}\n"));
+    out.write(&lines.collect::<String>())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(name: &str, mut out: Output) -> anyhow::Result<ExitCode> {
+    // An unknown name is refused as `run` refuses it.
+    let text = match experiments::text(name) {
+        Some(text) => text.to_owned(),
+        None => {
+            experiments::open(name, &[])?;
+            std::fs::read_to_string(name).with_context(|| name.to_owned())?
+        }
+    };
+    out.write(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
+    // All are read before the first one starts.
+    let open = |name: &String| experiments::open(name, &task.set);
+    let experiments = task.names.iter().map(open).collect::<Result<Vec<Experiment>, _>>()?;
+    net::enter()?;
+    let settings = run::Settings {
+        repeat: task.repeat,
+        only: task.only.clone(),
+        jobs: usize::try_from(task.jobs).unwrap_or(usize::MAX),
+        attempts: task.attempts,
+        ..run::Settings::new(&task.out)
+    };
+    let mut all = Vec::new();
+    for (nth, experiment) in experiments.iter().enumerate() {
+        let results = {
+            let bar = Bar::new(&experiment.name);
+            run::run(experiment, &settings, &|event| bar.show(&event))?
+        };
+        if !(task.format.csv || task.format.json) {
+            let gap = if nth == 0 { "" } else { "\n" };
+            out.write(&format!("{gap}{}\n\n{}\n", show::report(experiment, &results).trim_end(), experiment.about))?;
+        }
+        all.extend(results);
+    }
+    if task.format.csv || task.format.json {
+        out.write_bytes(table(&all, &[], task.format).as_bytes())?;
+    } else if let Some(result) = all.first() {
+        let folder = task.out.join(&result.experiment);
+        eprintln!("captures and truth are in {}; `whyslow FILE` explains a capture", folder.display());
+    }
+    let spoiled = all.iter().any(|result| !result.problems.is_empty());
+    Ok(if spoiled { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn show_results(task: &Show, mut out: Output) -> anyhow::Result<ExitCode> {
+    let folder = task.folder.display();
+    let results = show::find(&task.folder).with_context(|| folder.to_string())?;
+    anyhow::ensure!(!results.is_empty(), "{folder}: no results there or in the two levels of folders below it");
+    out.write_bytes(table(&results, &task.columns, task.format).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Results as they are asked for; the columns of the third write-up where none are named.
+fn table(results: &[RunResult], columns: &[String], format: Format) -> String {
+    let named: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let columns = if named.is_empty() { show::COLUMNS } else { named.as_slice() };
+    match format {
+        Format { json: true, .. } => show::json(results),
+        Format { csv: true, .. } => show::csv(results, columns),
+        _ => show::text(results, columns),
+    }
+}
+
+fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
+    let scenario = scenario(&task.path)?;
+    net::enter()?;
+    let done = exec::exec(&scenario, &task.server, &task.client, &task.out)?;
+    eprintln!("the client ran for {:.3} s; captures and truth are in {}", done.took.as_secs_f64(), task.out.display());
+    for reason in &done.void {
+        eprintln!("whyslow: the machine disturbed this run, its figures are not the path's: {reason}");
+    }
+    if let Some(status) = done.server.filter(|status| !status.success()) {
+        eprintln!("whyslow: the server's program failed: {status}");
+    }
+    if !done.client.success() {
+        eprintln!("whyslow: the client's program failed: {}", done.client);
+    }
+    let explanation = ExplainTask {
+        inputs: done.captures.into_iter().map(Input::Path).collect(),
+        format: if task.json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } },
+        connection: None,
+        fail_on: Vec::new(),
+    };
+    let code = explain::run(&explanation, out)?;
+    Ok(if done.client.success() { code } else { ExitCode::from(FAILED) })
+}
+
+fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {
+    let scenario = scenario(&task.path)?;
+    net::enter()?;
+    let status = exec::shell(&scenario, Host::from(task.host), task.other.as_deref())?;
+    // As a shell's own: what its last command returned.
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)))
+}
+
+fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
+    net::enter()?;
+    let config = CheckConfig { quick: task.quick, port: task.port.into() };
+    let report = {
+        let bar = Bar::waiting("check");
+        check::run(&config, |row| bar.message(&row.what))?
+    };
+    if task.json {
+        out.raw(|out| {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            std::io::Write::write_all(out, b"\n")
+        })?;
+    } else {
+        out.write(&report.table())?;
+    }
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+}
+
+/// The scenario that the options describe.
+fn scenario(path: &Path) -> anyhow::Result<Scenario> {
+    let mut keys = Vec::new();
+    if let Some(rtt) = &path.rtt {
+        keys.push(("path.rtt".to_owned(), rtt.clone()));
+    }
+    // How long a packet waits that later ones overtake: as long as the path takes, and 10 ms where it takes no time.
+    let late = path.rtt.as_deref().unwrap_or("10ms");
+    let reorder = path.reorder.as_ref().map(|share| format!(r#"{{ share = "{share}", delay = "{late}" }}"#));
+    let options = [
+        ("rate", &path.rate),
+        ("queue", &path.queue),
+        ("loss", &path.loss),
+        ("duplicate", &path.duplicate),
+        ("corrupt", &path.corrupt),
+        ("reorder", &reorder),
+    ];
+    for (key, value) in options {
+        for direction in ["up", "down"] {
+            keys.extend(value.iter().map(|value| (format!("path.{direction}.{key}"), value.clone())));
+        }
+    }
+    keys.extend(path.set.iter().cloned());
+    let variant = scenario::load("the command line", "", &keys)?.runs.into_iter().next();
+    Ok(variant.context("an empty file is one scenario")?.scenario)
+}

@@ -1,0 +1,236 @@
+//! The lab as its users meet it: paths, programs and captures on this machine's own kernel, and the program's own explanation of
+//! what it recorded. As whoever runs the tests and, if that is root, as an ordinary user too. Where the kernel forbids
+//! namespaces, or the machine is too busy to be believed, a test says so and ends.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nobody in particular.
+const NOBODY: u32 = 65_534;
+
+/// One at a time: a path shares its processors with nothing else of ours.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Somebody who runs the lab, in a folder of theirs with a copy of the program.
+struct User {
+    name: &'static str,
+    id: Option<u32>,
+    folder: TempDir,
+}
+
+impl User {
+    /// Whoever runs the tests, and an ordinary user if that is root; those that the kernel lets have namespaces.
+    fn all() -> Vec<Self> {
+        let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+        let users = if is_root {
+            vec![("root", None), ("an ordinary user", Some(NOBODY))]
+        } else {
+            vec![("an ordinary user", None)]
+        };
+        users.into_iter().map(|(name, id)| Self::new(name, id)).filter(Self::may).collect()
+    }
+
+    fn new(name: &'static str, id: Option<u32>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_whyslow"), folder.path().join("whyslow")).unwrap();
+        Self { name, id, folder }
+    }
+
+    fn may(&self) -> bool {
+        let output = self.lab(&["exec", "--out", "try", "--server", "true", "--client", "true"]);
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        if complaint.contains("namespaces are not allowed") || complaint.contains("is not installed") {
+            println!("skipped as {}: {complaint}", self.name);
+            return false;
+        }
+        true
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path("whyslow"));
+        command.args(arguments).current_dir(self.folder.path()).env_remove("NO_COLOR").stdin(Stdio::null());
+        if let Some(id) = self.id {
+            command.uid(id).gid(id);
+        }
+        command
+    }
+
+    fn lab(&self, arguments: &[&str]) -> Output {
+        let arguments: Vec<&str> = std::iter::once("lab").chain(arguments.iter().copied()).collect();
+        self.command(&arguments).output().unwrap()
+    }
+
+    /// The explanation of a capture.
+    fn explain(&self, capture: &Path) -> Value {
+        let output = self.command(&["--json", capture.to_str().unwrap()]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)))
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The cause that cost most in any transfer.
+fn top_cause(analysis: &Value) -> String {
+    let connections = analysis["connections"].as_array().unwrap();
+    let transfers = connections.iter().flat_map(|connection| connection["transfers"].as_array().unwrap());
+    let findings = transfers.flat_map(|transfer| transfer["findings"].as_array().unwrap());
+    let seconds = |finding: &&Value| finding["seconds"].as_f64().unwrap();
+    let top = findings.max_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+    top.map_or_else(|| "none".to_owned(), |finding| finding["cause"].as_str().unwrap().to_owned())
+}
+
+const EXPERIMENT: &str = r#"
+    name = "two-troubles"
+    path.rtt = "40ms"
+    [work.download]
+    size = "150KiB"
+    [[case]]
+    name = "small-window"
+    set = { client.rcvbuf = "16KiB", cause = "receive-window", verify = ["server.rwnd_limited >= 60%"] }
+    [[case]]
+    name = "slow-server"
+    set = { work.download.think = "400ms", cause = "server-think", verify = ["first_byte >= 400ms"] }
+"#;
+
+#[test]
+fn what_the_lab_caused_is_what_the_explanation_finds_at_both_ends() {
+    let _alone = alone();
+    for user in User::all() {
+        std::fs::write(user.path("two.toml"), EXPERIMENT).unwrap();
+        let output = user.lab(&["run", "two.toml", "--attempts", "20"]);
+        let (table, complaint) = (text(&output.stdout), text(&output.stderr));
+        if complaint.contains("no result") && complaint.contains(" late ") {
+            println!("skipped as {}: this machine is too busy: {complaint}", user.name);
+            continue;
+        }
+        assert!(output.status.success(), "{table}\n{complaint}");
+        assert!(table.contains("small-window") && !table.contains("not confirmed"), "{table}");
+        for (case, cause) in [("small-window", "receive-window"), ("slow-server", "server-think")] {
+            for end in ["client", "server"] {
+                let capture = user.path(&format!("lab-results/two-troubles/{case}-1/{end}.pcap"));
+                let analysis = user.explain(&capture);
+                assert_eq!(top_cause(&analysis), cause, "{case} at the {end}, as {}", user.name);
+                assert_eq!(analysis["connections"][0]["near"], end);
+            }
+        }
+        // What is there is kept, and can be shown again.
+        let again = user.lab(&["run", "two.toml", "--json"]);
+        assert!(text(&again.stderr).contains("small-window: kept"), "{}", text(&again.stderr));
+        let shown = user.lab(&["show", "lab-results", "--json"]);
+        let by_label = |output: &Output| {
+            let mut results: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+            results.sort_by_key(|result| result["label"].to_string());
+            results
+        };
+        assert!(by_label(&again) == by_label(&shown), "{}\n{}", text(&again.stdout), text(&shown.stdout));
+    }
+}
+
+#[test]
+fn the_users_own_programs_are_run_and_explained() {
+    const SERVE: &str = r#"exec python3 -c "import socket,time
+s=socket.create_server(('',9000))
+c,_=s.accept()
+c.recv(100)
+time.sleep(0.5)
+c.sendall(b'x'*20000)
+c.close()""#;
+    const ASK: &str = r#"exec python3 -c "import socket,os
+s=socket.create_connection((os.environ['SERVER'],9000))
+s.sendall(b'please')
+while s.recv(65536): pass""#;
+    let _alone = alone();
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: there is no python3 to be the user's program");
+        return;
+    }
+    for user in User::all() {
+        let exec = |client: &str| {
+            user.lab(&["exec", "--rtt", "30ms", "--rate", "100mbit", "--json", "--server", SERVE, "--client", client])
+        };
+        let output = exec(ASK);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(top_cause(&analysis), "server-think", "as {}", user.name);
+        assert!(user.path("lab-results/exec/truth.json").exists());
+        let output = exec(&format!("{ASK}; exit 7").replace("exec ", ""));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            text(&output.stderr).contains("the client's program failed: exit status: 7"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_shell_stands_on_its_host_with_a_program_on_the_other() {
+    let _alone = alone();
+    for user in User::all() {
+        let script = user.path("shell.sh");
+        std::fs::write(&script, "#!/bin/sh\necho $CLIENT $SERVER\nip -brief address\nsleep 0.3\ncat told\nexit 9\n")
+            .unwrap();
+        std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+        let other = "ip -brief address > told";
+        let mut command = user.command(&["lab", "shell", "client", "--rtt", "5ms", "--other", other]);
+        let output = command.env("SHELL", &script).output().unwrap();
+        let told = text(&output.stdout);
+        let addresses: Vec<&str> = told.lines().next().unwrap().split(' ').collect();
+        let shown = |address: &str| told.matches(&format!("{address}/")).count();
+        assert_eq!((shown(addresses[0]), shown(addresses[1])), (1, 1), "{told}");
+        assert_eq!(output.status.code(), Some(9));
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    let _alone = alone();
+    for user in User::all() {
+        std::fs::write(user.path("long.toml"), "name = \"long\"\n[work.download]\nthink = \"60s\"\n").unwrap();
+        let mut child = user.command(&["lab", "run", "long.toml"]).stderr(Stdio::null()).spawn().unwrap();
+        let agents = || running(&user.path("whyslow")).len();
+        wait_until(|| agents() >= 3);
+        let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(interrupted.success());
+        assert!(!child.wait().unwrap().success());
+        wait_until(|| agents() == 0);
+        let left: Vec<_> =
+            std::fs::read_dir(user.path("lab-results/long")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        // A namespace and its devices live as long as a process of it: there is none.
+        assert_eq!(left, ["long-1.partial"]);
+    }
+}
+
+/// Processes that run this program.
+fn running(program: &Path) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let command = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    let lines = processes.filter_map(command).map(|line| text(&line));
+    lines.filter(|line| line.starts_with(program.to_str().unwrap())).collect()
+}
+
+fn wait_until(done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "waited for 20 s");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
