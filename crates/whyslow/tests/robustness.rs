@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use whyslow_io::Input;
 
-/// What the whole test may have held at once, all its threads together.
+/// What the test may have held at once, explanations as JSON included.
 const MOST_MEMORY: u64 = 500 << 20;
 
 /// Every file below a folder, in the order of names.
@@ -39,9 +39,7 @@ fn explain(path: &Path) -> Result<Outcome, String> {
     let read = || whyslow_io::explain(&[Input::Path(path.to_owned())], &mut |_| ());
     match catch_unwind(AssertUnwindSafe(read)).map_err(|_| "a panic".to_owned())? {
         Ok(analysis) => {
-            let mut printed = Vec::new();
-            whyslow_report::render::json::pretty(&analysis, &mut printed).unwrap();
-            let analysis = serde_json::from_slice(&printed).map_err(|error| error.to_string())?;
+            let analysis = serde_json::to_value(&analysis).map_err(|error| error.to_string())?;
             common::consistent(&analysis)?;
             Ok(Outcome::Explained(analysis))
         }
@@ -54,20 +52,16 @@ fn explain(path: &Path) -> Result<Outcome, String> {
     }
 }
 
-/// Runs `check` over all captures, two at a time; what it returns as errors is told together.
-fn over_all(captures: &[PathBuf], check: impl Fn(&Path) -> Result<(), String> + Sync) {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut wrong = Vec::new();
-        while let Some(path) = captures.get(next.fetch_add(1, Ordering::Relaxed)) {
-            wrong.extend(check(path).err().map(|error| format!("{}: {error}", path.display())));
-        }
-        wrong
-    };
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let workers = [scope.spawn(work), scope.spawn(work)];
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    });
+/// Two tests at once would count each other's memory.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Runs `check` over all captures; what it returns as errors is told together.
+fn over_all(captures: &[PathBuf], mut check: impl FnMut(&Path) -> Result<(), String>) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let wrong: Vec<String> = captures
+        .iter()
+        .filter_map(|path| check(path).err().map(|error| format!("{}: {error}", path.display())))
+        .collect();
     assert!(wrong.is_empty(), "{} of {} captures:\n{}", wrong.len(), captures.len(), wrong.join("\n"));
     if let Some(most) = most_memory() {
         println!("{} captures, at most {} MB in memory", captures.len(), most >> 20);
@@ -88,7 +82,7 @@ fn every_capture_is_explained_or_refused_with_a_reason() {
     let schema = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/whyslow-1.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
-    let refused = AtomicUsize::new(0);
+    let mut refused = 0;
     over_all(&files(&folder), |path| match explain(path)? {
         Outcome::Explained(analysis) => match schema.iter_errors(&analysis).next() {
             Some(error) => Err(format!("{}: {error}", error.instance_path())),
@@ -96,11 +90,11 @@ fn every_capture_is_explained_or_refused_with_a_reason() {
         },
         Outcome::Refused(reason) => {
             println!("{reason}");
-            refused.fetch_add(1, Ordering::Relaxed);
+            refused += 1;
             Ok(())
         }
     });
-    println!("{} refused", refused.into_inner());
+    println!("{refused} refused");
 }
 
 /// What the file holds once its compression, if any, is undone.

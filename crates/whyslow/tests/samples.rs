@@ -5,6 +5,8 @@ mod common;
 
 use serde_json::Value;
 use std::path::PathBuf;
+use whyslow_io::Input;
+use whyslow_report::render::terminal::{self, View};
 
 fn explain(name: &str) -> Value {
     common::explain(&common::sample(name))
@@ -202,17 +204,15 @@ fn the_figures_are_the_kernels() {
     assert!((answer["findings"][0]["seconds"].as_f64().unwrap() - 0.8).abs() < 0.008);
 }
 
-/// The pages that a reader sees first, at the 100 columns of a pipe.
+/// The pages that a reader sees first, at 100 columns.
 #[test]
 fn pages() {
     for name in ["slow-start-client", "receive-window-client", "loss-server", "new-connection-each-time-server"] {
-        let out = std::process::Command::new(env!("CARGO_BIN_EXE_whyslow"))
-            .current_dir(common::sample(name).parent().unwrap())
-            .arg(format!("{name}.pcap"))
-            .output()
-            .unwrap();
-        assert!(out.status.success() && out.stderr.is_empty());
-        insta::assert_snapshot!(name, String::from_utf8(out.stdout).unwrap());
+        // From the package's folder, which is where tests run.
+        let input = Input::Path(format!("../../samples/{name}.pcap").into());
+        let analysis = whyslow_io::explain(&[input], &mut |_| ()).unwrap();
+        let page = terminal::page(&analysis, View { width: 100, top: 10, full: false });
+        insta::assert_snapshot!(name, anstream::adapter::strip_str(&page).to_string());
     }
 }
 
