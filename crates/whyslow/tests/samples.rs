@@ -1,15 +1,15 @@
 //! The bundled captures: each was recorded with a known cause (see samples/README.md), and must be explained by it.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::Command;
+use whyslow_io::Input;
+use whyslow_report::render::terminal::{self, View};
 
 fn explain(name: &str) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(format!("{name}.pcap"));
-    let out = Command::new(env!("CARGO_BIN_EXE_whyslow")).arg(path).arg("--json").output().unwrap();
-    assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap()
+    common::explain(&common::sample(name))
 }
 
 /// Every finding there is, most seconds first.
@@ -116,6 +116,103 @@ fn both_ends_of_a_lossy_transfer_count_the_same_losses() {
     for end in ["client", "server"] {
         let analysis = explain(&format!("loss-{end}"));
         assert_eq!(analysis["connections"][0]["directions"][1]["retransmitted"]["fast"], 7, "{end}");
+    }
+}
+
+/// The samples that there are are those that the README lists.
+#[test]
+fn every_sample_is_explained_without_contradiction() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    let rows = readme.lines().filter_map(|line| line.strip_prefix("| ")).skip(1);
+    let mut listed: Vec<String> = Vec::new();
+    for row in rows {
+        let (name, rest) = row.split_once(" | ").unwrap();
+        let (ends, _) = rest.split_once(" | ").unwrap();
+        listed.extend(ends.split(", ").map(|end| format!("{name}-{end}")));
+    }
+    listed.sort();
+    let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut there: Vec<String> = entries.filter_map(|name| name.strip_suffix(".pcap").map(str::to_owned)).collect();
+    there.sort();
+    assert_eq!(there, listed);
+    for name in there {
+        let analysis = explain(&name);
+        // Every capture was made next to one of the ends, and says which.
+        let end = name.rsplit_once('-').unwrap().1;
+        for connection in analysis["connections"].as_array().unwrap() {
+            assert_eq!(connection["near"], end, "{name}");
+            assert_eq!(connection["state"], "closed", "{name}");
+        }
+    }
+}
+
+/// What both ends of one run say of it is the same.
+#[test]
+fn both_ends_agree() {
+    let pairs = [
+        "bufferbloat",
+        "loss",
+        "nagle-delayed-ack",
+        "receive-window",
+        "restart-after-idle",
+        "sender-cap",
+        "slow-start",
+        "tls",
+        "zero-window",
+    ];
+    for name in pairs {
+        let [client, server] = ["client", "server"].map(|end| explain(&format!("{name}-{end}")));
+        assert_eq!(causes(&client), causes(&server), "{name}");
+        let [client, server] = [&client, &server].map(|analysis| common::bulk(common::main_connection(analysis)));
+        assert_eq!(client["bytes"], server["bytes"], "{name}");
+        let [here, there] = [client, server].map(|transfer| transfer["duration_s"].as_f64().unwrap());
+        assert!((here - there).abs() < 0.01 * there, "{name}: {here} s and {there} s");
+    }
+}
+
+/// The figures that the README tells of each run, from the kernel's counters.
+#[test]
+fn the_figures_are_the_kernels() {
+    let second = |connection: &Value| connection["directions"][1].clone();
+    let of = |name: &str| explain(name)["connections"][0].clone();
+    assert_eq!(second(&of("no-window-scaling-server"))["max_window"], 65_535);
+    // The 64 KiB of credit that the client gives; the README's 49,232 B is what the kernel had unacknowledged when asked.
+    assert_eq!(second(&of("protocol-window-server"))["max_in_flight"], 65_536);
+    assert_eq!(second(&of("receive-window-server"))["max_in_flight"], 18_824);
+    assert_eq!(second(&of("zero-window-server"))["zero_windows"], 3);
+    assert_eq!(second(&of("reordering-client"))["out_of_order"], 18);
+    assert_eq!(second(&of("bandwidth-server"))["retransmitted"]["fast"], 3);
+    for end in ["client", "server"] {
+        let kinds = second(&of(&format!("reordering-{end}")))["retransmitted"].clone();
+        assert_eq!((kinds["spurious"].as_u64(), kinds["fast"].as_u64()), (Some(2), Some(0)), "{end}");
+    }
+    let bloated = of("bufferbloat-server");
+    assert!((bloated["rtt_ms"]["p95"].as_f64().unwrap() - 519.0).abs() < 52.0, "{}", bloated["rtt_ms"]);
+    assert_eq!(second(&of("timeout-server"))["retransmitted"]["timeout"], 4);
+    let rounds = |name: &str| -> Vec<u64> {
+        let rounds = common::bulk(&of(name))["rounds"].clone();
+        rounds.as_array().unwrap().iter().map(|round| round["bytes"].as_u64().unwrap() / 1_448).collect()
+    };
+    assert_eq!(rounds("slow-start-server")[..5], [10, 20, 40, 80, 160]);
+    assert_eq!(rounds("slow-start-client")[..5], [10, 20, 40, 80, 160]);
+    let syns = of("syn-loss-client")["handshake"]["retries"].clone();
+    assert_eq!(syns, serde_json::json!([1, 0]));
+    let thinking = explain("server-think-server")["connections"][0]["transfers"].clone();
+    let answer = thinking.as_array().unwrap().iter().find(|transfer| transfer["from"] == "server").unwrap().clone();
+    assert_eq!(answer["findings"][0]["cause"], "server-think");
+    assert!((answer["findings"][0]["seconds"].as_f64().unwrap() - 0.8).abs() < 0.008);
+}
+
+/// The pages that a reader sees first, at 100 columns.
+#[test]
+fn pages() {
+    for name in ["slow-start-client", "receive-window-client", "loss-server", "new-connection-each-time-server"] {
+        // From the package's folder, which is where tests run.
+        let input = Input::Path(format!("../../samples/{name}.pcap").into());
+        let analysis = whyslow_io::explain(&[input], &mut |_| ()).unwrap();
+        let page = terminal::page(&analysis, View { width: 100, top: 10, full: false });
+        insta::assert_snapshot!(name, anstream::adapter::strip_str(&page).to_string());
     }
 }
 
