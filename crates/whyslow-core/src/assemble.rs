@@ -227,10 +227,14 @@ fn server_name(facts: &Facts) -> Option<String> {
 }
 
 fn rtt(facts: &RttFacts) -> Rtt {
-    // Zero is less than the capture's clock can tell.
-    let told = |time: Option<Nanos>| time.filter(|time| *time > Nanos::ZERO);
-    let ms = |time: Option<Nanos>| told(time).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
-    Rtt { min: ms(facts.min), p50: ms(facts.p50), p95: ms(facts.p95), samples: facts.samples }
+    let ms = |time: Option<Nanos>| time.filter(can_tell).map(|time| (time.as_millis_f64() * 1000.0).round() / 1000.0);
+    let (min, p50, p95) = (ms(facts.min), ms(facts.p50), ms(facts.p95));
+    Rtt { min, p50, p95, samples: if p95.is_some() { facts.samples } else { 0 } }
+}
+
+/// Zero is less than the capture's clock can tell.
+fn can_tell(rtt: &Nanos) -> bool {
+    *rtt > Nanos::ZERO
 }
 
 fn handshake(facts: &Facts) -> Option<Handshake> {
@@ -241,7 +245,7 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
     }
     let offer = |side: Side| handshake.offers[side];
     Some(Handshake {
-        rtt_ms: handshake.rtt().filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
+        rtt_ms: handshake.rtt().filter(can_tell).filter(|_| !facts.timeless).map(|rtt| rtt.as_millis_f64()),
         mss: order.map(|side| offer(side)?.mss),
         window_scale: order.map(|side| offer(side)?.window_scale),
         sack: order.map(|side| offer(side).map(|offer| offer.sack)),

@@ -263,7 +263,11 @@ fn a_speed_test_over_a_lossy_path() {
     // the sender's network card makes two of most.
     assert_eq!(resent(server), 101);
     assert_eq!(server["retransmitted"]["spurious"], 1, "one D-SACK");
-    assert_eq!(causes(bulk(connection))[0], "loss");
+    let transfer = bulk(connection);
+    assert_eq!(causes(transfer)[0], "loss");
+    assert!(near(figure(&transfer["findings"][0], "share of the bytes sent"), 2.0, 0.02));
+    // Each hole was filled by a segment that was sent again.
+    assert!(!causes(transfer).contains(&"reordering"));
 }
 
 #[test]
@@ -294,11 +298,17 @@ fn a_speed_test_over_a_path_that_stalls() {
     // 164, 321 and 332 fill holes whose first copies were lost before it. tshark calls six of these out of order: they come
     // 10 ms behind what overtook them, but answer its SACKs, with newer timestamps.
     assert_eq!((resent(client), client["retransmitted"]["unseen_original"].as_u64()), (13, Some(8)));
+    // Frames 323, 325 and 327 repeat what was acknowledged; of frames 319 and 131, D-SACK 320 calls the first needless.
+    assert_eq!(client["retransmitted"]["spurious"], 4);
     assert_eq!((client["out_of_order"].as_u64(), server["out_of_order"].as_u64()), (Some(0), Some(0)));
     // The server's: tcptrace's 12. tshark calls eleven retransmissions and frame 145 a fast one.
     assert_eq!(resent(server), 12);
     // D-SACKs in frames 39, 44, 46, 47 and 286.
     assert_eq!(server["retransmitted"]["spurious"], 5);
+    // Frames 145 and 282 answer SACKs at once; 110 and 308 resend the highest segment with others outstanding, which only a
+    // probe does; 309, 310 and 330 resend the first after a silence.
+    let kind = |kind: &str| server["retransmitted"][kind].as_u64();
+    assert_eq!((kind("fast"), kind("tail_probe"), kind("timeout")), (Some(2), Some(2), Some(3)));
     // The client is silent for 5.64 s (frames 303 to 311); within it, the server's timer for 2.59 s (309 to 310).
     let transfers = connection["transfers"].as_array().unwrap();
     let stalled = transfers.iter().filter(|transfer| transfer["from"] == "server");

@@ -23,7 +23,7 @@
 //! ## References
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997.
 
-use super::say::{evidence, finding, fix, rate, thousands, time};
+use super::say::{count, evidence, finding, fix, rate, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::units::Nanos;
@@ -36,7 +36,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if lost_segments == 0 {
         return None;
     }
-    let share_lost = lost_segments as f64 / case.transfer.segments.max(1) as f64;
+    // By bytes: with offload a segment of the capture is several on the wire.
+    let resent = case.transfer.resent_bytes;
+    let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
     // A window that losses made small costs time too, from the first of them on.
     let slow = slow_since_loss(case);
@@ -47,10 +49,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let summary = format!(
-        "{} of {} segments were lost and sent again ({:.2} %); repairing that, and sending slower for it, took {} of {}",
-        thousands(lost_segments),
-        thousands(case.transfer.segments),
+        "{:.2} % of the bytes were lost and sent again ({}); repairing that, and sending slower for it, took {} of {}",
         share_lost * 100.0,
+        count(lost_segments, "segment"),
         time(cost),
         time(case.duration()),
     );
@@ -58,7 +59,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding("loss", cost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));
-    found.evidence.push(evidence("share of segments", share_lost * 100.0, "%", &[]));
+    found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, "%", &[]));
     if kinds.unseen_original > 0 {
         let figure = "of those, first copy lost before the capture point";
         found.evidence.push(evidence(figure, kinds.unseen_original as f64, "segments", &[]));

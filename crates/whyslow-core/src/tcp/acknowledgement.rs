@@ -120,6 +120,10 @@ impl Half {
         let newly = ack.ack.saturating_sub(self.una);
         let room_before = self.room();
         let edge_before = self.edge;
+        if newly > 0 {
+            // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
+            self.note_healed_hole(self.una, ack.ack);
+        }
         self.mark_sacks(ack);
         let mut rtt = None;
         let mut late = Nanos::ZERO;
@@ -166,7 +170,6 @@ impl Half {
     /// algorithm, RFC 6298 section 3).
     fn acknowledge(&mut self, ack: &Ack) -> Option<Nanos> {
         let before = std::mem::replace(&mut self.una, ack.ack);
-        self.note_healed_hole(before, ack.ack);
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
         self.sacked.remove(0, ack.ack);

@@ -233,6 +233,8 @@ pub struct TransferFacts {
     pub gap_floor: Nanos,
     /// Segments sent again during it.
     pub retransmitted: Retransmitted,
+    /// Bytes in those of them that were needed.
+    pub resent_bytes: u64,
     /// The first frames sent again.
     pub resent_frames: Vec<Frame>,
     /// Segments that carried its payload.

@@ -34,7 +34,11 @@ pub(super) struct Resend {
     tsval: Option<u32>,
     /// The TSval of the copy before it, if that was captured.
     original: Option<u32>,
+    /// Its first copy was not in the capture when it came.
+    unseen: bool,
     spurious: bool,
+    /// The receiver has said that it had these bytes already.
+    reported: bool,
 }
 
 fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
@@ -72,7 +76,10 @@ impl Half {
             }
             return None;
         }
-        let kind = self.kind_of(seg, start, end);
+        if hole.is_none() && self.is_late_original(seg, start, end) {
+            return None;
+        }
+        let kind = self.kind_of(seg, start, end, view);
         let mut original = None;
         for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
@@ -90,20 +97,49 @@ impl Half {
             _ => {}
         }
         self.resent.insert(start, end);
-        self.count(kind, hole.is_some(), needless);
+        self.count(kind, end - start, hole.is_some(), needless);
         if self.resends.len() == MOST_RESENDS {
             self.resends.pop_front();
         }
-        let resend = Resend { start, end, kind, tsval: tsval(seg), original, spurious: needless };
+        let unseen = hole.is_some();
+        let resend =
+            Resend { start, end, kind, tsval: tsval(seg), original, unseen, spurious: needless, reported: false };
         self.resends.push_back(resend);
         Some(kind != Kind::Fast)
+    }
+
+    /// The first copy of what was sent again, overtaken by the second: it is older than that one, which came in its place.
+    fn is_late_original(&mut self, seg: &Seg, start: u64, end: u64) -> bool {
+        let Some(value) = tsval(seg) else {
+            return false;
+        };
+        let overtook = |r: &&mut Resend| {
+            r.unseen
+                && r.start < end
+                && r.end > start
+                && r.tsval.is_some_and(|copy| copy.wrapping_sub(value) as i32 > 0)
+        };
+        let Some(copy) = self.resends.iter_mut().rev().take(64).find(overtook) else {
+            return false;
+        };
+        copy.unseen = false;
+        let recount = |kinds: &mut Retransmitted, out_of_order: &mut u64| {
+            kinds.unseen_original = kinds.unseen_original.saturating_sub(1);
+            *out_of_order += 1;
+        };
+        recount(&mut self.facts.retransmitted, &mut self.facts.out_of_order);
+        if let Some(transfer) = &mut self.transfer {
+            let facts = transfer.facts();
+            recount(&mut facts.retransmitted, &mut facts.out_of_order);
+        }
+        true
     }
 
     fn is_window_closed(&self) -> bool {
         self.facts.max_window.is_some() && self.facts.zero_windows > 0 && self.una + 1 >= self.sent_max
     }
 
-    fn count(&mut self, kind: Kind, unseen_original: bool, needless: bool) {
+    fn count(&mut self, kind: Kind, bytes: u64, unseen_original: bool, needless: bool) {
         let add = |kinds: &mut Retransmitted| {
             *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
             kinds.unseen_original += u64::from(unseen_original);
@@ -111,14 +147,17 @@ impl Half {
         add(&mut self.facts.retransmitted);
         if let Some(transfer) = &mut self.transfer {
             add(&mut transfer.facts().retransmitted);
+            transfer.facts().resent_bytes += if needless { 0 } else { bytes };
         }
     }
 
     /// What the sender's silence before this copy, and what it knew, say of the reason.
-    fn kind_of(&self, seg: &Seg, start: u64, end: u64) -> Kind {
+    fn kind_of(&self, seg: &Seg, start: u64, end: u64, view: &View) -> Kind {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         let rto = self.smoothed.rto();
-        let before_timer = quiet < rto.scale(0.9);
+        // However long the silence was: what follows an ACK at once is the ACK's doing.
+        let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
+        let before_timer = prompted || quiet < rto.scale(0.9);
         let holes_known = self.sacked.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
         let highest = self.sent_max.saturating_sub(end) <= 1;
         match self.recovery {
@@ -134,7 +173,8 @@ impl Half {
 
     /// RFC 8985 section 7.2: the probe comes after 2·SRTT, and the longest ACK delay more (200 ms) when only one segment is
     /// outstanding; never later than the timer would. It needs SACK, and is sent once, so a first copy of the highest segment
-    /// after such a silence is the probe. Without SACK it can only be one well before the timer.
+    /// after such a silence is the probe; after any silence when other segments are outstanding, for the timer sends the first of
+    /// them. Without SACK it can only be one well before the timer.
     fn is_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
         let again = self.outstanding.iter().rev().take(4).any(|sent| sent.start == start && sent.resent);
         let Some(srtt) = self.smoothed.rtt() else {
@@ -143,7 +183,8 @@ impl Half {
         let alone = start <= self.una;
         let probe = srtt.scale(2.0) + if alone { RTO_FLOOR } else { Nanos::ZERO };
         if self.sack_permitted {
-            !again && self.recovery == Recovery::None && quiet <= probe.max(rto).scale(1.25) && quiet >= srtt.scale(1.2)
+            let in_time = !alone || quiet <= probe.max(rto).scale(1.25);
+            !again && self.recovery == Recovery::None && in_time && quiet >= srtt.scale(1.2)
         } else {
             !alone && quiet < rto.scale(0.9)
         }
@@ -193,11 +234,15 @@ impl Half {
         }
     }
 
-    /// The receiver had `[left, right)` already (RFC 2883).
+    /// The receiver had `[left, right)` already (RFC 2883): it speaks of the newest copy that it has not spoken of.
     pub(super) fn on_dsack(&mut self, left: u64, right: u64) {
-        let hit = self.resends.iter().rposition(|r| !r.spurious && r.start < right && r.end > left);
-        match hit {
-            Some(index) => self.mark_spurious(index),
+        match self.resends.iter().rposition(|r| !r.reported && r.start < right && r.end > left) {
+            Some(index) => {
+                self.resends[index].reported = true;
+                if !self.resends[index].spurious {
+                    self.mark_spurious(index);
+                }
+            }
             None if self.resends.iter().any(|r| r.start < right && r.end > left) => {}
             None => self.facts.duplicated += 1,
         }
@@ -226,7 +271,7 @@ impl Half {
             return;
         };
         resend.spurious = true;
-        let kind = resend.kind;
+        let (kind, bytes) = (resend.kind, resend.end - resend.start);
         let recount = |kinds: &mut Retransmitted| {
             let count = counter(kinds, kind);
             if *count > 0 {
@@ -237,6 +282,7 @@ impl Half {
         recount(&mut self.facts.retransmitted);
         if let Some(transfer) = &mut self.transfer {
             recount(&mut transfer.facts().retransmitted);
+            transfer.facts().resent_bytes = transfer.facts().resent_bytes.saturating_sub(bytes);
         }
     }
 }

@@ -331,6 +331,76 @@ fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
 }
 
 #[test]
+fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
+    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it before.
+    let mut script = Script::asked();
+    for n in 0..4 {
+        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(300.0, 0, 101, 2001, 0).sack = &[(3001, 4001)];
+    script.line(300.1, 1, 2001, 101, MSS);
+    script.line(400.0, 0, 101, 4001, 0);
+    let half = &script.run().halves[1];
+    assert_eq!((half.healed_holes, half.retransmitted.fast), (0, 1));
+}
+
+#[test]
+fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
+    let mut script = third_lost();
+    // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the answer to it.
+    script.line(2_500.0, 0, 101, 2001, 0).sack = &[(3001, 6001)];
+    script.line(2_500.1, 1, 2001, 101, MSS);
+    script.line(2_600.0, 0, 101, 6001, 0);
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout), (1, 0));
+}
+
+#[test]
+fn the_highest_of_several_is_a_probe_after_any_silence() {
+    let mut script = Script::opened();
+    script.line(100.0, 0, 1, 1, 100);
+    script.line(200.0, 1, 1, 101, MSS);
+    script.line(300.0, 0, 101, 1001, 0);
+    for n in 1..4 {
+        script.line(300.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(2_000.0, 1, 3001, 101, MSS);
+    script.line(4_000.0, 1, 1001, 101, MSS);
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.tail_probe, kinds.timeout), (1, 1), "the timer would send the first of them");
+}
+
+#[test]
+fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
+    let mut script = third_lost();
+    script.line(305.1, 1, 2001, 101, MSS);
+    script.line(306.0, 0, 101, 6001, 0);
+    // Needless already when it is sent: the D-SACK is about this one, and the first was needed.
+    script.line(310.0, 1, 2001, 101, MSS);
+    script.line(410.0, 0, 101, 6001, 0).sack = &[(2001, 3001)];
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.spurious), (1, 1));
+}
+
+#[test]
+fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
+    let mut script = Script::asked();
+    let stamps = |ms: f64| Some((ms as u32, 100));
+    for (ms, n) in [(200.0, 0), (200.2, 2), (200.3, 3), (200.4, 4)] {
+        script.line(ms, 1, 1 + n * MSS, 101, MSS).stamps = stamps(200.0);
+    }
+    script.line(200.5, 0, 101, 1001, 0).sack = &[(2001, 5001)];
+    // Sent at 300 for the one of 200, and here before it.
+    script.line(300.6, 1, 1001, 101, MSS).stamps = stamps(300.0);
+    script.line(300.7, 0, 101, 5001, 0);
+    script.line(320.0, 1, 1001, 101, MSS).stamps = stamps(200.0);
+    script.line(320.1, 0, 101, 5001, 0).sack = &[(1001, 2001)];
+    let half = &script.run().halves[1];
+    let kinds = half.retransmitted;
+    assert_eq!((half.out_of_order, kinds.fast, kinds.spurious, kinds.unseen_original), (1, 0, 1, 0));
+}
+
+#[test]
 fn a_frame_captured_twice_counts_once() {
     let mut script = Script::asked();
     for _ in 0..2 {

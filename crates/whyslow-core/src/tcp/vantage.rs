@@ -172,6 +172,10 @@ impl Estimator {
         match (untouched(client), untouched(1 - client)) {
             (true, false) => (Near::Client, "the client's packets have an untouched time to live".into()),
             (false, true) => (Near::Server, "the server's packets have an untouched time to live".into()),
+            _ if self.toward.iter().any(Option::is_some) => (
+                Near::Unknown,
+                "packets and their answers were captured within one tick of the clock, or in one direction".into(),
+            ),
             _ => (Near::Unknown, "no packet and its answer were both captured".into()),
         }
     }

@@ -103,7 +103,7 @@ fn print_problems(page: &mut Page, problems: &[Problem], indent: usize) {
         let count = units::thousands(problem.count);
         let is_told = text.contains(&count) || text.contains(&problem.count.to_string());
         if problem.count > 1 && !is_told {
-            text += &format!(" (×{count})");
+            text += &format!(" ({count} times)");
         }
         let head = Line::new().pad(indent).styled(WARNING, &format!("! {}: ", problem.slug));
         page.hanging(&head, Style::new(), &text, None, indent + 2);

@@ -135,7 +135,7 @@ fn a_count_is_not_told_twice() {
     one.connections[0].problems =
         vec![example::problem("a", 1_336, "1336 of 3853 packets"), example::problem("b", 2_000, "some packets")];
     let text = plain(&one, brief(80));
-    assert!(text.contains("1336 of 3853 packets\n") && text.contains("some packets (×2,000)\n"), "{text}");
+    assert!(text.contains("1336 of 3853 packets\n") && text.contains("some packets (2,000 times)\n"), "{text}");
 }
 
 #[test]
