@@ -59,6 +59,7 @@
 pub mod agent;
 pub mod check;
 pub mod count;
+pub mod draws;
 mod emulator;
 pub mod exec;
 pub mod experiments;

@@ -26,6 +26,8 @@ pub(crate) enum Lab {
     Shell(Shell),
     /// Measure how accurate the emulated path is on this machine.
     Check(Check),
+    /// Measure how often the explanation is right: transfers of every cause, drawn by chance.
+    Score(Score),
 }
 
 #[derive(Debug, Args)]
@@ -137,6 +139,29 @@ pub(crate) struct Check {
     /// Print the table as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Score {
+    /// Transfers of each cause.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub each: u32,
+
+    /// Draws the same transfers again; another number draws others.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Only causes whose name contains this; may be given more than once.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+
+    /// Try a run so many times in all when the machine spoils it.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub attempts: u32,
+
+    /// Folder of the recorded runs; a run that is there already is judged as it is.
+    #[arg(long, value_name = "DIR", default_value = "lab-results")]
+    pub out: PathBuf,
 }
 
 /// What the path is like. All but the round-trip time are for each direction.

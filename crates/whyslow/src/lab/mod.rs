@@ -3,6 +3,7 @@
 //! What is wrong with the arguments or with a scenario is told before anything is started.
 
 pub(crate) mod args;
+mod score;
 
 use crate::explain;
 use crate::output::Output;
@@ -10,7 +11,7 @@ use crate::settings::{ExplainTask, Format as Explanation};
 use crate::{FAILED, FOUND};
 use anstream::eprintln;
 use anyhow::Context;
-use args::{Check, Exec, Format, Lab, Path, Run, Shell, Show};
+use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
 use std::process::ExitCode;
 use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
@@ -18,7 +19,7 @@ use whyslow_lab::net::{self, config::Host};
 use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::{self, Experiment, Scenario};
 use whyslow_lab::truth::RunResult;
-use whyslow_lab::{exec, experiments, run, show};
+use whyslow_lab::{draws, exec, experiments, run, show};
 
 /// Does what is asked for.
 ///
@@ -33,6 +34,7 @@ pub(crate) fn run(lab: &Lab, out: Output) -> anyhow::Result<ExitCode> {
         Lab::Exec(task) => execute(task, out),
         Lab::Shell(task) => open_shell(task),
         Lab::Check(task) => check_path(task, out),
+        Lab::Score(task) => score_explanations(task, out),
     }
 }
 
@@ -124,14 +126,27 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     if !done.client.success() {
         eprintln!("whyslow: the client's program failed: {}", done.client);
     }
-    let explanation = ExplainTask {
-        inputs: done.captures.into_iter().map(Input::Path).collect(),
-        format: if task.json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } },
-        connection: None,
-        fail_on: Vec::new(),
-    };
+    let has_succeeded = done.client.success();
+    let explanation = if task.json { both_ends(done) } else { senders_end(done)? };
     let code = explain::run(&explanation, out)?;
-    Ok(if done.client.success() { code } else { ExitCode::from(FAILED) })
+    Ok(if has_succeeded { code } else { ExitCode::from(FAILED) })
+}
+
+/// Everything, for a program.
+fn both_ends(done: exec::Executed) -> ExplainTask {
+    let inputs = done.captures.into_iter().map(Input::Path).collect();
+    ExplainTask { inputs, format: Explanation::Json, connection: None, fail_on: Vec::new() }
+}
+
+/// One page, for a person: from the end that sent most, which sees most.
+fn senders_end(done: exec::Executed) -> anyhow::Result<ExplainTask> {
+    let counted = exec::figures(&done)?;
+    let [client, server] = done.captures;
+    let of_client = counted.get("client").is_some_and(|c| c.from_client.bytes > c.from_server.bytes);
+    let (told, other) = if of_client { (client, server) } else { (server, client) };
+    eprintln!("this is the sender's end; `whyslow {}` tells the other's\n", other.display());
+    let format = Explanation::Terminal { top: crate::settings::TOP };
+    Ok(ExplainTask { inputs: vec![Input::Path(told)], format, connection: None, fail_on: Vec::new() })
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {
@@ -158,6 +173,18 @@ fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
         out.write(&report.table())?;
     }
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+}
+
+fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
+    let experiment = draws::draw(task.seed, task.each)?;
+    net::enter()?;
+    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
+    let results = {
+        let bar = Bar::new(&experiment.name);
+        run::run(&experiment, &settings, &|event| bar.show(&event))?
+    };
+    out.write(&score::report(&experiment, &results, &task.out)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The scenario that the options describe.

@@ -1,0 +1,475 @@
+//! Labelled scenarios by chance: each cause that the lab can make, with round trip, rate, size, congestion control and offload drawn
+//! anew, in ranges where that cause is the one that holds the transfer back.
+//!
+//! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the same seed draws the same
+//! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
+
+use crate::scenario::{Experiment, ScenarioError, load};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+/// Payload of a full segment with timestamps, bytes.
+const MSS: f64 = 1448.0;
+
+/// A cause's name, and what draws a scenario of it.
+type Draw = (&'static str, fn(&mut Chance) -> Vec<Setting>);
+/// A key of the scenario and its value, as on the command line.
+type Setting = (String, String);
+
+const DRAWS: &[Draw] = &[
+    ("none", healthy),
+    ("slow-start", slow_start),
+    ("early-slow-start-exit", early_exit),
+    ("restart-after-idle", restart),
+    ("receive-window", receive_window),
+    ("no-window-scaling", no_window_scaling),
+    ("zero-window", zero_window),
+    ("sender-cap", sender_cap),
+    ("protocol-window", protocol_window),
+    ("application", application),
+    ("server-think", server_think),
+    ("turn-taking", turn_taking),
+    ("nagle-delayed-ack", nagle),
+    ("new-connection-each-time", new_connections),
+    ("bandwidth", bandwidth),
+    ("bufferbloat", bufferbloat),
+    ("policer", policer),
+    ("loss", loss),
+    ("timeout", timeout),
+    ("tail-loss", tail_loss),
+    ("reordering", reordering),
+    ("syn-loss", syn_loss),
+    ("mtu-black-hole", black_hole),
+];
+
+/// The causes that are drawn.
+pub fn causes() -> impl Iterator<Item = &'static str> {
+    DRAWS.iter().map(|(cause, _)| *cause)
+}
+
+/// `each` scenarios of every cause.
+///
+/// # Errors
+/// None that chance could bring about: a drawn scenario that cannot be built is a mistake in this file, which a test looks for.
+pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
+    let mut runs = Vec::new();
+    for (nth, (cause, draw)) in DRAWS.iter().enumerate() {
+        for n in 1..=each {
+            // A stream for each draw: one cause more or fewer changes nothing for the others.
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream((nth as u64) << 32 | u64::from(n));
+            let mut chance = Chance(rng);
+            let mut settings = vec![("cause".to_owned(), (*cause).to_owned())];
+            settings.extend(common(&mut chance));
+            settings.extend(draw(&mut chance));
+            let mut drawn = load("draws", "", &settings)?;
+            runs.extend(drawn.runs.drain(..).map(|mut run| {
+                run.label = format!("{cause}-{n}");
+                run
+            }));
+        }
+    }
+    let columns = ["rtt_min", "goodput", "retransmitted", "total"].map(str::to_owned).to_vec();
+    Ok(Experiment {
+        name: format!("draws-{seed}"),
+        title: format!("{each} of every cause, seed {seed}"),
+        about: "Labelled transfers drawn by chance, to judge an explanation with.".to_owned(),
+        columns,
+        expect: Vec::new(),
+        runs,
+    })
+}
+
+struct Chance(ChaCha8Rng);
+
+impl Chance {
+    /// Between the two, as likely to be in the lower half of the digits as in the upper.
+    fn between(&mut self, least: f64, most: f64) -> f64 {
+        let most = most.max(least);
+        least * (most / least).powf(self.0.random::<f64>())
+    }
+
+    fn whole(&mut self, least: u32, most: u32) -> u32 {
+        self.0.random_range(least..=most)
+    }
+
+    fn is(&mut self, share: f64) -> bool {
+        self.0.random::<f64>() < share
+    }
+
+    fn among<'t>(&mut self, these: &[&'t str]) -> &'t str {
+        these.choose(&mut self.0).copied().unwrap_or_default()
+    }
+}
+
+fn set(key: &str, value: impl Into<String>) -> Setting {
+    (key.to_owned(), value.into())
+}
+
+fn ms(seconds: f64) -> String {
+    format!("{:.0}us", seconds * 1e6)
+}
+
+fn bytes(n: f64) -> String {
+    format!("{n:.0}B")
+}
+
+fn bits(rate: f64) -> String {
+    format!("{rate:.0}bit")
+}
+
+fn verify(claims: &[&str]) -> Setting {
+    set("verify", format!("{claims:?}"))
+}
+
+/// What is drawn for every scenario: what must not matter.
+fn common(chance: &mut Chance) -> Vec<Setting> {
+    let offload = chance.is(0.5).to_string();
+    vec![
+        set("path.seed", chance.whole(1, 1_000_000).to_string()),
+        set("client.timestamps", chance.is(0.8).to_string()),
+        set("server.tso", offload.clone()),
+        set("client.gro", offload),
+        set("server.congestion", chance.among(&["cubic", "reno"])),
+        set("timeout", "60s"),
+    ]
+}
+
+/// The receiver never stands in the way.
+fn open_handed() -> Vec<Setting> {
+    vec![set("client.tcp_rmem", r#"["4KiB", "4MiB", "16MiB"]"#), set("client.initrwnd", "2000")]
+}
+
+fn path(rtt: f64, rate: f64, queue: &str) -> Vec<Setting> {
+    vec![set("path.rtt", ms(rtt)), set("path.down.rate", bits(rate)), set("path.down.queue", queue)]
+}
+
+fn healthy(chance: &mut Chance) -> Vec<Setting> {
+    let rtt = chance.between(0.001, 0.05);
+    // Too short to be held back by anything: it fits into the first flight.
+    let size = chance.between(1_000.0, 12_000.0);
+    let mut all = open_handed();
+    all.extend(path(rtt, 1e9, "10MB"));
+    all.extend([set("work.download.size", bytes(size)), verify(&["server.retransmitted <= 0"])]);
+    all
+}
+
+fn slow_start(chance: &mut Chance) -> Vec<Setting> {
+    let rtt = chance.between(0.01, 0.3);
+    let product = 1e9 / 8.0 * rtt;
+    let size = chance.between(60.0 * MSS, (0.5 * product).min(5e6));
+    let mut all = open_handed();
+    all.extend(path(rtt, 1e9, "50MB"));
+    all.extend([
+        set("work.download.size", bytes(size)),
+        set("server.tcp_wmem", r#"["4KiB", "256KiB", "16MiB"]"#),
+        verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%", "server.max_cwnd >= 30"]),
+    ]);
+    all
+}
+
+fn early_exit(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.03, 0.15), 1e9, "50MB"));
+    all.extend([
+        set("path.down.loss", "{ packets = [12, 40, 90, 150, 260] }"),
+        set("server.no_metrics_save", "false"),
+        set("server.no_ssthresh_metrics_save", "false"),
+        set("work.download.sizes", format!("[\"600kB\", {:?}]", bytes(chance.between(8e5, 2e6)))),
+        set("work.download.pause", "500ms"),
+        verify(&["server.first_ssthresh <= 80", "down.lost >= 5"]),
+    ]);
+    all
+}
+
+fn restart(chance: &mut Chance) -> Vec<Setting> {
+    let rtt = chance.between(0.02, 0.15);
+    let mut all = open_handed();
+    all.extend(path(rtt, 1e9, "50MB"));
+    all.extend([
+        set("work.download.size", bytes(chance.between(300e3, 1.2e6))),
+        set("work.download.count", "2"),
+        set("work.download.pause", format!("{}ms", chance.whole(1200, 2500))),
+        set("work.download.connection", "reused"),
+        set("server.tcp_wmem", r#"["4KiB", "256KiB", "16MiB"]"#),
+        verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%"]),
+    ]);
+    all
+}
+
+fn receive_window(chance: &mut Chance) -> Vec<Setting> {
+    let rtt = chance.between(0.005, 0.2);
+    let window = chance.between(8_192.0, 200_000.0_f64.min(1e9 / 8.0 * rtt / 4.0));
+    let buffer = bytes(window);
+    vec![
+        set("path.rtt", ms(rtt)),
+        set("client.tcp_rmem", format!("[\"4096B\", {buffer:?}, {buffer:?}]")),
+        set("work.download.size", bytes(window * chance.between(12.0, 25.0))),
+        verify(&["server.rwnd_limited >= 60%", "server.retransmitted <= 0"]),
+    ]
+}
+
+fn no_window_scaling(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.03, 0.2))),
+        set("client.tcp_rmem", r#"["4KiB", "4MiB", "8MiB"]"#),
+        set("client.window_scaling", "false"),
+        set("work.download.size", bytes(chance.between(1e6, 2.5e6))),
+        verify(&["server.rwnd_limited >= 60%", "server.max_peer_window <= 65535B"]),
+    ]
+}
+
+fn zero_window(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = vec![
+        set("path.rtt", ms(chance.between(0.005, 0.06))),
+        set("client.rcvbuf", bytes(chance.between(40e3, 200e3))),
+        set("work.download.size", "1500kB"),
+        set("work.download.read.chunk", "8KiB"),
+        set("work.download.read.pause_after", "300kB"),
+        set("work.download.read.pause", format!("{}ms", chance.whole(1500, 3500))),
+    ];
+    all.push(verify(&["zero_window >= 1", "server.rwnd_limited >= 50%", "client.max_unread >= 20kB"]));
+    all
+}
+
+fn sender_cap(chance: &mut Chance) -> Vec<Setting> {
+    let buffer = chance.between(16e3, 60e3);
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.03, 0.2))),
+        set("server.sndbuf", bytes(buffer)),
+        set("server.nodelay", "true"),
+        set("work.download.write.chunk", "4KiB"),
+        set("work.download.size", bytes(buffer * chance.between(20.0, 30.0))),
+        verify(&["server.sndbuf_full >= 60%", "server.rwnd_limited <= 5%", "server.retransmitted <= 0"]),
+    ]);
+    all
+}
+
+fn protocol_window(chance: &mut Chance) -> Vec<Setting> {
+    let window = chance.between(32_768.0, 400_000.0);
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.03, 0.2))),
+        set("client.nodelay", "true"),
+        set("server.nodelay", "true"),
+        set("server.tcp_wmem", r#"["4KiB", "256KiB", "16MiB"]"#),
+        set("work.credit.size", bytes(window * chance.between(15.0, 25.0))),
+        set("work.credit.window", bytes(window)),
+        set("work.credit.grant", bytes(window / 4.0)),
+        set("work.credit.message", "4KiB"),
+        verify(&["server.rwnd_limited <= 5%", "server.retransmitted <= 0", "server.app_limited >= 50%"]),
+    ]);
+    all
+}
+
+fn application(chance: &mut Chance) -> Vec<Setting> {
+    let rtt = chance.between(0.002, 0.06);
+    let every = chance.between(rtt * 1.6, 0.15_f64.max(rtt * 2.0));
+    vec![
+        set("path.rtt", ms(rtt)),
+        set(
+            "work.download.write",
+            format!("{{ chunk = {:?}, every = {:?} }}", bytes(chance.between(2e3, 12e3)), ms(every)),
+        ),
+        set("work.download.size", bytes(chance.between(100e3, 250e3))),
+        verify(&["server.app_limited >= 50%", "server.rwnd_limited <= 1%", "server.retransmitted <= 0"]),
+    ]
+}
+
+fn server_think(chance: &mut Chance) -> Vec<Setting> {
+    let think = chance.between(0.4, 2.0);
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.002, 0.04))),
+        set("work.download.protocol", chance.among(&["plain", "http"])),
+        set("work.download.think", ms(think)),
+        set("work.download.size", bytes(chance.between(5e3, 100e3))),
+        verify(&["first_byte >= 400ms", "server.retransmitted <= 0"]),
+    ]);
+    all
+}
+
+fn turn_taking(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.01, 0.12))),
+        set("client.nodelay", "true"),
+        set("server.nodelay", "true"),
+        set("work.turns.count", chance.whole(20, 60).to_string()),
+        verify(&["server.retransmitted <= 0", "client.retransmitted <= 0"]),
+    ]
+}
+
+fn nagle(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.001, 0.02))),
+        set("work.write_write_read.count", chance.whole(20, 40).to_string()),
+        verify(&["transfer.median >= 38ms"]),
+    ]
+}
+
+fn new_connections(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.02, 0.12))),
+        set("work.download.count", chance.whole(12, 25).to_string()),
+        set("work.download.size", bytes(chance.between(2e3, 12e3))),
+        set("work.download.protocol", chance.among(&["plain", "http", "https"])),
+        verify(&["server.retransmitted <= 0"]),
+    ]);
+    all
+}
+
+/// A rate that fills a few seconds, and a queue of about a bandwidth–delay product.
+fn bandwidth(chance: &mut Chance) -> Vec<Setting> {
+    let (rtt, rate) = (chance.between(0.01, 0.06), chance.between(2e6, 40e6));
+    let mut all = open_handed();
+    all.extend(path(rtt, rate, &bytes((rate / 8.0 * 0.025).max(12.0 * MSS))));
+    all.extend([
+        set("work.download.size", bytes(rate / 8.0 * chance.between(3.0, 5.0))),
+        verify(&["goodput >= 1mbit", "down.lost <= 0", "rtt_max <= 120ms"]),
+    ]);
+    all
+}
+
+fn bufferbloat(chance: &mut Chance) -> Vec<Setting> {
+    let (rtt, rate) = (chance.between(0.01, 0.05), chance.between(2e6, 15e6));
+    let mut all = open_handed();
+    all.extend(path(rtt, rate, &format!("{}ms", chance.whole(600, 2000))));
+    all.extend([
+        set("server.congestion", "reno"),
+        set("work.download.size", bytes(rate / 8.0 * chance.between(4.0, 6.0))),
+        verify(&["rtt_max >= 300ms", "server.rwnd_limited <= 20%"]),
+    ]);
+    all
+}
+
+fn policer(chance: &mut Chance) -> Vec<Setting> {
+    let rate = chance.between(4e6, 20e6);
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.015, 0.06))),
+        set(
+            "path.down.policer",
+            format!("{{ rate = {:?}, burst = {:?} }}", bits(rate), bytes(rate / 8.0 * chance.between(0.02, 0.1))),
+        ),
+        set("work.download.size", bytes(rate / 8.0 * chance.between(3.5, 5.0))),
+        verify(&["down.policed >= 15", "down.queue_dropped <= 0"]),
+    ]);
+    all
+}
+
+fn loss(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.01, 0.1), 200e6, "20MB"));
+    all.extend([
+        set("path.down.loss", format!("{:.2}%", chance.between(0.3, 3.0))),
+        set("work.download.size", bytes(chance.between(1.5e6, 4e6))),
+        verify(&["down.lost >= 5", "server.retransmitted >= 5", "down.queue_dropped <= 0"]),
+    ]);
+    all
+}
+
+/// The path is dead for a while in the middle of the transfer.
+fn timeout(chance: &mut Chance) -> Vec<Setting> {
+    let (rtt, rate) = (chance.between(0.01, 0.06), chance.between(10e6, 50e6));
+    let mut all = open_handed();
+    all.extend(path(rtt, rate, "5MB"));
+    let from = chance.between(0.3, 0.5);
+    let until = from + chance.between(0.6, 1.2);
+    all.extend([
+        set(
+            "path.down.step",
+            format!(
+                "[{{ at = {:?}, set = {{ loss = \"100%\" }} }}, {{ at = {:?}, set = {{ loss = \"0%\" }} }}]",
+                ms(from),
+                ms(until)
+            ),
+        ),
+        set("work.download.size", bytes(rate / 8.0 * 0.9)),
+        verify(&["server.timeouts >= 1", "down.lost >= 5"]),
+    ]);
+    all
+}
+
+fn tail_loss(chance: &mut Chance) -> Vec<Setting> {
+    let segments = chance.whole(20, 80);
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.05, 0.2), 1e9, "10MB"));
+    all.extend([
+        set("client.timestamps", "true"),
+        set("path.down.loss", format!("{{ packets = [{segments}] }}")),
+        set("work.download.size", bytes(f64::from(segments) * MSS - 100.0)),
+        verify(&["down.lost >= 1", "server.retransmitted >= 1"]),
+    ]);
+    all
+}
+
+fn reordering(chance: &mut Chance) -> Vec<Setting> {
+    let rtt = chance.between(0.02, 0.08);
+    let mut all = open_handed();
+    all.extend(path(rtt, 100e6, "10MB"));
+    all.extend([
+        set(
+            "path.down.reorder",
+            format!("{{ share = \"{:.1}%\", delay = {:?} }}", chance.between(1.0, 4.0), ms(rtt * 0.6)),
+        ),
+        set("work.download.size", bytes(chance.between(1.5e6, 4e6))),
+        verify(&["down.reordered >= 5", "client.received_out_of_order >= 5"]),
+    ]);
+    all
+}
+
+fn syn_loss(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.005, 0.08))),
+        set("path.up.loss", "100%"),
+        set("path.up.step", format!("[{{ at = {:?}, set = {{ loss = \"0%\" }} }}]", ms(chance.between(0.3, 0.9)))),
+        set("work.download.size", bytes(chance.between(5e3, 60e3))),
+        verify(&["syn_retransmitted >= 1"]),
+    ]
+}
+
+fn black_hole(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.01, 0.06))),
+        set("server.tso", "false"),
+        set("path.down.mtu", r#"{ size = "1400B", icmp = false }"#),
+        set(
+            "path.down.step",
+            format!(
+                "[{{ at = \"{}ms\", set = {{ mtu = {{ size = \"1500B\", icmp = true }} }} }}]",
+                chance.whole(1500, 3000)
+            ),
+        ),
+        set("work.download.size", bytes(chance.between(60e3, 200e3))),
+        verify(&["server.timeouts >= 1", "down.too_large >= 2"]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn whatever_is_drawn_can_be_built_and_is_confirmed_by_something() {
+        for seed in 0..40 {
+            let experiment = draw(seed, 2).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            assert_eq!(experiment.runs.len(), 2 * DRAWS.len());
+            for run in &experiment.runs {
+                assert!(!run.scenario.verify.is_empty(), "{}", run.label);
+                assert!(run.label.starts_with(&run.scenario.cause), "{}", run.label);
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_again_and_another_seed_something_else() {
+        let keys = |seed| draw(seed, 1).unwrap().runs.iter().map(|run| run.scenario.key()).collect::<Vec<_>>();
+        assert_eq!(keys(7), keys(7));
+        assert!(keys(7).iter().zip(keys(8)).all(|(a, b)| *a != b));
+    }
+}

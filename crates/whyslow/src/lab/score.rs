@@ -1,0 +1,249 @@
+//! `whyslow lab score`: transfers whose cause is known, explained, and how often the explanation is right.
+//!
+//! Knows: what may count as right. Promises: only runs whose cause the kernel's own counters confirmed are judged, and the others
+//! are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other program would.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+use whyslow_core::analysis::{Analysis, Connection, End, Finding, Transfer};
+use whyslow_io::Input;
+use whyslow_lab::run::folder;
+use whyslow_lab::scenario::Experiment;
+use whyslow_lab::truth::RunResult;
+
+/// Causes that one capture cannot tell apart: either is right for the other.
+const ALIKE: &[[&str; 2]] = &[
+    ["sender-cap", "protocol-window"],
+    ["server-think", "proxy-split"],
+    ["zero-window", "host-cpu"],
+    // The special case is right for the general one.
+    ["loss", "random-loss"],
+    ["bandwidth", "shaper"],
+];
+/// What cannot be seen from an end: what is lost on the way to it has never been there.
+const UNSEEN: &[(&str, End)] = &[("syn-loss", End::Server)];
+/// Labels that are about the last transfer alone; the first one prepares it.
+const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
+/// A wrong cause said with this confidence is a promise broken.
+const HIGH: f64 = 0.8;
+/// A label for transfers with nothing to blame.
+const HEALTHY: &str = "none";
+
+/// What was said of one capture.
+struct Judged {
+    label: String,
+    cause: String,
+    end: End,
+    /// The cause that cost most, and the confidence in it.
+    top: Option<(&'static str, f64)>,
+    is_right: bool,
+    /// Least round trip: said, and the sender's kernel's, seconds.
+    rtt: Option<(f64, f64)>,
+    /// Most in flight: said, and the sender's kernel's, segments.
+    in_flight: Option<(f64, f64)>,
+    /// Segments that had to be sent again: said, and the sender's kernel's.
+    resent: Option<(f64, f64)>,
+}
+
+/// A table of what is right and what is not, in Markdown.
+///
+/// # Errors
+/// When a capture cannot be read.
+pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
+    let mut judged = Vec::new();
+    for (run, result) in
+        experiment.runs.iter().filter_map(|run| Some((run, results.iter().find(|r| r.label == run.label)?)))
+    {
+        if !result.confirmed {
+            continue;
+        }
+        for end in [End::Client, End::Server] {
+            if UNSEEN.contains(&(run.scenario.cause.as_str(), end)) {
+                continue;
+            }
+            let name = if end == End::Client { "client.pcap" } else { "server.pcap" };
+            let capture = folder(out, &experiment.name, run, result.repetition).join(name);
+            let analysis = whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})?;
+            judged.push(judge(result, end, &analysis));
+        }
+    }
+    Ok(page(experiment, results, &judged))
+}
+
+fn judge(result: &RunResult, end: End, analysis: &Analysis) -> Judged {
+    let findings = findings(analysis, ABOUT_THE_LAST.contains(&result.cause.as_str()));
+    let mut cost: BTreeMap<&'static str, (f64, f64)> = BTreeMap::new();
+    for finding in &findings {
+        let sum = cost.entry(finding.cause).or_default();
+        sum.0 += finding.seconds.as_secs_f64();
+        sum.1 = sum.1.max(finding.confidence);
+    }
+    let most = cost.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let top = most.map(|(cause, (_, confidence))| (*cause, *confidence));
+    let figure = |name: &str| result.figures.get(name).copied();
+    let direction = |connection: &Connection| connection.directions.iter().find(|d| d.from == End::Server).cloned();
+    let directions: Vec<_> = analysis.connections.iter().filter_map(direction).collect();
+    let needed = |d: &whyslow_core::analysis::Direction| {
+        d.retransmitted.fast + d.retransmitted.timeout + d.retransmitted.tail_probe
+    };
+    let rtt = analysis.connections.iter().filter_map(|c| c.rtt_ms.min).min_by(f64::total_cmp).map(|ms| ms / 1e3);
+    let in_flight = directions.iter().map(|d| d.max_in_flight).max();
+    let mss = analysis.connections.iter().filter_map(|c| c.handshake.as_ref()?.mss[0]).min().map_or(1460.0, f64::from);
+    let kernels = figure("server.retransmitted").zip(figure("server.dsack_dups")).map(|(all, needless)| all - needless);
+    Judged {
+        label: result.label.clone(),
+        cause: result.cause.clone(),
+        end,
+        top,
+        is_right: is_right(&result.cause, top.map(|(cause, _)| cause), &findings),
+        rtt: rtt.zip(figure("rtt_min")),
+        in_flight: in_flight.map(|said| said as f64 / mss).zip(figure("server.max_in_flight").map(|b| b / mss)),
+        resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(kernels),
+    }
+}
+
+/// All findings, or those about the last large transfer.
+fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> {
+    if !of_the_last {
+        let transfers = analysis.connections.iter().flat_map(|c| &c.transfers).flat_map(|t| &t.findings);
+        let connections = analysis.connections.iter().flat_map(|c| &c.findings);
+        return transfers.chain(connections).chain(&analysis.findings).collect();
+    }
+    let large = |transfer: &&Transfer| transfer.from == End::Server && transfer.bytes > 100_000;
+    let all = analysis.connections.iter().flat_map(|c| c.transfers.iter().filter(large).map(move |t| (c, t)));
+    let Some((connection, transfer)) = all.max_by_key(|(_, t)| t.start_s) else { return Vec::new() };
+    transfer.findings.iter().chain(&connection.findings).collect()
+}
+
+fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
+    let Some(top) = top else { return label == HEALTHY };
+    let alike = || ALIKE.iter().any(|pair| pair.contains(&label) && pair.contains(&top));
+    // A deep queue is full because the path's rate is reached: both are true, if both are said.
+    let deep = || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause == "bufferbloat");
+    let fast = label == HEALTHY && top == "bandwidth";
+    label == top || fast || alike() || deep()
+}
+
+fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
+    let mut page = String::new();
+    let void = results.iter().filter(|r| !r.problems.is_empty()).count();
+    let unconfirmed = results.iter().filter(|r| r.problems.is_empty() && !r.confirmed).count();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        page,
+        "{}: {} runs, {void} without a result, {unconfirmed} whose cause the kernel's counters do not confirm; {} captures judged.\n",
+        experiment.title,
+        results.len(),
+        judged.len()
+    );
+    for end in [End::Client, End::Server] {
+        let of: Vec<&Judged> = judged.iter().filter(|j| j.end == end).collect();
+        let name = if end == End::Client { "receiver's (the client's)" } else { "sender's (the server's)" };
+        let right = of.iter().filter(|j| j.is_right).count();
+        let _ = writeln!(page, "## At the {name} end: {right} of {} right\n", of.len());
+        page += &confusion(&of);
+        page += "\n";
+        let _ = writeln!(page, "{}", errors(&of));
+    }
+    let broken: Vec<String> = judged
+        .iter()
+        .filter(|j| !j.is_right)
+        .filter_map(|j| j.top.map(|(cause, confidence)| (j, cause, confidence)))
+        .filter(|(_, _, confidence)| *confidence >= HIGH)
+        .map(|(j, cause, confidence)| format!("- {} at the {}: `{cause}` ({confidence:.2})\n", j.label, name(j.end)))
+        .collect();
+    let _ = writeln!(page, "## Wrong at a confidence of {HIGH} or more: {} of {}\n", broken.len(), judged.len());
+    page += &broken.concat();
+    page
+}
+
+fn name(end: End) -> &'static str {
+    if end == End::Client { "client" } else { "server" }
+}
+
+/// For each cause: how often it was found where it is, how often it was said where it is, and what was said instead.
+fn confusion(judged: &[&Judged]) -> String {
+    let mut table = "| cause | found | precision | said instead |\n|---|---|---|---|\n".to_owned();
+    let causes: BTreeSet<&str> = judged.iter().map(|j| j.cause.as_str()).collect();
+    for cause in causes {
+        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause).collect();
+        let right = of.iter().filter(|j| j.is_right).count();
+        let said: Vec<_> = judged.iter().filter(|j| j.top.map_or(HEALTHY, |(top, _)| top) == cause).collect();
+        let said_right = said.iter().filter(|j| j.is_right).count();
+        let precision = if said.is_empty() { "–".to_owned() } else { format!("{said_right}/{}", said.len()) };
+        let mut instead: BTreeMap<&str, usize> = BTreeMap::new();
+        for wrong in of.iter().filter(|j| !j.is_right) {
+            *instead.entry(wrong.top.map_or("nothing", |(top, _)| top)).or_default() += 1;
+        }
+        let instead: Vec<String> = instead.iter().map(|(top, n)| format!("`{top}` {n}")).collect();
+        let _ = writeln!(table, "| `{cause}` | {right}/{} | {precision} | {} |", of.len(), instead.join(", "));
+    }
+    table
+}
+
+/// How far the figures are from the kernel's.
+fn errors(judged: &[&Judged]) -> String {
+    let spread = |mut errors: Vec<f64>| {
+        errors.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            errors.get(((errors.len() as f64 * share) as usize).min(errors.len().saturating_sub(1))).copied()
+        };
+        (at(0.5).unwrap_or(f64::NAN), at(0.95).unwrap_or(f64::NAN), errors.len())
+    };
+    let relative = |pair: &(f64, f64)| (pair.0 - pair.1).abs() / pair.1.max(1e-9) * 100.0;
+    let absolute = |pair: &(f64, f64)| (pair.0 - pair.1).abs();
+    let (rtt, rtt95, n) = spread(judged.iter().filter_map(|j| j.rtt.as_ref().map(relative)).collect());
+    let (flight, flight95, _) = spread(judged.iter().filter_map(|j| j.in_flight.as_ref().map(absolute)).collect());
+    let (resent, resent95, _) = spread(judged.iter().filter_map(|j| j.resent.as_ref().map(absolute)).collect());
+    format!(
+        "Against the sender's kernel, over {n} captures (median, 95th percentile): least RTT off by {rtt:.1} %, {rtt95:.1} %; \
+         most in flight by {flight:.1}, {flight95:.1} segments (the kernel is asked every 2 ms only); \
+         segments that had to be sent again by {resent:.0}, {resent95:.0}.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_cannot_be_told_apart_is_right_for_each_other() {
+        assert!(is_right("slow-start", Some("slow-start"), &[]));
+        assert!(!is_right("slow-start", Some("receive-window"), &[]));
+        assert!(!is_right("slow-start", None, &[]));
+        assert!(is_right("none", None, &[]) && is_right("none", Some("bandwidth"), &[]));
+        assert!(!is_right("none", Some("loss"), &[]));
+        assert!(is_right("protocol-window", Some("sender-cap"), &[]));
+        assert!(!is_right("bufferbloat", Some("bandwidth"), &[]), "a deep queue must be said");
+    }
+
+    #[test]
+    fn a_confusion_table_counts_what_was_found_and_what_was_said() {
+        let judged = |cause: &str, top: Option<&'static str>| Judged {
+            label: format!("{cause}-1"),
+            cause: cause.to_owned(),
+            end: End::Client,
+            top: top.map(|cause| (cause, 0.9)),
+            is_right: is_right(cause, top, &[]),
+            rtt: Some((0.0101, 0.01)),
+            in_flight: Some((10.0, 12.0)),
+            resent: None,
+        };
+        let all = [
+            judged("loss", Some("loss")),
+            judged("loss", Some("timeout")),
+            judged("none", Some("loss")),
+            judged("none", None),
+        ];
+        let all: Vec<_> = all.iter().collect();
+        let table = confusion(&all);
+        assert!(table.contains("| `loss` | 1/2 | 1/2 | `timeout` 1 |"), "{table}");
+        assert!(table.contains("| `none` | 1/2 | 1/1 | `loss` 1 |"), "{table}");
+        assert!(
+            errors(&all).contains("least RTT off by 1.0 %, 1.0 %; most in flight by 2.0, 2.0 segments"),
+            "{}",
+            errors(&all)
+        );
+    }
+}
