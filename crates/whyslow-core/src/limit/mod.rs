@@ -186,7 +186,8 @@ fn longest(spans: &[Span]) -> Option<Limit> {
 
 /// What held the sender in the short pauses of a round.
 fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
-    let most = round.flowing.max(round.window_full).max(round.recovering);
+    let recovering = if base == Limit::Bandwidth { Nanos::ZERO } else { round.recovering };
+    let most = round.flowing.max(round.window_full).max(recovering);
     if most == Nanos::ZERO || most == round.flowing {
         base
     } else if most == round.window_full {
@@ -202,7 +203,8 @@ fn cut_gap(spans: &mut Vec<Span>, gap: &Gap, round: &RoundFacts, base: Limit, sh
         _ if gap.zero_window => Limit::ZeroWindow,
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
         Release::Peer => Limit::ProtocolWindow,
-        Release::Ack if gap.recovering => Limit::LossRecovery,
+        // A path that carries all it can loses nothing by repairs.
+        Release::Ack if gap.recovering && base != Limit::Bandwidth => Limit::LossRecovery,
         Release::Ack => {
             let late = delay_of_ack(gap, round);
             if late >= DELAYED_ACK && late <= DELAYED_ACK_MOST {

@@ -82,7 +82,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         *last = Limit::RoundTrip;
     }
     if let Some(rate) = shape.steady {
-        mark_bandwidth(transfer, &mut shape, rate);
+        mark_bandwidth(transfer, context, &mut shape, rate);
     }
     shape
 }
@@ -246,12 +246,14 @@ fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool 
 }
 
 /// Rounds that ran at the steady rate, or nearly, were held by it.
-fn mark_bandwidth(transfer: &TransferFacts, shape: &mut Shape, rate: f64) {
+fn mark_bandwidth(transfer: &TransferFacts, context: &Context, shape: &mut Shape, rate: f64) {
     let rounds = &transfer.rounds;
     for index in 0..rounds.len() {
         let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
         let time = (end - rounds[index].start).as_secs_f64();
-        let own = if time > 0.0 { rounds[index].bytes as f64 * 8.0 / time } else { f64::INFINITY };
+        // What is sent again takes its share of the path too.
+        let bytes = rounds[index].bytes + u64::from(rounds[index].resent) * context.mss;
+        let own = if time > 0.0 { bytes as f64 * 8.0 / time } else { f64::INFINITY };
         let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == Limit::Bandwidth;
         if (own >= FILLED * rate && time > 0.0) || last {
             shape.base[index] = Limit::Bandwidth;

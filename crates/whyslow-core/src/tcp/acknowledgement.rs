@@ -124,11 +124,13 @@ impl Half {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, ack.ack);
         }
-        self.mark_sacks(ack);
+        let mut delivered = newly + self.mark_sacks(ack);
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
-            if let Some(delay) = self.acknowledge(ack) {
+            let (delay, known) = self.acknowledge(ack);
+            delivered -= known.min(delivered);
+            if let Some(delay) = delay {
                 let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
                 self.facts.ack_delay_min = Some(least);
                 late = delay - least;
@@ -162,17 +164,17 @@ impl Half {
             };
         }
         if let Some(transfer) = &mut self.transfer {
-            transfer.acked(at, ack.ack, newly, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.acked(at, ack.ack, delivered, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
         }
     }
 
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
-    /// algorithm, RFC 6298 section 3).
-    fn acknowledge(&mut self, ack: &Ack) -> Option<Nanos> {
+    /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
+    fn acknowledge(&mut self, ack: &Ack) -> (Option<Nanos>, u64) {
         let before = std::mem::replace(&mut self.una, ack.ack);
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
-        self.sacked.remove(0, ack.ack);
+        let known = self.sacked.remove(0, ack.ack);
         let mut newest = None;
         let mut any_resent = false;
         while self.outstanding.front().is_some_and(|sent| sent.end <= ack.ack) {
@@ -190,7 +192,8 @@ impl Half {
             _ => {}
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        newest.filter(|_| !any_resent && !recovering).map(|sent| ack.seg.time - sent.time)
+        let delay = newest.filter(|_| !any_resent && !recovering).map(|sent| ack.seg.time - sent.time);
+        (delay, known)
     }
 
     /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.
@@ -208,7 +211,9 @@ impl Half {
         }
     }
 
-    fn mark_sacks(&mut self, ack: &Ack) {
+    /// Gives how many bytes are reported for the first time.
+    fn mark_sacks(&mut self, ack: &Ack) -> u64 {
+        let mut news = 0;
         let blocks = ack.seg.sack;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
@@ -225,9 +230,11 @@ impl Half {
             if index == 0 && (right <= ack.ack || inside) {
                 self.on_dsack(left, right);
             } else if left >= ack.ack {
+                news += right - left - self.sacked.covered(left, right);
                 self.sacked.insert(left, right);
             }
         }
+        news
     }
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.

@@ -368,7 +368,7 @@ impl Half {
         }
         self.end_gap(seg, false, Some(timer), view);
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent(seg.time, seg.frame);
+            transfer.resent(seg.time, seg.frame, end - start, 10 * self.negotiated_mss.unwrap_or(1460));
         }
         self.sent_now(seg);
     }

@@ -91,8 +91,9 @@ impl Recorder {
         self.touch(time, frame);
     }
 
-    /// A segment sent again.
-    pub fn resent(&mut self, time: Nanos, frame: Frame) {
+    /// A segment of `bytes` sent again.
+    pub fn resent(&mut self, time: Nanos, frame: Frame, bytes: u64, bin: u64) {
+        self.sent_rate.add(bytes, time, bin);
         self.round.resent += 1;
         self.facts.segments += 1;
         if self.facts.resent_frames.len() < MOST_RESENT_FRAMES {
@@ -121,10 +122,10 @@ impl Recorder {
         }
     }
 
-    /// An ACK for some of its bytes reached the sender.
-    pub fn acked(&mut self, time: Nanos, ack: u64, newly: u64, rtt: Option<Nanos>, late: Nanos, bin: u64) {
-        if newly > 0 {
-            self.acked_rate.add(newly, time, bin);
+    /// An ACK reached the sender: `delivered` bytes more are known to have arrived, by it or by its SACKs.
+    pub fn acked(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos, bin: u64) {
+        if delivered > 0 {
+            self.acked_rate.add(delivered, time, bin);
         }
         if let Some(rtt) = rtt {
             self.round.rtt = least(self.round.rtt, Some(rtt));
