@@ -216,7 +216,7 @@ fn cut_gap(spans: &mut Vec<Span>, gap: &Gap, round: &RoundFacts, base: Limit, sh
                 }
                 return;
             }
-            base
+            if base == Limit::SlowStart && is_held_rest(gap, context) { Limit::NagleDelayedAck } else { base }
         }
         Release::Nothing => idle_limit(gap, base, shape, context),
     };
@@ -232,6 +232,12 @@ fn delay_of_ack(gap: &Gap, round: &RoundFacts) -> Nanos {
 /// Nagle (RFC 896): a small segment waits while one is outstanding, here for a delayed ACK.
 fn is_nagle(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
+}
+
+/// What a write left over, less than a segment, waited until all before it was acknowledged, though so little was in flight that
+/// the smallest initial window (RFC 3390: three segments of 1,460 B) had room for it: Nagle, and not the congestion window.
+fn is_held_rest(gap: &Gap, context: &Context) -> bool {
+    gap.last_ack && gap.after_len < context.mss && gap.in_flight + gap.after_len <= 3 * context.mss
 }
 
 /// A pause that nothing seen in the capture ended.

@@ -29,11 +29,12 @@ pub(super) const RULE: Rule =
     Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::Timeout);
-    if !case.matters(lost, 0.1) {
+    // A lost tail, and a path that does not pass large segments, have findings of their own.
+    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case)).or_zero();
+    if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
         return None;
     }
-    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer);
+    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
     let number = waits.clone().count() as u64;
     let longest = waits.max_by_key(|gap| gap.end - gap.start)?;
     let length = longest.end - longest.start;
