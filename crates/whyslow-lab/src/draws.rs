@@ -314,6 +314,8 @@ fn new_connections(chance: &mut Chance) -> Vec<Setting> {
     let mut all = open_handed();
     all.extend([
         set("path.rtt", ms(chance.between(0.02, 0.12))),
+        set("client.nodelay", "true"),
+        set("server.nodelay", "true"),
         set("work.download.count", chance.whole(12, 25).to_string()),
         set("work.download.size", bytes(chance.between(2e3, 12e3))),
         set("work.download.protocol", chance.among(&["plain", "http", "https"])),

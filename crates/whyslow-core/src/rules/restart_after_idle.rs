@@ -52,7 +52,8 @@ fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
     let small = |round: usize, largest: u64| {
         let flight = case.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
         // A sender halves its window for each timer's length of silence, down to the initial one (RFC 2861, RFC 5681 section 4.1).
-        flight * 2 <= largest && flight >= case.context.mss
+        // After its timer it would begin with one segment.
+        flight * 2 <= largest && flight >= 2 * case.context.mss
     };
     if let Some((idle, largest)) = idle_before(case)
         && idle > timer
