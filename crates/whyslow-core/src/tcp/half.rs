@@ -472,7 +472,10 @@ impl Half {
             return;
         };
         let since = self.since;
-        let tolerance = view.epsilon + (self.toward_sender_now - view.toward_sender).or_zero();
+        // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
+        let is_idle = self.una >= self.sent_max;
+        let queued = (self.toward_sender_now - view.toward_sender).or_zero();
+        let tolerance = view.epsilon + if is_idle { Nanos::ZERO } else { queued };
         let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
         let full = since.least_room.is_some_and(|room| self.stops(room));
         let release = match again {
@@ -497,7 +500,7 @@ impl Half {
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             tail: again.is_some_and(|again| again.tail),
-            idle: self.una >= self.sent_max,
+            idle: is_idle,
             unseen,
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
