@@ -6,7 +6,7 @@
 //! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
 //! with the highest segment (tail loss probe).
 
-use super::half::{Half, Hole, Recovery, View, tsval};
+use super::half::{Half, Hole, Recovery, Sent, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
 use crate::analysis::Retransmitted;
@@ -229,8 +229,8 @@ impl Half {
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
         if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            self.outstanding
-                .insert(index, super::half::Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true });
+            let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true, moved: seg.moved };
+            self.outstanding.insert(index, sent);
         }
     }
 

@@ -401,6 +401,27 @@ fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
 }
 
 #[test]
+fn a_clock_that_steps_back_measures_nothing() {
+    // Captured halfway: 50 ms to either side.
+    let mut script = Script::new();
+    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    script.line(50.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, 0, 1, 1, 0);
+    script.line(100.0, 0, 1, 1, 100);
+    for n in 0..4 {
+        let ms = 150.0 + 100.0 * f64::from(n);
+        script.line(ms, 1, 1 + n * MSS, 101, MSS);
+        // Every second ACK is stamped 60 ms too early, before the segment that it acknowledges.
+        script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, 0, 101, 1001 + n * MSS, 0);
+    }
+    let facts = script.run();
+    assert_eq!(facts.doubts.backwards, 2);
+    assert_eq!((facts.vantage.near, facts.vantage.toward), (Near::Middle, [Some(Nanos::from_millis(50)); 2]));
+    assert_eq!((facts.rtt.min, facts.rtt.p50), (Some(Nanos::from_millis(100)), Some(Nanos::from_millis(100))));
+    assert_eq!(facts.rtt.samples, 2);
+}
+
+#[test]
 fn a_frame_captured_twice_counts_once() {
     let mut script = Script::asked();
     for _ in 0..2 {
