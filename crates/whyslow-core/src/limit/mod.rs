@@ -23,6 +23,9 @@ pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
 const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 
+/// Linux' least retransmission timer; RFC 6298 asks for 1 s.
+const LEAST_TIMER: Nanos = Nanos::from_millis(190);
+
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
 
@@ -155,7 +158,10 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
         let mut at = round.start;
         while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
             add(&mut spans, rest, at, gap.start);
-            cut_gap(&mut spans, gap, round, base, &shape, context);
+            let alone = transfer.rounds.get(index + 1).is_some_and(|next| {
+                next.start == gap.end && next.bytes <= context.mss && index + 2 < transfer.rounds.len()
+            });
+            cut_gap(&mut spans, gap, round, base, alone, &shape, context);
             at = gap.end.max(at);
         }
         add(&mut spans, rest, at, end);
@@ -197,7 +203,16 @@ fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
     }
 }
 
-fn cut_gap(spans: &mut Vec<Span>, gap: &Gap, round: &RoundFacts, base: Limit, shape: &Shape, context: &Context) {
+/// `alone`: a single segment followed the pause, and its ACK was waited for before the next.
+fn cut_gap(
+    spans: &mut Vec<Span>,
+    gap: &Gap,
+    round: &RoundFacts,
+    base: Limit,
+    alone: bool,
+    shape: &Shape,
+    context: &Context,
+) {
     let limit = match gap.release {
         Release::Timer => Limit::Timeout,
         _ if gap.zero_window => Limit::ZeroWindow,
@@ -216,9 +231,9 @@ fn cut_gap(spans: &mut Vec<Span>, gap: &Gap, round: &RoundFacts, base: Limit, sh
                 }
                 return;
             }
-            base
+            if base == Limit::SlowStart && is_held_rest(gap, context) { Limit::NagleDelayedAck } else { base }
         }
-        Release::Nothing => idle_limit(gap, base, shape, context),
+        Release::Nothing => idle_limit(gap, base, alone, shape, context),
     };
     add(spans, limit, gap.start, gap.end);
 }
@@ -234,8 +249,16 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
 }
 
+/// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
+/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928).
+fn is_held_rest(gap: &Gap, context: &Context) -> bool {
+    let (small, whole) = (3 * context.mss, 9 * context.mss);
+    let after = gap.in_flight + gap.after_len;
+    gap.after_len < context.mss && (after <= small || (gap.in_flight > 4 * context.mss && after <= whole))
+}
+
 /// A pause that nothing seen in the capture ended.
-fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit {
+fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Context) -> Limit {
     let length = gap.end - gap.start;
     if base == Limit::Bandwidth && !gap.ran_dry {
         return Limit::Bandwidth;
@@ -244,6 +267,11 @@ fn idle_limit(gap: &Gap, base: Limit, shape: &Shape, context: &Context) -> Limit
     // the wait for a retransmission that was not captured either.
     let full = gap.before_len >= context.mss && gap.after_len >= context.mss;
     if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
+        return Limit::Timeout;
+    }
+    // So is a silence between full segments as long as the least timer, after which the sender has a window of one segment: the
+    // timer leaves it no more (RFC 5681 section 3.1), and an idle sender would begin with its initial window.
+    if full && !gap.ran_dry && alone && length >= LEAST_TIMER {
         return Limit::Timeout;
     }
     if gap.unseen && context.elided {

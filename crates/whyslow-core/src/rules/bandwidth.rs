@@ -37,7 +37,11 @@ const LINE_RATE: f64 = 900e6;
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
-    if case.duration() < LEAST_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
+    if super::policer::is_policed(case)
+        || case.duration() < LEAST_TIME
+        || !case.matters(held, 0.3)
+        || steady >= LINE_RATE
+    {
         return None;
     }
     let mss = case.context.mss as f64;

@@ -62,21 +62,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Each round's flight in bytes and round trip in milliseconds. Next to the receiver ACKs come at once whatever the queue is,
-/// and a round's own length is the round trip.
+/// Each round's flight in bytes and round trip in milliseconds.
 fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
-    let rounds = &case.transfer.rounds;
-    let toward = &case.facts.vantage.toward;
-    let by_length = toward[case.sender] > toward[1 - case.sender];
-    let next_start = |index: usize| rounds.get(index + 1).map(|next| next.start);
+    let rounds = case.transfer.rounds.iter().enumerate().filter(|(_, round)| round.in_flight > 0);
     rounds
-        .iter()
-        .enumerate()
-        .filter(|(_, round)| round.in_flight > 0 && round.merged == 1)
-        .filter_map(|(index, round)| {
-            let time = if by_length { next_start(index)? - round.start } else { round.rtt? };
-            Some((round.in_flight as f64, time.as_millis_f64()))
-        })
+        .filter_map(|(index, round)| Some((round.in_flight as f64, case.round_trip(index)?.as_millis_f64())))
         .collect()
 }
 

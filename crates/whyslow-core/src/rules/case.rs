@@ -58,6 +58,19 @@ impl TransferCase<'_> {
         self.facts.rtt.p50.or(self.facts.rtt.min)
     }
 
+    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
+    /// length is the round trip.
+    pub(super) fn round_trip(&self, index: usize) -> Option<Nanos> {
+        let rounds = &self.transfer.rounds;
+        let round = rounds.get(index).filter(|round| round.merged == 1)?;
+        let toward = &self.facts.vantage.toward;
+        if toward[self.sender] > toward[1 - self.sender] {
+            Some(rounds.get(index + 1)?.start - round.start)
+        } else {
+            round.rtt
+        }
+    }
+
     /// Confidence 0–1 in what rests on this capture: less for each thing that it does not show.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         let doubts = &self.facts.doubts;

@@ -45,7 +45,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     let cost = recovering + slow;
-    if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
+    if super::policer::is_policed(case) || !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
     }
     let summary = format!(

@@ -11,14 +11,17 @@ mod capture_loss;
 mod case;
 mod clock_step;
 mod delayed_ack;
+mod early_slow_start_exit;
 mod elided_text;
 mod loss;
+mod mtu_black_hole;
 mod nagle_delayed_ack;
 mod new_connection_each_time;
 mod no_handshake;
 mod no_window_scaling;
 mod offload;
 mod one_direction;
+mod policer;
 mod receive_window;
 mod reordering;
 mod restart_after_idle;
@@ -29,6 +32,7 @@ mod short_snaplen;
 mod slow_start;
 mod spurious_retransmission;
 mod syn_loss;
+mod tail_loss;
 mod timeout;
 mod turn_taking;
 mod zero_window;
@@ -68,14 +72,17 @@ const RULES: &[Rule] = &[
     capture_loss::RULE,
     clock_step::RULE,
     delayed_ack::RULE,
+    early_slow_start_exit::RULE,
     elided_text::RULE,
     loss::RULE,
+    mtu_black_hole::RULE,
     nagle_delayed_ack::RULE,
     new_connection_each_time::RULE,
     no_handshake::RULE,
     no_window_scaling::RULE,
     offload::RULE,
     one_direction::RULE,
+    policer::RULE,
     receive_window::RULE,
     reordering::RULE,
     restart_after_idle::RULE,
@@ -85,6 +92,7 @@ const RULES: &[Rule] = &[
     slow_start::RULE,
     spurious_retransmission::RULE,
     syn_loss::RULE,
+    tail_loss::RULE,
     timeout::RULE,
     turn_taking::RULE,
     zero_window::RULE,

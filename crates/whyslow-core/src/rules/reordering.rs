@@ -29,7 +29,8 @@ pub(super) const RULE: Rule =
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
-    let late = case.transfer.out_of_order.max(case.transfer.healed_holes);
+    // There a hole that the sender filled for nothing closed by itself too.
+    let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.needless_fast);
     let share = late as f64 / case.transfer.segments.max(1) as f64;
     if late < 3 || share < 0.002 {
         return None;

@@ -51,7 +51,9 @@ fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
     let timer = LEAST_TIMER.max(case.context.rtt?);
     let small = |round: usize, largest: u64| {
         let flight = case.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
-        flight * 2 <= largest && flight >= case.context.mss && flight <= 12 * case.context.mss.max(1460)
+        // A sender halves its window for each timer's length of silence, down to the initial one (RFC 2861, RFC 5681 section 4.1).
+        // After its timer it would begin with one segment.
+        flight * 2 <= largest && flight >= 2 * case.context.mss
     };
     if let Some((idle, largest)) = idle_before(case)
         && idle > timer

@@ -31,10 +31,12 @@ pub(super) const RULE: Rule = Rule {
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
     let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
-    if kinds.spurious == 0 || kinds.spurious * 100 < case.transfer.segments {
+    // Those that answered SACKs are reordering's doing.
+    let needless = kinds.spurious.saturating_sub(case.transfer.needless_fast);
+    if needless == 0 || needless * 100 < case.transfer.segments {
         return None;
     }
-    let share = kinds.spurious as f64 / all as f64;
+    let share = needless as f64 / all as f64;
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout) + case.time(Limit::CongestionAvoidance);
     let lost = repairing.scale(share);
     if !case.matters(lost, 0.05) {
@@ -42,13 +44,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let summary = format!(
         "{} of {} retransmissions were needless, as the data had arrived: about {} of the time spent on repair",
-        thousands(kinds.spurious),
+        thousands(needless),
         thousands(all),
         time(lost),
     );
     let mut found = finding("spurious-retransmission", lost, case.trust(0.75), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("needless retransmissions", kinds.spurious as f64, "segments", &frames));
+    found.evidence.push(evidence("needless retransmissions", needless as f64, "segments", &frames));
     found.fix = fix(
         Actor::Sender,
         "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",

@@ -23,20 +23,22 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::tcp::facts::Release;
 
 pub(super) const RULE: Rule =
     Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::Timeout);
-    if !case.matters(lost, 0.1) {
+    // A lost tail, and a path that does not pass large segments, have findings of their own.
+    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case)).or_zero();
+    if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
         return None;
     }
-    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer);
+    let tails = |start| case.transfer.gaps.iter().any(|gap| gap.start == start && gap.tail);
+    let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
-    let longest = waits.max_by_key(|gap| gap.end - gap.start)?;
-    let length = longest.end - longest.start;
+    let longest = waits.max_by_key(|span| span.length())?;
+    let length = longest.length();
+    let gap = case.transfer.gaps.iter().find(|gap| gap.start == longest.start);
     let summary = format!(
         "the sender waited {} of {} for its retransmission timer, {}",
         time(lost),
@@ -44,7 +46,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         count(number, "time"),
     );
     let mut found = finding("timeout", lost, case.trust(0.9), summary);
-    let frames = [longest.frames.0, longest.frames.1];
+    let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence("waits for the timer", number as f64, "waits", &[]));
     found.evidence.push(evidence("longest wait", length.as_millis_f64(), "ms", &frames));
     if let Some(rtt) = case.rtt() {

@@ -180,6 +180,7 @@ impl Half {
         while self.outstanding.front().is_some_and(|sent| sent.end <= ack.ack) {
             if let Some(sent) = self.outstanding.pop_front() {
                 any_resent |= sent.resent;
+                self.largest_acked = self.largest_acked.max(sent.end - sent.start);
                 newest = Some(sent);
             }
         }
@@ -232,6 +233,7 @@ impl Half {
                 self.on_dsack(left, right);
             } else if left >= ack.ack {
                 news += right - left - self.sacked.covered(left, right);
+                self.largest_acked = self.largest_acked.max((right - left).min(self.mss()));
                 self.sacked.insert(left, right);
             }
         }

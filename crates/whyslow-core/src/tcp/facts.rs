@@ -237,6 +237,14 @@ pub struct TransferFacts {
     pub retransmitted: Retransmitted,
     /// Bytes in those of them that were needed.
     pub resent_bytes: u64,
+    /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that closed by itself.
+    pub needless_fast: u64,
+    /// When the first copies of what had to be sent again passed, and their place in the sequence space: the first ones.
+    pub losses: Vec<(Nanos, u64)>,
+    /// Segments as large as any that the timer sent again while none that large had ever been acknowledged.
+    pub stuck_large: u64,
+    /// Payload of the largest segment among those, bytes.
+    pub stuck_size: u64,
     /// The first frames sent again.
     pub resent_frames: Vec<Frame>,
     /// Segments that carried its payload.
@@ -247,7 +255,7 @@ pub struct TransferFacts {
     pub healed_holes: u64,
     /// Bytes never captured, though acknowledged or followed by later ones.
     pub unseen: u64,
-    /// Whether small payloads of the other side resumed it.
+    /// How often a small payload of the other side resumed it.
     pub peer_resumes: u64,
     /// Most bytes in flight.
     pub max_in_flight: u64,
@@ -364,6 +372,8 @@ pub struct Gap {
     /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number of segments: the
     /// sender's buffer had run empty.
     pub ran_dry: bool,
+    /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
+    pub tail: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
     /// Bytes between the two sends are not in the capture: the pause may be none.

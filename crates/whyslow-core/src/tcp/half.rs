@@ -8,6 +8,7 @@
 use super::facts::{Gap, HalfFacts, Release};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
+use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
 use crate::analysis::Frame;
@@ -130,6 +131,8 @@ pub(crate) struct Half {
     pub(super) flight_at_send: u64,
     pub(super) since: SinceSend,
     pub(super) zero_since: Option<Nanos>,
+    /// Payload of the largest segment that is known to have arrived.
+    pub(super) largest_acked: u64,
     pub(super) smoothed: Smoothed,
     /// Round-trip samples of the whole path that this direction's data gave.
     pub rtt: Quantiles,
@@ -195,6 +198,7 @@ impl Default for Half {
             flight_at_send: 0,
             since: SinceSend::default(),
             zero_since: None,
+            largest_acked: 0,
             smoothed: Smoothed::default(),
             rtt: Quantiles::default(),
             round_trips: Quantiles::default(),
@@ -360,7 +364,7 @@ impl Half {
     }
 
     fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        let Some(timer) = self.on_resend(seg, start, end, view) else {
+        let Some(again) = self.on_resend(seg, start, end, view) else {
             return;
         };
         if self.transfer.is_none() {
@@ -372,7 +376,7 @@ impl Half {
                 transfer.next_round(seg.time, seg.frame);
             }
         }
-        self.end_gap(seg, false, Some(timer), view);
+        self.end_gap(seg, false, Some(again), view);
         if let Some(transfer) = &mut self.transfer {
             transfer.resent(seg.time, seg.frame, end - start, 10 * self.negotiated_mss.unwrap_or(1460));
         }
@@ -470,8 +474,8 @@ impl Half {
     }
 
     /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
-    /// in the capture. `timer`: it is sent again, by the timer or not.
-    fn end_gap(&mut self, seg: &Seg, unseen: bool, timer: Option<bool>, view: &View) {
+    /// in the capture. `again`: how it came to be sent again, if it was.
+    fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
         let Some((last, last_frame)) = self.last_send else {
             return;
         };
@@ -479,8 +483,8 @@ impl Half {
         let tolerance = view.epsilon + (self.toward_sender_now - view.toward_sender).or_zero();
         let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
         let full = since.least_room.is_some_and(|room| self.stops(room));
-        let release = match timer {
-            Some(true) => Release::Timer,
+        let release = match again {
+            Some(SentAgain { timer: true, .. }) => Release::Timer,
             _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
             _ if prompt && full && since.update && !since.new => Release::WindowUpdate,
             _ if prompt && full => Release::WindowAck,
@@ -500,6 +504,7 @@ impl Half {
             room: since.least_room,
             before_len: self.last_len,
             ran_dry: self.ran_dry,
+            tail: again.is_some_and(|again| again.tail),
             idle: self.una >= self.sent_max,
             unseen,
             last_ack: since.emptied,

@@ -17,12 +17,26 @@ const MOST_RESENDS: usize = 2048;
 /// RFC 5681: that many duplicate ACKs mean loss.
 const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
+const MOST_SMALL: u64 = 1_000;
+/// First losses of a transfer that are remembered.
+const MOST_LOSSES: usize = 512;
+
 /// Why a segment was sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Fast,
     Timeout,
     TailProbe,
+}
+
+/// How a segment came to be sent again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SentAgain {
+    /// By the timer or a probe, and not for an ACK.
+    pub timer: bool,
+    /// It ends what was sent: a probe, or the timer with nothing else outstanding.
+    pub tail: bool,
 }
 
 /// A segment that was sent again.
@@ -50,9 +64,9 @@ fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
 }
 
 impl Half {
-    /// Data at or below what was sent already. Says whether the timer sent it; none when it is no send of the TCP
-    /// sender's at all, or carries nothing.
-    pub(super) fn on_resend(&mut self, seg: &Seg, start: u64, end: u64, view: &View) -> Option<bool> {
+    /// Data at or below what was sent already. Says how it came; none when it is no send of the TCP sender's at all, or
+    /// carries nothing.
+    pub(super) fn on_resend(&mut self, seg: &Seg, start: u64, end: u64, view: &View) -> Option<SentAgain> {
         if seg.len <= 1 && end <= self.una.max(1) {
             // One byte that was acknowledged long ago: a keep-alive (RFC 9293 section 3.8.4).
             self.facts.keep_alives += 1;
@@ -80,9 +94,10 @@ impl Half {
             return None;
         }
         let kind = self.kind_of(seg, start, end, view);
-        let mut original = None;
+        let (mut original, mut first_sent) = (None, hole.map(|hole| hole.time));
         for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
+            first_sent = first_sent.or(Some(sent.time).filter(|_| !sent.resent));
             sent.resent = true;
             sent.time = seg.time;
         }
@@ -97,6 +112,16 @@ impl Half {
             _ => {}
         }
         self.resent.insert(start, end);
+        if let Some(transfer) = self.transfer.as_mut().filter(|_| !needless) {
+            let facts = transfer.facts();
+            if let Some(time) = first_sent.filter(|_| facts.losses.len() < MOST_LOSSES) {
+                facts.losses.push((time, start));
+            }
+            if kind == Kind::Timeout && end - start > self.largest_acked.max(MOST_SMALL) {
+                facts.stuck_large += 1;
+                facts.stuck_size = facts.stuck_size.max(end - start);
+            }
+        }
         self.count(kind, end - start, hole.is_some(), needless);
         if self.resends.len() == MOST_RESENDS {
             self.resends.pop_front();
@@ -105,7 +130,8 @@ impl Half {
         let resend =
             Resend { start, end, kind, tsval: tsval(seg), original, unseen, spurious: needless, reported: false };
         self.resends.push_back(resend);
-        Some(kind != Kind::Fast)
+        let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
+        Some(SentAgain { timer: kind != Kind::Fast, tail })
     }
 
     /// The first copy of what was sent again, overtaken by the second: it is older than that one, which came in its place.
@@ -282,6 +308,7 @@ impl Half {
         recount(&mut self.facts.retransmitted);
         if let Some(transfer) = &mut self.transfer {
             recount(&mut transfer.facts().retransmitted);
+            transfer.facts().needless_fast += u64::from(kind == Kind::Fast);
             transfer.facts().resent_bytes = transfer.facts().resent_bytes.saturating_sub(bytes);
         }
     }

@@ -21,8 +21,10 @@ const ALIKE: &[[&str; 2]] = &[
     ["loss", "random-loss"],
     ["bandwidth", "shaper"],
 ];
-/// What cannot be seen from an end: what is lost on the way to it has never been there.
-const UNSEEN: &[(&str, End)] = &[("syn-loss", End::Server)];
+/// What cannot be seen from an end. What is lost on the way to it has never been there: a lost tail, or large segments that never
+/// pass, look like a pause of the sender's program.
+const UNSEEN: &[(&str, End)] =
+    &[("syn-loss", End::Server), ("tail-loss", End::Client), ("mtu-black-hole", End::Client)];
 /// Labels that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// A wrong cause said with this confidence is a promise broken.

@@ -1,0 +1,82 @@
+//! The last segments of a burst were lost, and nothing behind them told the receiver.
+//!
+//! ## What it is
+//! A receiver reports a hole when later segments arrive. Behind the last segment of a burst nothing arrives, so the sender learns
+//! of its loss from a clock: a tail loss probe after about two round trips (RFC 8985 section 7), or the retransmission timer
+//! of 200 ms and more.
+//!
+//! ## How it is recognised
+//! After a silence the highest segment is sent again: by a probe if other segments are outstanding too or the silence is as
+//! long as a probe's, else by the timer. Next to the receiver it looks like a pause of the sender's program: capture at the sender.
+//!
+//! ## What it is confused with
+//! - `timeout`: the timer had to repair segments from the middle of a burst.
+//! - `spurious-retransmission`: the segment had arrived, and its ACK was late: a proxy with a short round trip of its own, or a delayed
+//!   ACK.
+//!
+//! ## The fix
+//! Let the sender probe: Linux does with `net.ipv4.tcp_early_retrans=3` (the default) and SACK on; older systems wait for the timer. Short
+//! answers suffer most: one more segment behind the last one (a larger answer, a second stream) shows a loss at once. And find what loses
+//! the packets.
+//!
+//! ## References
+//! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the Virtue of Gentle Aggression", 2013.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding};
+use crate::tcp::facts::{Gap, Release};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "tail-loss", source: include_str!("tail_loss.rs"), check: Check::Transfer(check) };
+
+/// Time that the sender waited for a clock to tell it of a lost tail.
+pub(super) fn waited(case: &TransferCase<'_>) -> Nanos {
+    waits(case).map(|gap| gap.end - gap.start).sum()
+}
+
+fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+    let kinds = &case.transfer.retransmitted;
+    // Where none of them was needed, nothing was lost.
+    let needed = kinds.tail_probe + kinds.timeout > 0;
+    case.transfer.gaps.iter().filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = waited(case);
+    if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
+        return None;
+    }
+    let longest = waits(case).max_by_key(|gap| gap.end - gap.start)?;
+    let number = waits(case).count() as u64;
+    let probes = case.transfer.retransmitted.tail_probe;
+    let by = if probes > 0 { "a tail loss probe" } else { "the retransmission timer" };
+    let summary = format!(
+        "the end of a burst was lost, which only {by} told the sender: {} of {} waiting, {}",
+        time(lost),
+        time(case.duration()),
+        count(number, "time"),
+    );
+    let mut found = finding("tail-loss", lost, case.trust(0.85), summary);
+    let frames = [longest.frames.0, longest.frames.1];
+    found.evidence.push(evidence("longest wait", (longest.end - longest.start).as_millis_f64(), "ms", &frames));
+    found.evidence.push(evidence("tail loss probes", probes as f64, "probes", &[]));
+    if let Some(rtt) = case.rtt() {
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    }
+    found.fix = if probes > 0 {
+        fix(
+            Actor::Network,
+            "find what loses packets on the path; the sender repairs a lost tail as fast as TCP can",
+            None,
+        )
+    } else {
+        fix(
+            Actor::Sender,
+            "let the sender probe for lost tails (SACK and RACK-TLP on), and find what loses packets on the path",
+            Some("sysctl -w net.ipv4.tcp_early_retrans=3 net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1".into()),
+        )
+    };
+    Some(found)
+}
