@@ -275,7 +275,8 @@ impl Half {
     }
 
     /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so it was sent for the
-    /// original.
+    /// original. Only for the first segment that it acknowledges: the receiver echoes the first that it had not acknowledged
+    /// (RFC 7323 section 4.3), whichever came after.
     pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
         let Some(echo) = echo else {
             return;
@@ -285,8 +286,8 @@ impl Half {
             let Some((value, original)) = resend.tsval.zip(resend.original) else {
                 continue;
             };
-            let first_ack = !resend.spurious && resend.end > before && resend.end <= ack;
-            if first_ack && echo == original && value.wrapping_sub(echo) as i32 > 0 {
+            let told = !resend.spurious && resend.start <= before && (before + 1..=ack).contains(&resend.end);
+            if told && echo == original && value.wrapping_sub(echo) as i32 > 0 {
                 self.mark_spurious(index);
             }
         }

@@ -299,6 +299,24 @@ fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
 }
 
 #[test]
+fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
+    let mut script = Script::asked();
+    for n in 0..2 {
+        script.line(200.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
+    }
+    script.line(300.0, 0, 101, 1001, 0).stamps = Some((250, 200));
+    // Two more; the last is lost, and the ACK of the one before it is held back until the probe comes.
+    for n in 2..4 {
+        script.line(300.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
+    }
+    script.line(301.0, 0, 101, 2001, 0).stamps = Some((251, 200));
+    script.line(550.0, 1, 3001, 101, MSS).stamps = Some((550, 251));
+    script.line(650.0, 0, 101, 4001, 0).stamps = Some((600, 300));
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.tail_probe, kinds.spurious), (1, 0));
+}
+
+#[test]
 fn a_hole_filled_late_by_an_older_packet_is_reordering() {
     let mut script = Script::asked();
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
