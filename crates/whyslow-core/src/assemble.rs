@@ -6,7 +6,7 @@ use crate::analysis::{
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
-use crate::rules::{self, ConnectionCase, Outline, TransferCase};
+use crate::rules::{self, ConnectionCase, Outline, TransferCase, say};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
@@ -278,38 +278,43 @@ fn direction(facts: &Facts, sender: Side) -> Direction {
 fn problems(facts: &Facts) -> Vec<Problem> {
     let doubts = &facts.doubts;
     let mut problems = rules::capture_problems(facts);
-    let mut add = |slug: &str, count: u64, detail: &str| {
-        if count > 0 {
-            problems.push(Problem { slug: slug.into(), count, detail: detail.into() });
+    let mut add = |slug: &str, number: u64, what: &str, detail: &str| {
+        if number > 0 {
+            problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
         }
     };
     add(
         "duplicate-frames",
         doubts.duplicate_frames,
-        "packets were captured twice (several interfaces or mirror ports): each counts once, and none as a retransmission",
+        "packet",
+        " captured a second time (several interfaces or mirror ports): not used, and no retransmission",
     );
-    add("stray-segments", doubts.stray, "segments with sequence numbers far outside the window are not used");
+    add("stray-segments", doubts.stray, "segment", " not used: the sequence number is far outside the window");
     add(
         "malformed-options",
         doubts.malformed_options,
-        "TCP option lists were cut or damaged: what stands before the damage is used",
+        "segment",
+        " with a TCP option list that is cut or damaged: what stands before the damage is used",
     );
     add(
         "window-scale-over-14",
         doubts.scale_over_14,
-        "a window scale shift over 14 counts as 14 (RFC 7323 section 2.3)",
+        "SYN",
+        " with a window scale shift over 14, which counts as 14 (RFC 7323 section 2.3)",
     );
     add(
         "bad-checksum",
         doubts.bad_checksums,
-        "segments whose TCP checksum is wrong are not used: the receiver drops them too",
+        "segment",
+        " not used: the TCP checksum is wrong, so the receiver drops it too",
     );
     if facts.timeless {
-        add(
-            "no-times",
-            1,
-            "the text has no times (tcpdump -t): bytes and packets are counted, and nothing is said of time",
-        );
+        problems.push(Problem {
+            slug: "no-times".into(),
+            count: 1,
+            detail: "the text has no times (tcpdump -t): bytes and packets are counted, and nothing is said of time"
+                .into(),
+        });
     }
     problems
 }
@@ -320,6 +325,9 @@ pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Findi
         finding.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(forget);
     };
     for connection in connections {
+        for problem in &mut connection.problems {
+            problem.detail = problem.detail.replace("frame 1:", "frame ");
+        }
         connection.findings.iter_mut().for_each(in_finding);
         for transfer in &mut connection.transfers {
             transfer.findings.iter_mut().for_each(in_finding);

@@ -334,6 +334,10 @@ fn a_reader_that_stops() {
     // tcptrace's 8.58 s is the longest silence; the window was shut from frame 18431 (9.53 s) to 18444 (31.61 s).
     assert!((seconds(&client["zero_window_s"]) - 22.08).abs() < 0.001);
     assert_eq!(causes(bulk(connection))[0], "zero-window");
+    // Its clock ticks every 10 ms: the handshake and 95 % of the round trips fall into one tick.
+    let unknown = serde_json::json!({ "min": null, "p50": null, "p95": null, "samples": 0 });
+    assert_eq!(connection["rtt_ms"], unknown);
+    assert!(capture_loss[0]["detail"].as_str().unwrap().contains("in frame 9037"), "one input has no number");
 }
 
 #[test]
@@ -362,6 +366,18 @@ fn frames_captured_twice_are_no_loss() {
     // The FIN is one of the 486; tcptrace counts the other 485, 584,269 B with it, as sent again.
     assert_eq!((resent(server), server["bytes"].as_u64(), server["packets"].as_u64()), (0, Some(584_267), Some(486)));
     assert!(!causes(bulk(connection)).iter().any(|cause| ["loss", "timeout", "reordering"].contains(cause)));
+    // The second copies have one hop less to live: the capture is on the router. The SYN is answered after 1.384 ms, the
+    // SYN-ACK after 0.929 ms. 125 packets are stamped 10 ms too early, some ACKs before what they acknowledge: those
+    // measure nothing.
+    assert_eq!((problem(connection, "clock-step"), connection["near"].as_str()), (125, Some("middle")));
+    let trip = seconds(&connection["rtt_ms"]["min"]);
+    assert!((1.8..=2.313).contains(&trip), "{trip} ms");
+    // The sender had nothing outstanding before 88 of its segments, for 1.19 s together, in a window of 64,240 B that was
+    // never more than 8 % full: 4 KiB, 16 KiB, 4 KiB … written as its program had them, each with a short last segment. The
+    // longest, 102 ms, is before frame 253.
+    assert_eq!(causes(bulk(connection)), ["application"]);
+    let pause = bulk(connection)["findings"][0]["evidence"][1]["frames"].clone();
+    assert_eq!(pause, serde_json::json!([248, 253]));
 }
 
 #[test]

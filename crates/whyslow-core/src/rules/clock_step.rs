@@ -16,7 +16,7 @@
 //! ## References
 //! None.
 
-use super::say::thousands;
+use super::say::count;
 use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
@@ -30,8 +30,8 @@ fn check(facts: &Facts) -> Option<Problem> {
         slug: RULE.slug.into(),
         count: back,
         detail: format!(
-            "{} packets are older than the one before them; they are taken to be as late as that",
-            thousands(back)
+            "{} older than the one before; taken to be as late as that, and not used to measure round trips",
+            count(back, "packet")
         ),
     })
 }

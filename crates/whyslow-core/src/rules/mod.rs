@@ -25,7 +25,7 @@ mod policer;
 mod receive_window;
 mod reordering;
 mod restart_after_idle;
-mod say;
+pub(crate) mod say;
 mod sender_cap;
 mod server_think;
 mod short_snaplen;

@@ -70,7 +70,7 @@ pub(super) fn rate(bits: f64) -> String {
 }
 
 /// `3 rounds`, `1 round`.
-pub(super) fn count(number: u64, what: &str) -> String {
+pub(crate) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(number))
 }

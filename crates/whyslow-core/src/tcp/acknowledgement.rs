@@ -1,6 +1,6 @@
 //! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
 
-use super::half::{Ack, Half, Recovery, View};
+use super::half::{Ack, Half, Recovery, Sent, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
 use crate::units::{Nanos, SeqNumber};
@@ -104,7 +104,7 @@ impl Half {
                 if !had_it {
                     break;
                 }
-                if echoed == Some(0) {
+                if echoed == Some(0) && !seg.moved && !front.seg.moved {
                     self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
                 }
             }
@@ -193,7 +193,8 @@ impl Half {
             _ => {}
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let delay = newest.filter(|_| !any_resent && !recovering).map(|sent| ack.seg.time - sent.time);
+        let timed = |sent: &Sent| !any_resent && !recovering && !sent.moved && !ack.seg.moved;
+        let delay = newest.filter(timed).map(|sent| ack.seg.time - sent.time);
         (delay, known)
     }
 

@@ -71,12 +71,14 @@ pub struct HandshakeFacts {
     pub offers: [Option<Offer>; 2],
     /// How often each side sent its SYN again.
     pub retries: [u64; 2],
+    /// The SYN's time or the ACK's is not its own: the clock went backwards.
+    pub moved: bool,
 }
 
 impl HandshakeFacts {
     /// One round trip, from any vantage: SYN → SYN-ACK → ACK.
     pub fn rtt(&self) -> Option<Nanos> {
-        Some((self.ack?.0 - self.answered_syn?).or_zero())
+        Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.moved)
     }
 
     /// Both SYNs were captured, so that the options in force are known.

@@ -46,6 +46,8 @@ pub(super) struct Sent {
     pub time: Nanos,
     pub tsval: Option<u32>,
     pub resent: bool,
+    /// See [`Seg::moved`].
+    pub moved: bool,
 }
 
 /// A stretch that was skipped by the sender's later segments, as seen at the capture point.
@@ -148,6 +150,8 @@ pub(crate) struct Half {
     /// The receiver's newest timestamp that was captured.
     pub(super) newest_stamp: Option<u32>,
     pub(super) round_start: Nanos,
+    /// See [`Seg::moved`].
+    round_start_moved: bool,
     /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
     peer: Option<PeerPayload>,
     /// Bytes acknowledged or followed, though never captured.
@@ -208,6 +212,7 @@ impl Default for Half {
             newest_stamp: None,
             sack_permitted: false,
             round_start: Nanos::ZERO,
+            round_start_moved: false,
             peer: None,
             unseen_bytes: 0,
             unseen_stretches: 0,
@@ -344,7 +349,8 @@ impl Half {
         }
         self.end_gap(seg, start > self.sent_max, None, view);
         self.sent_max = end;
-        self.outstanding.push_back(Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false });
+        let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false, moved: seg.moved };
+        self.outstanding.push_back(sent);
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
@@ -398,7 +404,8 @@ impl Half {
             let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
             let held = self.since.zero_window || self.since.update;
             let calm = self.recovery == Recovery::None && !held;
-            if (at_once || flowing) && calm && view.toward_sender > view.epsilon {
+            let measured = !seg.moved && !self.round_start_moved;
+            if (at_once || flowing) && calm && measured && view.toward_sender > view.epsilon {
                 self.round_trips.push(seg.time - self.round_start);
             }
             self.begin_round(seg, start + u64::from(seg.len));
@@ -416,6 +423,7 @@ impl Half {
         self.round_top = self.sent_max.max(end);
         self.round_due = false;
         self.round_start = seg.time;
+        self.round_start_moved = seg.moved;
     }
 
     /// Whether the other side's payload ended the transfer: this side had run dry, and answers only now that it has it.

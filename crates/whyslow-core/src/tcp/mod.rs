@@ -87,8 +87,9 @@ impl Connection {
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
         self.doubts.backwards += u64::from(time + Nanos::from_millis(1) < self.last);
+        let moved = time < self.last;
         let time = time.max(self.last);
-        let seg = Seg::new(segment, from, time, frame);
+        let seg = Seg { moved, ..Seg::new(segment, from, time, frame) };
         if self.is_captured_twice(&seg) {
             self.doubts.duplicate_frames += 1;
             return;
@@ -150,6 +151,7 @@ impl Connection {
             let handshake = &mut self.handshake;
             if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from == opener && seg.ack.is_some() {
                 handshake.ack = Some(at);
+                handshake.moved |= seg.moved;
             }
             return;
         }
@@ -172,6 +174,7 @@ impl Connection {
             handshake.syn.get_or_insert(at);
             if handshake.syn_ack.is_none() {
                 handshake.answered_syn = Some(seg.time);
+                handshake.moved = seg.moved;
             }
         }
         self.configure();

@@ -6,7 +6,7 @@
 //! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
 //! with the highest segment (tail loss probe).
 
-use super::half::{Half, Hole, Recovery, View, tsval};
+use super::half::{Half, Hole, Recovery, Sent, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
 use crate::analysis::Retransmitted;
@@ -267,8 +267,8 @@ impl Half {
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
         if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            self.outstanding
-                .insert(index, super::half::Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true });
+            let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true, moved: seg.moved };
+            self.outstanding.insert(index, sent);
         }
     }
 
@@ -287,7 +287,8 @@ impl Half {
     }
 
     /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so it was sent for the
-    /// original.
+    /// original. Only for the first segment that it acknowledges: the receiver echoes the first that it had not acknowledged
+    /// (RFC 7323 section 4.3), whichever came after.
     pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
         let Some(echo) = echo else {
             return;
@@ -297,8 +298,8 @@ impl Half {
             let Some((value, original)) = resend.tsval.zip(resend.original) else {
                 continue;
             };
-            let first_ack = !resend.spurious && resend.end > before && resend.end <= ack;
-            if first_ack && echo == original && value.wrapping_sub(echo) as i32 > 0 {
+            let told = !resend.spurious && resend.start <= before && (before + 1..=ack).contains(&resend.end);
+            if told && echo == original && value.wrapping_sub(echo) as i32 > 0 {
                 self.mark_spurious(index);
             }
         }

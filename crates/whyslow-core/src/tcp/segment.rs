@@ -8,6 +8,8 @@ use crate::wire::{Flags, SackBlocks, Segment};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seg {
     pub time: Nanos,
+    /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
+    pub moved: bool,
     pub frame: Frame,
     pub from: Side,
     pub seq: SeqNumber,
@@ -25,6 +27,7 @@ impl Seg {
     pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) -> Self {
         Self {
             time,
+            moved: false,
             frame,
             from,
             seq: segment.seq,

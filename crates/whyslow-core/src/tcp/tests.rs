@@ -299,6 +299,24 @@ fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
 }
 
 #[test]
+fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
+    let mut script = Script::asked();
+    for n in 0..2 {
+        script.line(200.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
+    }
+    script.line(300.0, 0, 101, 1001, 0).stamps = Some((250, 200));
+    // Two more; the last is lost, and the ACK of the one before it is held back until the probe comes.
+    for n in 2..4 {
+        script.line(300.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
+    }
+    script.line(301.0, 0, 101, 2001, 0).stamps = Some((251, 200));
+    script.line(550.0, 1, 3001, 101, MSS).stamps = Some((550, 251));
+    script.line(650.0, 0, 101, 4001, 0).stamps = Some((600, 300));
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.tail_probe, kinds.spurious), (1, 0));
+}
+
+#[test]
 fn a_hole_filled_late_by_an_older_packet_is_reordering() {
     let mut script = Script::asked();
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
@@ -398,6 +416,27 @@ fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
     let half = &script.run().halves[1];
     let kinds = half.retransmitted;
     assert_eq!((half.out_of_order, kinds.fast, kinds.spurious, kinds.unseen_original), (1, 0, 1, 0));
+}
+
+#[test]
+fn a_clock_that_steps_back_measures_nothing() {
+    // Captured halfway: 50 ms to either side.
+    let mut script = Script::new();
+    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    script.line(50.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(100.0, 0, 1, 1, 0);
+    script.line(100.0, 0, 1, 1, 100);
+    for n in 0..4 {
+        let ms = 150.0 + 100.0 * f64::from(n);
+        script.line(ms, 1, 1 + n * MSS, 101, MSS);
+        // Every second ACK is stamped 60 ms too early, before the segment that it acknowledges.
+        script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, 0, 101, 1001 + n * MSS, 0);
+    }
+    let facts = script.run();
+    assert_eq!(facts.doubts.backwards, 2);
+    assert_eq!((facts.vantage.near, facts.vantage.toward), (Near::Middle, [Some(Nanos::from_millis(50)); 2]));
+    assert_eq!((facts.rtt.min, facts.rtt.p50), (Some(Nanos::from_millis(100)), Some(Nanos::from_millis(100))));
+    assert_eq!(facts.rtt.samples, 2);
 }
 
 #[test]

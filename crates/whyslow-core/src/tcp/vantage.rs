@@ -27,7 +27,8 @@ struct FromSide {
     /// A segment whose ACK is awaited: its end and time.
     probe: Option<(SeqNumber, Nanos)>,
     highest: Option<SeqNumber>,
-    stamps: [(u32, Nanos); STAMPS],
+    /// Timestamps, and when each was seen first, where the capture's clock can tell.
+    stamps: [(u32, Option<Nanos>); STAMPS],
     stamps_seen: usize,
     large: [(SeqNumber, SeqNumber); LARGE],
     large_seen: usize,
@@ -42,7 +43,7 @@ impl Default for FromSide {
         Self {
             probe: None,
             highest: None,
-            stamps: [(0, Nanos::ZERO); STAMPS],
+            stamps: [(0, None); STAMPS],
             stamps_seen: 0,
             large: [(SeqNumber(0), SeqNumber(0)); LARGE],
             large_seen: 0,
@@ -66,8 +67,9 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    fn sample(&mut self, side: Side, time: Nanos) {
-        if time.0 >= 0 {
+    fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) {
+        let time = answer.time - asked;
+        if time.0 >= 0 && !answer.moved {
             let least = &mut self.toward[side];
             *least = Some(least.map_or(time, |least| least.min(time)));
         }
@@ -82,7 +84,7 @@ impl Estimator {
                 && ack.distance(end) >= 0
             {
                 self.sides[to].probe = None;
-                self.sample(from, seg.time - time);
+                self.sample(from, seg, time);
             }
             self.sides[to].note_ack(ack);
         }
@@ -90,9 +92,9 @@ impl Estimator {
             if seg.ack.is_some()
                 && let Some(time) = self.sides[to].time_of(echo)
             {
-                self.sample(from, seg.time - time);
+                self.sample(from, seg, time);
             }
-            self.sides[from].note_stamp(value, seg.time);
+            self.sides[from].note_stamp(value, (!seg.moved).then_some(seg.time));
         }
         self.note_sent(seg);
     }
@@ -106,7 +108,7 @@ impl Estimator {
         let side = &mut self.sides[seg.from];
         let new = side.highest.is_none_or(|highest| end.distance(highest) > 0);
         if new {
-            if side.probe.is_none() {
+            if side.probe.is_none() && !seg.moved {
                 side.probe = Some((end, seg.time));
             }
             side.highest = Some(end);
@@ -189,7 +191,7 @@ fn near(end: End) -> Near {
 }
 
 impl FromSide {
-    fn note_stamp(&mut self, value: u32, time: Nanos) {
+    fn note_stamp(&mut self, value: u32, time: Option<Nanos>) {
         let newest = self.stamps_seen.checked_sub(1).map(|n| self.stamps[n % STAMPS].0);
         if newest.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0) {
             self.stamps[self.stamps_seen % STAMPS] = (value, time);
@@ -200,7 +202,7 @@ impl FromSide {
     /// When the first packet with this timestamp passed.
     fn time_of(&self, value: u32) -> Option<Nanos> {
         let held = self.stamps_seen.min(STAMPS);
-        self.stamps[..held].iter().find(|(stamp, _)| *stamp == value).map(|&(_, time)| time)
+        self.stamps[..held].iter().find(|(stamp, _)| *stamp == value)?.1
     }
 
     fn note_ack(&mut self, ack: SeqNumber) {

@@ -84,7 +84,7 @@ impl Known<'_> {
         }
         ensure(all <= packets, || format!("{all} segments in {packets} packets"))?;
         let rtt = &connection["rtt_ms"];
-        whole(rtt, "samples")?;
+        ensure((whole(rtt, "samples")? == 0) == rtt["p95"].is_null(), || format!("samples of nothing: {rtt}"))?;
         let known = ["min", "p50", "p95"].iter().filter_map(|field| rtt[field].as_f64()).collect::<Vec<_>>();
         ensure(known.is_sorted() && known.iter().all(|&trip| trip >= 0.0), || {
             format!("round trips out of order: {rtt}")
