@@ -40,21 +40,14 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
     let endpoint = |side: Side| endpoint(facts, side, names);
     let server = endpoint(1 - client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
-    let before_first = by_side.iter().flat_map(|side| side.first()).map(|(t, _)| t).min_by_key(|t| t.start);
-    let tls = before_first.map_or(Nanos::ZERO, |t| {
-        limit::before(facts, client, t, true)
-            .iter()
-            .filter(|phase| phase.limit == Limit::TlsHandshake)
-            .map(|phase| phase.seconds)
-            .sum()
-    });
+    let tls = limit::tls_handshake(facts).map_or(Nanos::ZERO, |(time, _)| time);
     let outline = Outline {
         id,
         client: facts.endpoints[client].0,
         server: facts.endpoints[1 - client],
         name: server.name.clone(),
         start: facts.first,
-        end: facts.last,
+        end: facts.closing.iter().flatten().map(|&(time, _)| time).min().unwrap_or(facts.last),
         handshakes: limit::handshake(facts).unwrap_or_default() + tls,
         slow_start,
         bytes: facts.halves.iter().map(|half| half.bytes).sum(),
@@ -101,8 +94,17 @@ fn outline_of(transfer: &TransferFacts) -> TransferFacts {
 
 /// Nothing but the TLS handshake: a phase, not a transfer.
 fn is_handshake(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
-    facts.content[sender].handshake_end.is_some_and(|end| transfer.seq.1 <= end)
+    let content = &facts.content[sender];
+    // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of it as application data (RFC 8446
+    // section 5.1).
+    let answers_hello = sender != facts.client
+        && transfer.seq.0 <= 1
+        && content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == TLS_HANDSHAKE);
+    answers_hello || content.handshake_end.is_some_and(|end| transfer.seq.1 <= end)
 }
+
+/// Content type of a handshake record (RFC 8446 section 5.1).
+const TLS_HANDSHAKE: u8 = 22;
 
 /// Keeps the transfers that took longest, in time order.
 fn keep_longest(transfers: &mut Vec<Transfer>) {

@@ -319,6 +319,8 @@ fn new_connections(chance: &mut Chance) -> Vec<Setting> {
         set("work.download.count", chance.whole(12, 25).to_string()),
         set("work.download.size", bytes(chance.between(2e3, 12e3))),
         set("work.download.protocol", chance.among(&["plain", "http", "https"])),
+        // TLS' version stands in an extension of the ServerHello.
+        set("snaplen", "256B"),
         verify(&["server.retransmitted <= 0"]),
     ]);
     all

@@ -45,6 +45,8 @@ fn each_cause_is_found_where_it_was_made() {
     first_cause("new-connection-each-time-server", "new-connection-each-time");
     first_cause("no-window-scaling-server", "no-window-scaling");
     first_cause("server-think-server", "server-think");
+    first_cause("mtu-black-hole-server", "mtu-black-hole");
+    first_cause("tail-loss-server", "tail-loss");
     first_cause("timeout-server", "timeout");
     first_cause("turn-taking-server", "turn-taking");
 }
@@ -52,6 +54,7 @@ fn each_cause_is_found_where_it_was_made() {
 #[test]
 fn each_cause_is_found_from_both_ends() {
     from_both_ends("loss", "loss");
+    from_both_ends("policer", "policer");
     from_both_ends("nagle-delayed-ack", "nagle-delayed-ack");
     from_both_ends("receive-window", "receive-window");
     from_both_ends("reordering", "reordering");
@@ -80,6 +83,20 @@ fn the_second_of_two_transfers_starts_over() {
         let transfers = analysis["connections"][0]["transfers"].as_array().unwrap();
         let second = transfers.iter().rfind(|transfer| transfer["from"] == "server").unwrap();
         assert_eq!(second["findings"][0]["cause"], "restart-after-idle");
+    }
+}
+
+#[test]
+fn a_threshold_that_was_remembered_ends_the_second_downloads_slow_start() {
+    for end in ["client", "server"] {
+        let analysis = explain(&format!("early-slow-start-exit-{end}"));
+        let connections = analysis["connections"].as_array().unwrap();
+        let of = |nth: usize| -> Vec<&str> {
+            let transfers = connections[nth]["transfers"].as_array().unwrap();
+            let findings = transfers.iter().flat_map(|transfer| transfer["findings"].as_array().unwrap());
+            findings.map(|finding| finding["cause"].as_str().unwrap()).collect()
+        };
+        assert_eq!((of(0)[0], of(1)[0]), ("loss", "early-slow-start-exit"), "{end}");
     }
 }
 

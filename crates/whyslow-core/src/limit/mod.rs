@@ -7,7 +7,7 @@
 mod phases;
 mod rounds;
 
-pub use phases::{before, handshake};
+pub use phases::{before, handshake, tls_handshake};
 pub use rounds::{Plateau, Shape};
 
 use crate::analysis::{Limit, LimitShare, LimitSpan};

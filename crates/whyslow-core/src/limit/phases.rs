@@ -14,7 +14,7 @@ pub fn before(facts: &Facts, sender: Side, transfer: &TransferFacts, first: bool
         if let Some(time) = handshake(facts) {
             phases.push((Limit::Handshake, time));
         }
-        if let Some(time) = tls_handshake(facts, transfer) {
+        if let Some((time, _)) = tls_handshake(facts).filter(|&(_, end)| end <= transfer.start) {
             phases.push((Limit::TlsHandshake, time));
         }
     }
@@ -45,12 +45,12 @@ pub fn handshake(facts: &Facts) -> Option<Nanos> {
     Some((ack - syn).or_zero())
 }
 
-/// From the end of the TCP handshake to the client's first application data.
-fn tls_handshake(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
+/// From the end of the TCP handshake to the client's first application data: how long, and when that was.
+pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
     let client = facts.client;
     let start = facts.handshake.ack?.0;
     let end_of_hello = facts.content[client].handshake_end?;
     // The client's first transfer that is not only handshake carries the request.
     let request = facts.halves[client].transfers.iter().find(|t| t.seq.1 > end_of_hello + 128)?;
-    (request.start <= transfer.start).then(|| (request.start - start).or_zero())
+    Some(((request.start - start).or_zero(), request.start))
 }

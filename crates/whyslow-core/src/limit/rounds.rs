@@ -94,7 +94,7 @@ fn first_loss(transfer: &TransferFacts) -> usize {
 /// Rounds before which the sender had been idle for longer than its timer, so that it may have started over (RFC 5681
 /// section 4.1), or whose first segment the timer sent.
 fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
-    let floor = Nanos::from_millis(200).max(context.rtt.unwrap_or_default());
+    let floor = Nanos::from_millis(200) + context.rtt.unwrap_or_default();
     let mut found: Vec<usize> = transfer
         .gaps
         .iter()

@@ -121,7 +121,7 @@ pub struct Outline {
     pub name: Option<String>,
     /// First packet.
     pub start: Nanos,
-    /// Last packet.
+    /// First FIN or RST, after which nobody waits for it; else the last packet.
     pub end: Nanos,
     /// TCP and TLS handshakes.
     pub handshakes: Nanos,

@@ -51,6 +51,8 @@ pub(super) struct Resend {
     /// Its first copy was not in the capture when it came.
     unseen: bool,
     spurious: bool,
+    /// Counted as larger than anything that had arrived.
+    stuck: bool,
     /// The receiver has said that it had these bytes already.
     reported: bool,
 }
@@ -112,12 +114,13 @@ impl Half {
             _ => {}
         }
         self.resent.insert(start, end);
+        let stuck = !needless && kind == Kind::Timeout && end - start > self.largest_acked.max(MOST_SMALL);
         if let Some(transfer) = self.transfer.as_mut().filter(|_| !needless) {
             let facts = transfer.facts();
             if let Some(time) = first_sent.filter(|_| facts.losses.len() < MOST_LOSSES) {
                 facts.losses.push((time, start));
             }
-            if kind == Kind::Timeout && end - start > self.largest_acked.max(MOST_SMALL) {
+            if stuck {
                 facts.stuck_large += 1;
                 facts.stuck_size = facts.stuck_size.max(end - start);
             }
@@ -127,8 +130,17 @@ impl Half {
             self.resends.pop_front();
         }
         let unseen = hole.is_some();
-        let resend =
-            Resend { start, end, kind, tsval: tsval(seg), original, unseen, spurious: needless, reported: false };
+        let resend = Resend {
+            start,
+            end,
+            kind,
+            tsval: tsval(seg),
+            original,
+            unseen,
+            spurious: needless,
+            stuck,
+            reported: false,
+        };
         self.resends.push_back(resend);
         let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
         Some(SentAgain { timer: kind != Kind::Fast, tail })
@@ -298,7 +310,7 @@ impl Half {
             return;
         };
         resend.spurious = true;
-        let (kind, bytes) = (resend.kind, resend.end - resend.start);
+        let (kind, bytes, stuck) = (resend.kind, resend.end - resend.start, resend.stuck);
         let recount = |kinds: &mut Retransmitted| {
             let count = counter(kinds, kind);
             if *count > 0 {
@@ -310,6 +322,7 @@ impl Half {
         if let Some(transfer) = &mut self.transfer {
             recount(&mut transfer.facts().retransmitted);
             transfer.facts().needless_fast += u64::from(kind == Kind::Fast);
+            transfer.facts().stuck_large -= u64::from(stuck && transfer.facts().stuck_large > 0);
             transfer.facts().resent_bytes = transfer.facts().resent_bytes.saturating_sub(bytes);
         }
     }

@@ -39,6 +39,10 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     let total = analysis.connections.len();
     let transfers: u64 = analysis.connections.iter().map(|c| c.transfers_total).fold(0, u64::saturating_add);
     let of = format!("{}, {}", units::count(total as u64, "connection"), units::count(transfers, "transfer"));
+    if slowed == 0 && !analysis.findings.is_empty() {
+        page.wrapped(&Line::new(), Style::new(), &format!("{of}; none was held back by itself"));
+        return;
+    }
     if slowed == 0 {
         page.wrapped(&Line::new().styled(GOOD, "healthy: "), Style::new(), &format!("{of}, and none was held back"));
         return;
