@@ -76,6 +76,42 @@ fn doubling_flights_are_slow_start_to_the_end() {
 }
 
 #[test]
+fn the_rest_of_a_write_that_waits_for_an_ack_is_no_slow_start() {
+    let held = |flight: u64, rest: u64| {
+        let mut transfer = flights(&[flight, rest], Release::Ack);
+        transfer.gaps[0].in_flight = flight;
+        transfer.gaps[0].after_len = rest;
+        let cut = partition(&transfer, &context(100));
+        (cut.time(Limit::NagleDelayedAck), cut.time(Limit::SlowStart))
+    };
+    let whole = (Nanos::from_millis(100), Nanos::ZERO);
+    assert_eq!(held(1_500, 400), whole);
+    assert_eq!(held(7_300, 400), whole, "more than any initial window but ten segments, and less than those");
+    let none = (Nanos::ZERO, Nanos::from_millis(100));
+    assert_eq!(held(4_000, 400), none, "an initial window of four segments, used up");
+    assert_eq!(held(10_000, 400), none, "and of ten");
+    assert_eq!(held(2_000, 1_000), none, "Nagle holds no full segment");
+}
+
+#[test]
+fn a_silence_after_which_one_segment_goes_alone_is_the_timers() {
+    let ms = Nanos::from_millis;
+    let after = |flight: u64| {
+        let mut transfer = flights(&[10_000, 20_000, flight, 2 * flight], Release::Ack);
+        for (round, start) in transfer.rounds.iter_mut().zip([0, 100, 500, 600]) {
+            (round.start, round.last_send) = (ms(start), ms(start));
+        }
+        transfer.gaps[1] = Gap { idle: true, ..gap(ms(100), ms(500), Release::Nothing) };
+        transfer.gaps[2] = gap(ms(500), ms(600), Release::Ack);
+        (transfer.last_send, transfer.end) = (ms(600), ms(700));
+        let cut = partition(&transfer, &context(100));
+        (cut.time(Limit::Timeout), cut.time(Limit::Application))
+    };
+    assert_eq!(after(MSS), (ms(400), Nanos::ZERO), "a timer leaves a window of one segment");
+    assert_eq!(after(10 * MSS), (Nanos::ZERO, ms(400)), "an idle sender begins with its initial window");
+}
+
+#[test]
 fn equal_flights_are_a_cap_of_the_sender() {
     let cut = partition(&flights(&[64_000; 8], Release::Ack), &context(100));
     assert_eq!(cut.shape.plateau.map(|plateau| plateau.bytes), Some(64_000));
