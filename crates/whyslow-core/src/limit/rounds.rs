@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::analysis::Limit;
-use crate::tcp::facts::{RateSpread, Release, RoundFacts, TransferFacts};
+use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
 /// A flight that grows at least so much from one round to the next is slow start. Doubling is usual (RFC 5681 section
@@ -18,6 +18,9 @@ const PLATEAU_AFTER_LOSS: usize = 16;
 const STEADY: f64 = 1.25;
 /// Rates needed before that means something.
 const STEADY_BINS: u64 = 8;
+
+/// In ten pauses, so many that a message of the receiver ended make a window of the application's protocol.
+const GRANTED: u64 = 7;
 
 /// A round that carried this share of what the steady rate would have let through was held by that rate.
 const FILLED: f64 = 0.7;
@@ -65,11 +68,12 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     shape.lost_before = lost_before_capture(transfer);
     let plateaus = plateaus(transfer, context, lost);
     if shape.steady.is_none() {
+        let limit = held_by(transfer, &plateaus);
         for plateau in &plateaus {
-            shape.base[plateau.first..plateau.after].fill(Limit::SenderCap);
+            shape.base[plateau.first..plateau.after].fill(limit);
             // The last, smaller flight of a transfer that was held there.
             if plateau.after + 1 == rounds.len() {
-                shape.base[plateau.after] = Limit::SenderCap;
+                shape.base[plateau.after] = limit;
             }
         }
     }
@@ -85,6 +89,24 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         mark_bandwidth(transfer, context, &mut shape, rate);
     }
     shape
+}
+
+/// A program's own window, where messages of the receiver come with the ACKs that end most pauses of the plateaus; else a cap in
+/// the sender.
+fn held_by(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
+    let within = |gap: &&Gap| {
+        plateaus.iter().any(|plateau| {
+            let end = transfer.rounds.get(plateau.after).map_or(transfer.last_send, |round| round.start);
+            gap.start >= transfer.rounds[plateau.first].start && gap.end <= end
+        })
+    };
+    let waits = transfer.gaps.iter().filter(|gap| gap.release == Release::Ack).filter(within);
+    let (mut all, mut granted) = (0u64, 0u64);
+    for gap in waits {
+        all += 1;
+        granted += u64::from(gap.with_payload);
+    }
+    if all > 0 && granted * 10 >= all * GRANTED { Limit::ProtocolWindow } else { Limit::SenderCap }
 }
 
 fn first_loss(transfer: &TransferFacts) -> usize {
@@ -154,14 +176,19 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
     (start, start + if reached_end { rounds.len() - 1 } else { last_growth })
 }
 
-/// Whether the flights of `[first, after)` stand still: all within 3 segments of each other over any two rounds, and not
+/// By how much flights may differ and be the same: 3 segments, or in large ones what an ACK for many at once makes of them.
+fn alike(top: u64, mss: u64) -> u64 {
+    (3 * mss).max(top / 128)
+}
+
+/// Whether the flights of `[first, after)` stand still: all alike, and not
 /// rising by as much as congestion avoidance would (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
     let half = tops.len() / 2;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
-    high - low <= 3 * mss && rise <= 0.2 * mss as f64 * (tops.len() - half) as f64
+    high - low <= alike(high, mss) && rise <= 0.2 * mss as f64 * (tops.len() - half) as f64
 }
 
 /// Runs of rounds with the same flight, in order.
@@ -180,7 +207,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
         let (mut low, mut high) = (tops[first], tops[first]);
         while after < rounds.len() && rounds[after].resent == 0 {
             let (l, h) = (low.min(tops[after]), high.max(tops[after]));
-            if h - l > 3 * context.mss {
+            if h - l > alike(h, context.mss) {
                 break;
             }
             (low, high) = (l, h);
@@ -188,7 +215,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
         }
         let needed = if first > lost { PLATEAU_AFTER_LOSS } else { PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
-        let room_left = window.is_none_or(|window| window > high + 3 * context.mss);
+        let room_left = window.is_none_or(|window| window > high + alike(high, context.mss));
         let length: usize = rounds[first..after].iter().map(|round| round.merged as usize).sum();
         if length >= needed
             && high > context.mss

@@ -57,6 +57,7 @@ fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         room: Some(100_000),
         before_len: MSS,
         ran_dry: false,
+        with_payload: false,
         tail: false,
         idle: false,
         unseen: false,
@@ -216,7 +217,7 @@ prop_compose! {
         }).collect();
         let last_send = rounds.last().unwrap().start + ms(tail / 2);
         let mut gaps: Vec<Gap> = pauses.iter().map(|&(start, length, release, flags, late)| Gap {
-            zero_window: flags[0], recovering: flags[1], ran_dry: flags[2], tail: flags[2], idle: flags[3], last_ack: flags[4],
+            zero_window: flags[0], recovering: flags[1], ran_dry: flags[2], with_payload: flags[0], tail: flags[2], idle: flags[3], last_ack: flags[4],
             ack_late: ms(late), ..gap(ms(start).max(first), ms(start + length).max(first).min(last_send), release)
         }).filter(|gap| gap.end > gap.start).collect();
         gaps.sort_by_key(|gap| gap.start);

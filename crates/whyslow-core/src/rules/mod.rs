@@ -22,6 +22,7 @@ mod no_window_scaling;
 mod offload;
 mod one_direction;
 mod policer;
+mod protocol_window;
 mod receive_window;
 mod reordering;
 mod restart_after_idle;
@@ -83,6 +84,7 @@ const RULES: &[Rule] = &[
     offload::RULE,
     one_direction::RULE,
     policer::RULE,
+    protocol_window::RULE,
     receive_window::RULE,
     reordering::RULE,
     restart_after_idle::RULE,

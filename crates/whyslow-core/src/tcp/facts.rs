@@ -372,6 +372,8 @@ pub struct Gap {
     /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number of segments: the
     /// sender's buffer had run empty.
     pub ran_dry: bool,
+    /// Payload of the other side came with what ended it, or shortly before.
+    pub with_payload: bool,
     /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
     pub tail: bool,
     /// Nothing was in flight any more when it ended.

@@ -81,6 +81,8 @@ pub(super) struct SinceSend {
     pub(super) update: bool,
     /// It carried payload.
     pub(super) payload: bool,
+    /// One of them did.
+    pub(super) any_payload: bool,
     pub(super) late: Nanos,
     /// It left nothing outstanding.
     pub(super) emptied: bool,
@@ -507,6 +509,7 @@ impl Half {
             room: since.least_room,
             before_len: self.last_len,
             ran_dry: self.ran_dry,
+            with_payload: prompt && since.any_payload,
             tail: again.is_some_and(|again| again.tail),
             idle: is_idle,
             unseen,

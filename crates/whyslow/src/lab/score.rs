@@ -14,7 +14,6 @@ use whyslow_lab::truth::RunResult;
 
 /// Causes that one capture cannot tell apart: either is right for the other.
 const ALIKE: &[[&str; 2]] = &[
-    ["sender-cap", "protocol-window"],
     ["server-think", "proxy-split"],
     ["zero-window", "host-cpu"],
     // The special case is right for the general one.
@@ -216,7 +215,9 @@ mod tests {
         assert!(!is_right("slow-start", None, &[]));
         assert!(is_right("none", None, &[]) && is_right("none", Some("bandwidth"), &[]));
         assert!(!is_right("none", Some("loss"), &[]));
-        assert!(is_right("protocol-window", Some("sender-cap"), &[]));
+        assert!(
+            is_right("zero-window", Some("host-cpu"), &[]) && !is_right("protocol-window", Some("sender-cap"), &[])
+        );
         assert!(!is_right("bufferbloat", Some("bandwidth"), &[]), "a deep queue must be said");
     }
 

@@ -1,0 +1,74 @@
+//! The application's own protocol has a window, and it was full: the sender waits for a message of the receiver's program.
+//!
+//! ## What it is
+//! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the receiving program grants bytes by small
+//! messages, and the sending program stops when its credit is used up, however large TCP's windows are. The rate cannot exceed
+//! window / round trip.
+//!
+//! ## How it is recognised
+//! Four rounds or more whose flights are within 3 segments of each other and do not rise, with room in the receiver's window and nothing
+//! lost, as with `sender-cap`; and small payload of the receiver comes back with the ACKs that start the sender again, in seven of ten
+//! pauses or more. A plain download has no payload in that direction while it lasts.
+//!
+//! ## What it is confused with
+//! - `sender-cap`: a full send buffer is started again by pure ACKs.
+//! - `turn-taking`: each request waits for the whole answer; there is no fixed quota in flight.
+//! - `receive-window`: the flights reach the right edge of TCP's own window.
+//!
+//! ## The fix
+//! Raise the protocol's window in the receiving program: HTTP/2 `SETTINGS_INITIAL_WINDOW_SIZE` and WINDOW_UPDATE (nginx
+//! `http2_body_preread_size`, Envoy `initial_stream_window_size`, Go's and gRPC's initial window sizes); HPN-SSH, or several connections
+//! at a time; more outstanding reads for SFTP (`sftp -R`) and SMB.
+//!
+//! ## References
+//! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.
+
+use super::receive_window::frames_of;
+use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "protocol-window", source: include_str!("protocol_window.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = case.time(Limit::ProtocolWindow);
+    if !case.matters(lost, 0.2) {
+        return None;
+    }
+    let plateau = case.plateau()?;
+    let rtt = case.rtt()?;
+    let predicted = window_rate(plateau.bytes, rtt);
+    let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
+    let grants = case.transfer.gaps.iter().filter(|gap| gap.with_payload).count() as u64;
+    let summary = format!(
+        "the sender stopped at {} B in flight and went on when a message of the receiver's program came: {} B / {} = {}",
+        thousands(plateau.bytes),
+        thousands(plateau.bytes),
+        time(rtt),
+        rate(predicted),
+    );
+    let mut found = finding("protocol-window", lost, case.trust(if closes { 0.85 } else { 0.7 }), summary);
+    let frames = frames_of(case, Limit::ProtocolWindow);
+    found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
+    found.evidence.push(evidence("pauses that a message ended", grants as f64, "pauses", &frames));
+    if let Some(window) = plateau.window {
+        found.evidence.push(evidence("least TCP window of the receiver meanwhile", window as f64, "B", &[]));
+    }
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+    let target = ((2.0 * 100e6 / 8.0 * rtt.as_secs_f64()) as u64).div_ceil(65_536).max(1) * 65_536;
+    found.fix = fix(
+        Actor::Receiver,
+        format!(
+            "raise the window of the application's protocol (HTTP/2 stream and connection window, SSH channel, outstanding reads): 100 Mbit/s at this round trip needs {} B (2 × bandwidth × RTT)",
+            thousands(target)
+        ),
+        None,
+    );
+    found.settle = Some(format!(
+        "a program that answers each of {} with a message looks the same: see which program keeps the window, at either end",
+        count(plateau.bytes.div_ceil(case.context.mss), "segment")
+    ));
+    Some(found)
+}
