@@ -181,8 +181,8 @@ fn alike(top: u64, mss: u64) -> u64 {
     (3 * mss).max(top / 128)
 }
 
-/// Whether the flights of `[first, after)` stand still: all alike, and not
-/// rising by as much as congestion avoidance would (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
+/// Whether flights stand still: all alike, and not rising by as much as congestion avoidance would (half a segment a round,
+/// RFC 9438 section 4.3, and one RFC 5681).
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
     let half = tops.len() / 2;
