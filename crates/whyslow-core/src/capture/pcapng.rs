@@ -23,7 +23,7 @@ use time::Resolution;
 const HEAD: usize = 8;
 /// The length again, after it.
 const TAIL: usize = 4;
-/// As much of a section header as tells the byte order.
+/// As much of a section header as tells the byte order; the shortest block is as long.
 const SECTION_HEAD: usize = 12;
 /// No block is this long, but for packets of the link types that have no bounds of their own.
 const LONGEST: usize = 16 << 20;
@@ -115,14 +115,12 @@ impl PcapNg {
 
     /// What stands at the start of `bytes`. `longest` bounds the block that is believed.
     fn find(&self, bytes: &[u8], longest: usize) -> Found {
-        let Some(&head) = bytes.first_chunk::<HEAD>() else { return Found::Need(HEAD) };
-        let [t0, t1, t2, t3, l0, l1, l2, l3] = head;
+        // No block is shorter, and no verdict may depend on how many of these bytes came with this push.
+        let Some(&head) = bytes.first_chunk::<SECTION_HEAD>() else { return Found::Need(SECTION_HEAD) };
+        let [t0, t1, t2, t3, l0, l1, l2, l3, ..] = head;
         let mut order = self.order;
         let block_type = order.u32([t0, t1, t2, t3]);
         if block_type == kind::SECTION_HEADER {
-            if bytes.len() < SECTION_HEAD {
-                return Found::Need(SECTION_HEAD);
-            }
             match section_order(bytes) {
                 Some(declared) => order = declared,
                 None => return Found::Damaged("a section header has no byte-order magic number".to_owned()),
