@@ -1,0 +1,2 @@
+//! `whatif`: the same transfer with one limit removed.
+pub mod model;
