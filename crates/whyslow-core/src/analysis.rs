@@ -267,6 +267,9 @@ pub struct Transfer {
     pub rounds: Vec<Round>,
     /// How many rounds there were.
     pub rounds_total: u64,
+    /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It promises nothing (see
+    /// [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
+    pub model_s: Option<Nanos>,
     /// Partition of `duration_s`; the shares sum to 1.
     pub limits: Vec<LimitShare>,
     /// Limits in time order, for a timeline: runs of one limit, at most [`MAX_SPANS`].

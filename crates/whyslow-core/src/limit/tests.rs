@@ -53,6 +53,7 @@ fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         zero_window: false,
         recovering: false,
         ack_late: Nanos::ZERO,
+        sent: 0,
         in_flight: MSS,
         room: Some(100_000),
         before_len: MSS,

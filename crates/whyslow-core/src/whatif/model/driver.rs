@@ -252,6 +252,10 @@ impl<'a> Driver<'a> {
                         self.settle(Some(Limit::Timeout));
                         self.sender.start_over(self.now);
                     }
+                    Some(Silence::Idle) => {
+                        self.settle(None);
+                        self.sender.start_anew(self.scenario.sender.initial_window);
+                    }
                     _ => self.settle(None),
                 }
                 self.pause += 1;

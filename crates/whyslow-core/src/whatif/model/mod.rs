@@ -145,6 +145,8 @@ pub struct Pause {
 pub enum Silence {
     /// The program has nothing to send (or its peer, or a small segment, is waited for).
     Program,
+    /// The program has nothing to send for so long that the window starts over (RFC 5681 section 4.1).
+    Idle,
     /// The retransmission timer runs: afterwards the window is one segment.
     Timer,
 }

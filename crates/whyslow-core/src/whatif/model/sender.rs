@@ -31,6 +31,9 @@ struct Segment {
     delivered: (f64, Nanos),
 }
 
+/// Less than this part of a segment is not sent while something is outstanding.
+const CRUMB: u64 = 8;
+
 /// Why nothing is sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
@@ -239,8 +242,10 @@ impl Sender {
         }
         if self.sent + size > self.edge {
             let room = self.edge.saturating_sub(self.sent);
-            // RFC 1122 section 4.2.3.4: less than a segment only when nothing is outstanding.
-            return if self.in_flight == 0 && room > 0 { Ok(room) } else { Err(Held::Receiver) };
+            // Hosts cut their segments so that a small window is used up (Linux: to half of it); crumbs they keep back (RFC 9293
+            // section 3.8.6.2.1).
+            let useful = room >= self.mss / CRUMB || (room > 0 && self.in_flight == 0);
+            return if useful { Ok(room) } else { Err(Held::Receiver) };
         }
         if self.sent + size - self.acknowledged > self.cap && self.sent > self.acknowledged && !full {
             return Err(Held::Cap);
@@ -486,6 +491,11 @@ impl Sender {
         self.start_over(now);
         self.backoff += 1;
         None
+    }
+
+    /// After a long silence the window is the initial one again (RFC 5681 section 4.1).
+    pub(super) fn start_anew(&mut self, initial_window: f64) {
+        self.control.on_idle(initial_window);
     }
 
     /// The timer leaves a window of one segment.

@@ -30,9 +30,13 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
         print_fix(page, fix, context.transfer.map(|transfer| transfer.from));
     }
     if let Some(predicted) = finding.predicted_s {
-        let mut text = format!("about {}", units::seconds(predicted));
+        let mut text = units::seconds(predicted);
         if let Some(transfer) = context.transfer {
-            text += &format!(" instead of {}", units::seconds(transfer.duration_s));
+            let measured = units::seconds(transfer.duration_s);
+            text += &match transfer.model_s {
+                Some(model) => format!("   (model: {} as it is, measured {measured})", units::seconds(model)),
+                None => format!(" instead of {measured}"),
+            };
         }
         page.wrapped(&label("then"), Style::new(), &text);
     }

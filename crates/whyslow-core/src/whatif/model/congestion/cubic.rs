@@ -81,6 +81,11 @@ impl Control for Cubic {
         self.slow.window = 1.0;
     }
 
+    fn on_idle(&mut self, initial_window: f64) {
+        self.slow.start_anew(initial_window);
+        self.epoch = None;
+    }
+
     fn on_recovered(&mut self) {
         self.slow.window = self.slow.threshold;
     }

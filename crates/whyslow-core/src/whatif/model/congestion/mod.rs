@@ -58,6 +58,8 @@ pub(super) trait Control: std::fmt::Debug {
     fn on_loss(&mut self, now: Nanos);
     /// The retransmission timer fired.
     fn on_timeout(&mut self, now: Nanos);
+    /// Nothing was sent for longer than the timer.
+    fn on_idle(&mut self, _initial_window: f64) {}
     /// Recovery is over.
     fn on_recovered(&mut self) {}
     /// Segments that may be in flight.
@@ -100,6 +102,12 @@ struct SlowStart {
 impl SlowStart {
     fn is_on(&self) -> bool {
         self.window < self.threshold
+    }
+
+    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts over.
+    fn start_anew(&mut self, initial_window: f64) {
+        self.threshold = self.threshold.max(0.75 * self.window);
+        self.window = self.window.min(initial_window.max(1.0));
     }
 
     /// Grows, and returns the segments that are left for congestion avoidance.

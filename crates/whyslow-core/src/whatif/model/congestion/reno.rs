@@ -33,6 +33,10 @@ impl Control for Reno {
         self.0.window = 1.0;
     }
 
+    fn on_idle(&mut self, initial_window: f64) {
+        self.0.start_anew(initial_window);
+    }
+
     fn on_recovered(&mut self) {
         self.0.window = self.0.threshold;
     }
