@@ -280,6 +280,17 @@ pub struct Transfer {
     pub verdict: String,
 }
 
+impl Transfer {
+    /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.
+    pub fn model_fits(&self) -> Option<bool> {
+        let model = self.model_s?;
+        Some((model - self.duration_s).0.abs() as f64 <= MODEL_NEAR * self.duration_s.0 as f64)
+    }
+}
+
+/// A model must come this near to what was measured before it may promise anything.
+const MODEL_NEAR: f64 = 0.15;
+
 /// Most rounds listed of one transfer.
 pub const MAX_ROUNDS: usize = 64;
 /// Most spans in a transfer's timeline.

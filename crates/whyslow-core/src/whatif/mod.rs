@@ -17,8 +17,6 @@ use model::Scenario;
 pub const MOST_REPLAYS: usize = 64;
 /// Segments that all replays of an analysis may model together: about half a second of work.
 const MOST_WORK: u64 = 2_000_000;
-/// The modelled time must be this near to the measured one, or there is no promise.
-const NEAR: f64 = 0.15;
 /// A change that saves less than this share of the time is no promise either.
 const LEAST_GAIN: f64 = 0.02;
 
@@ -69,7 +67,7 @@ fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
     let measured = transfer.duration_s;
     let Some((fitted, modelled)) = replay.fit(work) else { return };
     transfer.model_s = Some(modelled);
-    if !is_near(modelled, measured) {
+    if transfer.model_fits() != Some(true) {
         return;
     }
     for finding in &mut transfer.findings {
@@ -81,11 +79,6 @@ fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
             finding.predicted_s = Some(predicted);
         }
     }
-}
-
-/// Whether a modelled time is near enough to the measured one: a fitted model must hold before it may promise.
-pub fn is_near(modelled: Nanos, measured: Nanos) -> bool {
-    (modelled - measured).0.abs() as f64 <= NEAR * measured.0 as f64
 }
 
 /// Takes the work of a simulation from what is left of it.

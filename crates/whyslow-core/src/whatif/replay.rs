@@ -165,7 +165,7 @@ impl Replay {
 fn pause(gap: &Gap, transfer: &TransferFacts, partition: &Partition, restarts: &[usize]) -> Option<(Pause, Limit)> {
     let length = gap.end - gap.start;
     let limit = limit_of(gap, partition)?;
-    let restarted = || restarts.iter().any(|&round| transfer.rounds.get(round).is_some_and(|r| r.start == gap.end));
+    let restarted = || restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
     let kind = match limit {
         // A probe leaves the window as it is; the timer leaves one segment of it.
         Limit::Timeout if gap.release == Release::Timer && !gap.tail => Silence::Timer,
@@ -180,6 +180,13 @@ fn pause(gap: &Gap, transfer: &TransferFacts, partition: &Partition, restarts: &
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
     let at = gap.sent.saturating_sub(transfer.seq.0).min(transfer.bytes()).saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
+}
+
+/// Whether the window began anew with the round that begins then: its flight is much smaller than one before it.
+fn starts_over(transfer: &TransferFacts, round: usize, at: Nanos) -> bool {
+    let before = transfer.rounds.iter().take(round).map(|round| round.in_flight).max();
+    let first = transfer.rounds.get(round).filter(|first| first.start == at);
+    before.zip(first).is_some_and(|(before, first)| first.in_flight * 2 <= before)
 }
 
 /// What held the sender for most of a pause, where that is no window of TCP.

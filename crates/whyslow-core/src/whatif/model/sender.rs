@@ -501,7 +501,7 @@ impl Sender {
     /// The timer leaves a window of one segment.
     pub(super) fn start_over(&mut self, now: Nanos) {
         self.control.on_timeout(now);
-        self.recovery = (!self.lost.is_empty()).then(|| Recovery {
+        self.recovery = (!self.lost.is_empty()).then_some(Recovery {
             until: self.segments.len(),
             by_timer: true,
             flight: 1.0,
