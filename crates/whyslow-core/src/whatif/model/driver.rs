@@ -134,8 +134,12 @@ impl<'a> Driver<'a> {
                 // Nothing can happen any more: no scenario leads here, but no scenario may hang either.
                 break;
             };
-            add(&mut self.stretch, limit, due.at - self.now);
-            self.last_limit = limit;
+            // While packets wait for the narrow link, that is what holds the transfer.
+            let carried =
+                if covers(limit) { (self.link.busy_until().min(due.at) - self.now).or_zero() } else { Nanos::ZERO };
+            add(&mut self.stretch, Limit::Bandwidth, carried);
+            add(&mut self.stretch, limit, due.at - self.now - carried);
+            self.last_limit = if carried > Nanos::ZERO { Limit::Bandwidth } else { limit };
             self.now = due.at;
             self.happen(due.event);
         }
@@ -285,7 +289,6 @@ impl<'a> Driver<'a> {
             _ if self.sender.is_recovering() => Limit::LossRecovery,
             Held::Cap => Limit::SenderCap,
             Held::Pace(_) => Limit::Pacing,
-            _ if self.link.is_busy(self.now) => Limit::Bandwidth,
             Held::Done => Limit::RoundTrip,
             Held::Receiver => Limit::ReceiveWindow,
             Held::Congestion if self.sender.in_slow_start() => Limit::SlowStart,
@@ -299,6 +302,11 @@ impl<'a> Driver<'a> {
             add(&mut self.limits, as_limit.unwrap_or(limit), time);
         }
     }
+}
+
+/// Limits behind which the path itself may stand.
+fn covers(limit: Limit) -> bool {
+    matches!(limit, Limit::RoundTrip | Limit::ReceiveWindow | Limit::SlowStart | Limit::CongestionAvoidance)
 }
 
 fn add(sums: &mut Vec<(Limit, Nanos)>, limit: Limit, time: Nanos) {

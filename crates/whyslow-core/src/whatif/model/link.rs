@@ -59,9 +59,9 @@ impl Link {
         self.one_way
     }
 
-    /// Whether packets wait for the narrow link.
-    pub(super) fn is_busy(&self, now: Nanos) -> bool {
-        self.busy > now
+    /// Until when packets wait for the narrow link.
+    pub(super) fn busy_until(&self) -> Nanos {
+        self.busy
     }
 
     fn is_lost(&mut self, from: u64, to: u64, first_copy: bool) -> bool {
