@@ -17,8 +17,6 @@ use crate::units::Nanos;
 pub struct Replay {
     fitted: Fitted,
     measured: Nanos,
-    /// Payload bits per second that the path may have carried at most.
-    rate: Option<f64>,
     /// A longer round trip that was typical, when a queue stood all the time.
     usual_rtt: Option<Nanos>,
     has_losses: bool,
@@ -103,7 +101,6 @@ impl Replay {
         Some(Self {
             fitted: Fitted { scenario, stalls, tail },
             measured: transfer.duration(),
-            rate: rate(transfer, steady),
             usual_rtt: usual_rtt(transfer, rtt),
             has_losses: !losses.is_empty(),
             needless: transfer.retransmitted.spurious > 0,
@@ -153,9 +150,6 @@ impl Replay {
         doubt(full && !self.needless, &|it| it.scenario.losses = Losses::NONE);
         if let Some(rtt) = self.usual_rtt {
             doubt(true, &|it| it.scenario.rtt = rtt);
-        }
-        if let Some(rate) = self.rate {
-            doubt(true, &|it| it.scenario.rate = Some(rate));
         }
         candidates
     }
@@ -293,12 +287,6 @@ fn window(transfer: &TransferFacts) -> Window {
         sent += round.bytes;
     }
     if steps.is_empty() { Window::Unlimited } else { Window::Seen(steps) }
-}
-
-/// The rate at which the path delivered at its best; none where a steady one is known already.
-fn rate(transfer: &TransferFacts, steady: Option<f64>) -> Option<f64> {
-    let spread = &transfer.acked_rate;
-    (steady.is_none() && spread.bins >= 4 && spread.p90 > 0.0).then_some(spread.p90)
 }
 
 /// The median of the rounds' round trips, where it is well above the least.
