@@ -78,12 +78,13 @@ impl Replay {
         // A window, too, gives a steady rate: what the path carried is known only where the path held it.
         let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
+        let cap = cap(transfer, partition);
         let sender = Sending {
             initial_window: initial_window(transfer, partition, mss),
-            threshold: threshold(transfer, partition, mss),
+            threshold: threshold(transfer, partition, cap, mss),
             growth: growth(transfer, partition),
             hystart: false,
-            cap: cap(transfer, partition),
+            cap,
             ..Sending::usual(Algorithm::Cubic)
         };
         let scenario = Scenario {
@@ -233,7 +234,7 @@ fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
 }
 
 /// Where doubling stopped though nothing was lost, segments.
-fn threshold(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
+fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
     let lost = first_loss(transfer);
     let base = &partition.shape.base;
     let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
@@ -244,6 +245,8 @@ fn threshold(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
     // Slow growth is growth: flights that stay the same are a cap's.
     let grows = flights.first().zip(flights.last()).is_some_and(|(first, last)| last.in_flight > first.in_flight);
     let flight = flights.first().filter(|_| run >= SLOW_ROUNDS && grows).map(|round| round.in_flight);
+    // Flights about as large as a cap are the cap's.
+    let flight = flight.filter(|flight| cap.is_none_or(|cap| cap > flight + flight / 4));
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
