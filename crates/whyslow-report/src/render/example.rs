@@ -149,6 +149,8 @@ pub fn analysis(connections: Vec<Connection>) -> Analysis {
         }],
         connections,
         findings: Vec::new(),
+        pairs: Vec::new(),
+        pairs_total: 0,
     }
 }
 
