@@ -445,9 +445,8 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<(u6
                 finding.evidence.push(Evidence {
                     frames: direction.lost_frames.first().copied().into_iter().collect(),
                     figure: format!(
-                        "of {} that this end of the connection sent again, those whose copy before never reached the other \
-                         capture",
-                        say::count(direction.resent, "segment")
+                        "of {} sent again, earlier copies that never arrived",
+                        say::thousands(direction.resent)
                     ),
                     value: direction.resent_for_loss as f64,
                     unit: "segments",

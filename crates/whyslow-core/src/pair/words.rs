@@ -14,6 +14,7 @@ pub(super) fn sentences(pair: &Pair) -> Vec<String> {
         sentences.push(proxied(proxy));
     } else {
         sentences.push(losses(&pair.directions));
+        sentences.extend(pair.directions.iter().filter_map(disorder));
         sentences.extend(pair.directions.iter().filter_map(unjudged));
         sentences.extend(pair.directions.iter().filter_map(lost_before));
         sentences.extend(pair.directions.iter().filter_map(resent));
@@ -51,6 +52,17 @@ fn losses(directions: &[PairDirection]) -> String {
         [] => "no packet was lost between the two captures".to_owned(),
         lost => format!("lost between the two captures: {}", lost.join(", ")),
     }
+}
+
+fn disorder(direction: &PairDirection) -> Option<String> {
+    let twice = (direction.duplicated > 0).then(|| format!("{} twice", say::thousands(direction.duplicated)));
+    let late = (direction.reordered > 0).then(|| {
+        let most = say::time(direction.reordered_s);
+        format!("{} after packets sent later, by {most} at most", say::thousands(direction.reordered))
+    });
+    let both: Vec<String> = twice.into_iter().chain(late).collect();
+    let to = name(direction.from.other());
+    (!both.is_empty()).then(|| format!("of the packets to the {to} arrived {}", both.join(", and ")))
 }
 
 /// What was sent before the other capture began, or after it ended.

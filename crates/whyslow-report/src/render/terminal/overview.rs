@@ -1,7 +1,7 @@
 //! Many connections: the causes by the time that they cost, then the connections that lost most.
 
 use super::finding::{self, Context};
-use super::{BOLD, CAUSE, DIM, GOOD, connection};
+use super::{BOLD, CAUSE, DIM, GOOD, connection, pair};
 use crate::ranking::{self, CauseCost};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
@@ -31,6 +31,11 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
     for told in worst.iter().take(top) {
         connection::print_header(page, told, Some(told.id));
         print_verdict(page, told);
+        analysis
+            .pairs
+            .iter()
+            .filter(|both| both.connections.contains(&told.id))
+            .for_each(|both| pair::print_short(page, both));
     }
     print_hint(page, worst.len().saturating_sub(top), worst.first().map(|first| first.id));
 }

@@ -55,6 +55,18 @@ fn many_connections_are_ranked() {
 }
 
 #[test]
+fn a_connection_in_two_captures_is_told_once_from_the_senders_end() {
+    let both = example::both_ends();
+    snapshot("both_ends", &both, brief);
+    let page = plain(&both, brief(100));
+    assert_eq!(page.matches("slow-start:").count(), 1);
+    // A connection that is asked for is told, whichever it is.
+    let mut other = both.clone();
+    other.connections.remove(1);
+    assert_eq!(plain(&other, full(100)).matches("slow-start:").count(), 1);
+}
+
+#[test]
 fn one_connection_in_full() {
     snapshot("full", &example::slow_start(), full);
     snapshot("full_damaged", &example::damaged(), full);
