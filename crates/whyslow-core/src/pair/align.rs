@@ -106,6 +106,8 @@ impl Part {
 pub(super) struct Match {
     pub sent: Part,
     pub arrived: u32,
+    /// As many arrived as were sent of those that nothing tells apart.
+    pub sure: bool,
 }
 
 /// One direction: what passed the capture nearer to its sender, and what of it reached the other.
@@ -209,7 +211,7 @@ pub(super) fn align(tracks: [&Track; 2], numbers: [[SeqNumber; 2]; 2], proxied: 
             aligned: &aligned,
             first,
             acked: acked.unwrap_or(0),
-            slack: Nanos(clock.round_trip / 20 + 200_000),
+            slack: Nanos(clock.round_trip / 100 + 100_000),
             proxied,
             way: Way { kept: kept[from], mss, ..Way::default() },
         };
@@ -378,7 +380,7 @@ impl Matcher<'_, '_> {
     ) {
         if self.proxied {
             if let ([x, ..], [y, ..]) = (sent, arrived) {
-                self.way.matches.push(Match { sent: Part::new(*x), arrived: y.rec });
+                self.way.matches.push(Match { sent: Part::new(*x), arrived: y.rec, sure: true });
             }
             return;
         }
@@ -423,31 +425,46 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Copies that nothing tells apart but when they passed: in order, each with the latest (or the earliest) that it may be
-    /// and that leaves enough for those after it.
+    /// Copies that nothing tells apart but when they passed. They stay in order. Of more that were sent than arrived, each
+    /// arrival has the latest that it may be: what was lost was sent again later. Of more that arrived, each sent one has
+    /// the earliest. So each has one at least as good as its true one, and none is left without.
     fn alike(&mut self, name: Identity, xs: &[(Identity, Copy)], ys: &[(Identity, Copy)]) {
-        let (mut i, mut j) = (0, 0);
-        let mut last_matched = false;
-        while let (Some((_, x)), Some((_, y))) = (xs.get(i), ys.get(j)) {
-            let (xs_left, ys_left) = (xs.len() - i, ys.len() - j);
-            let next_may_be = xs_left > ys_left && xs.get(i + 1).is_some_and(|(_, next)| self.may_be(next.rec, y.rec));
-            if next_may_be {
-                self.way.missing.push(Part::new(*x));
-                i += 1;
-            } else if self.may_be(x.rec, y.rec) {
-                self.way.matches.push(Match { sent: Part::new(*x), arrived: y.rec });
-                last_matched = true;
-                i += 1;
-                j += 1;
-            } else {
-                self.extra(name, last_matched, y.rec);
-                j += 1;
+        let sure = xs.len() == ys.len();
+        if xs.len() <= ys.len() {
+            let mut ys = ys.iter();
+            let mut again = false;
+            for (_, x) in xs {
+                let arrived = loop {
+                    match ys.next() {
+                        Some((_, y)) if !self.may_be(x.rec, y.rec) => self.extra(name, again, y.rec),
+                        other => break other,
+                    }
+                };
+                match arrived {
+                    Some((_, y)) => self.way.matches.push(Match { sent: Part::new(*x), arrived: y.rec, sure }),
+                    None => self.way.missing.push(Part::new(*x)),
+                }
+                again |= arrived.is_some();
+            }
+            for (_, y) in ys {
+                self.extra(name, again, y.rec);
+            }
+            return;
+        }
+        let mut xs = xs.iter().rev();
+        for (_, y) in ys.iter().rev() {
+            let sent = loop {
+                match xs.next() {
+                    Some((_, x)) if !self.may_be(x.rec, y.rec) => self.way.missing.push(Part::new(*x)),
+                    other => break other,
+                }
+            };
+            match sent {
+                Some((_, x)) => self.way.matches.push(Match { sent: Part::new(*x), arrived: y.rec, sure }),
+                None => self.extra(name, false, y.rec),
             }
         }
-        self.way.missing.extend(xs[i..].iter().map(|(_, copy)| Part::new(*copy)));
-        for (_, copy) in &ys[j..] {
-            self.extra(name, last_matched, copy.rec);
-        }
+        self.way.missing.extend(xs.map(|(_, x)| Part::new(*x)));
     }
 
     /// Arrived without having been sent: once more, where its name says that it is the one before, or else unseen.

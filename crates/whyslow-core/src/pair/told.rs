@@ -161,8 +161,8 @@ struct Direction<'a, 'b> {
     way: &'b Way,
     /// When the second capture ran, by the first capture's clock.
     running: (Nanos, Nanos),
-    /// Of what arrived, in the order of arriving: which packet, when, and how long it took.
-    arrivals: Vec<(u32, Nanos, Nanos)>,
+    /// Of what arrived, in the order of arriving: which packet, when, and how long it took where that is sure.
+    arrivals: Vec<(u32, Nanos, Option<Nanos>)>,
     again: [u64; 2],
     proxied: bool,
 }
@@ -181,14 +181,14 @@ impl<'a, 'b> Direction<'a, 'b> {
         let by_first = |time: Nanos| if second == 0 { time } else { aligned.clock.to_first(time) };
         // Of a packet that arrived as a part of a larger one, or in parts, its first byte counts.
         let mut seen = vec![false; aligned.placed[second].recs.len()];
-        let mut arrivals: Vec<(u32, u32, Nanos, Nanos)> = Vec::new();
+        let mut arrivals: Vec<(u32, u32, Nanos, Option<Nanos>)> = Vec::new();
         for m in &way.matches {
             if std::mem::replace(&mut seen[m.arrived as usize], true) {
                 continue;
             }
             let sent = aligned.time(first, aligned.placed[first].rec(m.sent.rec));
             let arrived = aligned.time(second, aligned.placed[second].rec(m.arrived));
-            arrivals.push((m.arrived, m.sent.rec, arrived, arrived - sent));
+            arrivals.push((m.arrived, m.sent.rec, arrived, m.sure.then(|| arrived - sent)));
         }
         arrivals.sort_unstable();
         Self {
@@ -204,7 +204,7 @@ impl<'a, 'b> Direction<'a, 'b> {
     }
 
     fn told(&self) -> PairDirection {
-        let mut delays: Vec<Nanos> = self.arrivals.iter().map(|&(.., delay)| delay).collect();
+        let mut delays: Vec<Nanos> = self.arrivals.iter().filter_map(|&(.., delay)| delay).collect();
         delays.sort_unstable();
         let least = delays.first().copied().unwrap_or_default();
         let mut told = PairDirection {
@@ -327,7 +327,7 @@ impl<'a, 'b> Direction<'a, 'b> {
             let sent = self.aligned.placed[self.first].rec(m.sent.rec).time;
             self.aligned.placed[second].rec(m.arrived).time - sent
         };
-        self.way.matches.iter().map(delay).min().map(millis)
+        self.way.matches.iter().filter(|m| m.sure).map(delay).min().map(millis)
     }
 }
 
