@@ -85,6 +85,8 @@ pub struct PairDirection {
     pub lost_share: f64,
     /// The first ones, in the first capture; at most [`MAX_LOST_FRAMES`].
     pub lost_frames: Vec<Frame>,
+    /// Packets that arrived with a wrong checksum: their receiver drops them, so they are among the lost ones.
+    pub damaged: u64,
     /// Packets of which it cannot be told: the second capture was not running, or the comparison had ended.
     pub unjudged: u64,
     /// Packets that are not in the second capture although what they hold was acknowledged there: it dropped them.
@@ -165,6 +167,12 @@ pub struct Change {
 pub struct Proxy {
     /// Which leg makes the other one wait; null where neither clearly does.
     pub slower: Option<End>,
+    /// What a byte waits on the leg that brings it: from the capture there to the proxy's ACK of it, over the least such time,
+    /// in the median, milliseconds.
+    pub before_ms: Option<f64>,
+    /// What it waits in the proxy and on the leg that takes it on: from that ACK to the other capture, over the least such
+    /// time, in the median, milliseconds.
+    pub behind_ms: Option<f64>,
     /// Share of the transfer's time for which the leg that brings the bytes found the proxy's window full, 0–1.
     pub full_share: f64,
     /// Share of the time for which the leg that takes them on had nothing to send, 0–1.

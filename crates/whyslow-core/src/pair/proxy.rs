@@ -1,16 +1,20 @@
 //! A proxy between two captures: which of its legs makes the other wait.
 //!
-//! Its two connections carry the same bytes. When the leg that takes the bytes on is the slower one, the proxy's buffers
-//! fill and it shuts its window to the leg that brings them; when the leg that brings them is, the other one has nothing to
-//! send. What the two captures say of these two states decides, and only where one of them clearly outweighs the other.
+//! Its two connections carry the same bytes. Each byte passes the capture next to its sender, is acknowledged by the proxy, and
+//! passes the other capture. Where the leg that takes the bytes on is the slower one, they wait after the ACK, in the proxy's
+//! buffers and behind them; where the leg that brings them is, they wait before it. Which of the two waits clearly outweighs
+//! the other decides, and where neither does, how long the proxy's window was full.
 
 use super::align::Aligned;
+use super::told::{millis, percentile};
 use crate::analysis::{End, Limit, Proxy, Transfer};
 use crate::units::Nanos;
 
 /// Share of the time that one state must have, and by how much it must outweigh the other.
 const MOSTLY: f64 = 0.3;
 const OUTWEIGHS: f64 = 2.0;
+/// A shorter wait is no sign of anything.
+const WORTH: Nanos = Nanos::from_millis(5);
 
 /// What the proxy does with the direction that carried most. `transfers` are those of the two captures.
 pub(super) fn told(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
@@ -20,15 +24,49 @@ pub(super) fn told(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy 
     let brings = aligned.nearer(from);
     let full = share(transfers[brings], sender, &[Limit::ReceiveWindow, Limit::ZeroWindow]);
     let empty = share(transfers[1 - brings], sender, &[Limit::Application]);
-    let slower = if full >= MOSTLY && full >= OUTWEIGHS * empty {
-        Some(receiver)
-    } else if empty >= MOSTLY && empty >= OUTWEIGHS * full {
-        Some(sender)
-    } else {
-        None
+    let waits = waits(aligned, from, brings);
+    let outweighs = |one: Nanos, other: Nanos| one >= WORTH && one.0 as f64 >= OUTWEIGHS * other.0 as f64;
+    let slower = match waits {
+        Some((before, behind)) if outweighs(behind, before) => Some(receiver),
+        Some((before, behind)) if outweighs(before, behind) => Some(sender),
+        _ if full >= MOSTLY && full >= OUTWEIGHS * empty => Some(receiver),
+        _ if empty >= MOSTLY && empty >= OUTWEIGHS * full => Some(sender),
+        _ => None,
     };
     let (held_bytes, held_most_bytes) = held(aligned, from, brings);
-    Proxy { slower, full_share: full, empty_share: empty, held_bytes, held_most_bytes }
+    Proxy {
+        slower,
+        before_ms: waits.map(|(before, _)| millis(before)),
+        behind_ms: waits.map(|(_, behind)| millis(behind)),
+        full_share: full,
+        empty_share: empty,
+        held_bytes,
+        held_most_bytes,
+    }
+}
+
+/// The median waits before the proxy's ACK and after it, each over the least one.
+fn waits(aligned: &Aligned<'_>, from: usize, first: usize) -> Option<(Nanos, Nanos)> {
+    let placed = &aligned.placed[first];
+    let mut acks: Vec<(i64, Nanos)> = Vec::new();
+    for (rec, &(_, ack)) in placed.recs.iter().zip(&placed.at) {
+        let higher = acks.last().is_none_or(|&(high, _)| ack > high);
+        if rec.from != from && rec.ack.is_some() && higher {
+            acks.push((ack, aligned.time(first, rec)));
+        }
+    }
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    for m in &aligned.ways[from].matches {
+        let acknowledged = acks.partition_point(|&(ack, _)| ack < m.sent.end);
+        let Some(&(_, at)) = acks.get(acknowledged) else { continue };
+        before.push(at - aligned.time(first, placed.rec(m.sent.rec)));
+        behind.push(aligned.time(1 - first, aligned.placed[1 - first].rec(m.arrived)) - at);
+    }
+    let median = |mut waits: Vec<Nanos>| {
+        waits.sort_unstable();
+        Some(percentile(&waits, 0.5)? - *waits.first()?)
+    };
+    Some((median(before)?, median(behind)?))
 }
 
 /// Share of the time under these limits, over the transfers of one sender.

@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 
 /// Of the payload of the capture that has less of it, what must be in the other for two connections to be one.
 const LEAST_SHARED: f64 = 0.3;
+/// A drift that is known less exactly is not known: clocks drift by up to 100 millionths.
+const MOST_ERROR: f64 = 100e-6;
 /// Data that waits for its ACK, remembered at once.
 const MOST_WAITING: usize = 4096;
 /// Where more than this share of the packets came twice, the capture took them twice.
@@ -145,10 +147,11 @@ fn clock(aligned: &Aligned<'_>, order: [usize; 2], found: &Found) -> PairClock {
     let at_start = clock.offset as f64 + clock.drift * (found.marks[0].time.0.0 - clock.zero) as f64;
     let sign = if order[0] == 0 { 1.0 } else { -1.0 };
     let millionths = |value: f64| (value * 1e7).round() / 10.0;
+    let error = clock.drift_error.filter(|error| *error <= MOST_ERROR);
     PairClock {
         offset_s: Nanos((sign * at_start).round() as i64),
-        drift_ppm: clock.drift_error.map(|_| millionths(sign * clock.drift) + 0.0),
-        drift_error_ppm: clock.drift_error.map(|error| millionths(error).max(0.1)),
+        drift_ppm: error.map(|_| millionths(sign * clock.drift) + 0.0),
+        drift_error_ppm: error.map(|error| millionths(error).max(0.1)),
     }
 }
 
@@ -163,7 +166,9 @@ struct Direction<'a, 'b> {
     running: (Nanos, Nanos),
     /// Of what arrived, in the order of arriving: which packet, when, and how long it took where that is sure.
     arrivals: Vec<(u32, Nanos, Option<Nanos>)>,
+    /// Packets that came twice, and those with a wrong checksum, in the first capture and in the second.
     again: [u64; 2],
+    damaged: [u64; 2],
     proxied: bool,
 }
 
@@ -199,6 +204,7 @@ impl<'a, 'b> Direction<'a, 'b> {
             running: (by_first(times[second].0), by_first(times[second].1)),
             arrivals: arrivals.into_iter().map(|(_, sent, arrived, delay)| (sent, arrived, delay)).collect(),
             again: [first, second].map(|which| tracks[which].again[from]),
+            damaged: [first, second].map(|which| tracks[which].damaged[from]),
             proxied,
         }
     }
@@ -216,6 +222,7 @@ impl<'a, 'b> Direction<'a, 'b> {
             lost_bytes: 0,
             lost_share: 0.0,
             lost_frames: Vec::new(),
+            damaged: self.damaged[1].saturating_sub(self.damaged[0]),
             unjudged: 0,
             uncaptured: 0,
             unseen_before: 0,
@@ -332,7 +339,7 @@ impl<'a, 'b> Direction<'a, 'b> {
 }
 
 /// Milliseconds, to the microsecond.
-fn millis(time: Nanos) -> f64 {
+pub(super) fn millis(time: Nanos) -> f64 {
     (time.as_millis_f64() * 1000.0).round() / 1000.0
 }
 
@@ -342,7 +349,7 @@ fn one_way(sorted: &[Nanos], base: Nanos) -> OneWay {
     OneWay { min: at(0.0), p50: at(0.5), p95: at(0.95), samples: sorted.len() as u64 }
 }
 
-fn percentile(sorted: &[Nanos], share: f64) -> Option<Nanos> {
+pub(super) fn percentile(sorted: &[Nanos], share: f64) -> Option<Nanos> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get((last as f64 * share).round() as usize).copied()
 }

@@ -92,6 +92,8 @@ pub struct Track {
     pub(super) offers: [Option<Offer>; 2],
     /// Packets of each direction that came a second time.
     pub(super) again: [u64; 2],
+    /// Packets of each direction with a wrong checksum.
+    pub(super) damaged: [u64; 2],
     /// Packets that found no room.
     pub(super) beyond: u64,
     recent: [VecDeque<Rec>; 2],
@@ -102,6 +104,11 @@ pub struct Track {
 impl Track {
     fn push(&mut self, segment: &Segment<'_>, time: Nanos, frame: Frame) {
         let from = usize::from(self.client != Some((segment.src, segment.src_port)));
+        if segment.checksum == Checksum::Bad {
+            // The receiver drops it.
+            self.damaged[from] += 1;
+            return;
+        }
         let rec = Rec::new(segment, from, time, frame);
         if self.beyond > 0 || self.recs.len() >= self.most {
             // From here on nothing is kept, so that what is held ends at one instant.
@@ -174,9 +181,6 @@ impl Sink for Watch {
         // The same table with the same segments gives the same numbers as the first pass.
         let routed = self.table.route(&segment, packet.time, &mut self.gone);
         self.gone.clear();
-        if segment.checksum == Checksum::Bad {
-            return;
-        }
         if let Some(track) = self.tracks.get_mut(&(routed.id.0 + 1)) {
             let file = u16::try_from(self.captures.saturating_sub(1)).ok();
             track.push(&segment, packet.time, Frame { file, number: packet.frame });

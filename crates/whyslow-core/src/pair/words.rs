@@ -55,14 +55,18 @@ fn losses(directions: &[PairDirection]) -> String {
 }
 
 fn disorder(direction: &PairDirection) -> Option<String> {
-    let twice = (direction.duplicated > 0).then(|| format!("{} twice", say::thousands(direction.duplicated)));
-    let late = (direction.reordered > 0).then(|| {
-        let most = say::time(direction.reordered_s);
-        format!("{} after packets sent later, by {most} at most", say::thousands(direction.reordered))
-    });
-    let both: Vec<String> = twice.into_iter().chain(late).collect();
-    let to = name(direction.from.other());
-    (!both.is_empty()).then(|| format!("of the packets to the {to} arrived {}", both.join(", and ")))
+    let arrived =
+        |packets: u64, how: &str| (packets > 0).then(|| format!("{} arrived {how}", say::count(packets, "packet")));
+    let late = format!("after ones sent later, by {} at most", say::time(direction.reordered_s));
+    let said: Vec<String> = [
+        arrived(direction.duplicated, "twice"),
+        arrived(direction.reordered, &late),
+        arrived(direction.damaged, "with a wrong checksum, which counts as lost"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!said.is_empty()).then(|| format!("on the way to the {}: {}", name(direction.from.other()), said.join("; ")))
 }
 
 /// What was sent before the other capture began, or after it ended.
@@ -167,10 +171,13 @@ fn round_trip(legs: &[Leg]) -> Option<String> {
 fn proxied(proxy: &Proxy) -> String {
     let share = |value: f64| format!("{:.0} % of the time", value * 100.0);
     let held = format!("it and the path held {} B typically", say::thousands(proxy.held_bytes));
+    let wait = |value: Option<f64>| say::time(Nanos::from_secs_f64(value.unwrap_or_default() / 1e3));
     let figures = format!(
-        "its window to the sender was full for {}, and it had nothing to send on for {}; {held}",
-        share(proxy.full_share),
-        share(proxy.empty_share)
+        "typically a byte waits {} before the proxy acknowledges it and {} after that; its window to the sender was full for \
+         {}; {held}",
+        wait(proxy.before_ms),
+        wait(proxy.behind_ms),
+        share(proxy.full_share)
     );
     match proxy.slower {
         Some(end) => format!("a proxy stands between, and the {}'s leg makes the other wait: {figures}", name(end)),

@@ -365,6 +365,7 @@ pub fn both_ends() -> Analysis {
         lost_bytes: lost * 1_428,
         lost_share: lost as f64 / sent as f64,
         lost_frames: (0..lost.min(16)).map(|n| Frame { file: Some(1), number: 40 + n * 11 }).collect(),
+        damaged: 0,
         unjudged: 0,
         uncaptured: 0,
         unseen_before: 0,
@@ -418,6 +419,8 @@ pub fn everything() -> Analysis {
     pairs[0].clock = None;
     pairs[0].proxy = Some(Proxy {
         slower: Some(End::Client),
+        before_ms: Some(0.4),
+        behind_ms: None,
         full_share: 0.6,
         empty_share: 0.0,
         held_bytes: 65_536,

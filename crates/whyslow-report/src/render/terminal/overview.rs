@@ -5,6 +5,7 @@ use super::{BOLD, CAUSE, DIM, GOOD, connection, pair};
 use crate::ranking::{self, CauseCost};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
+use std::collections::HashSet;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::units::Nanos;
 
@@ -28,14 +29,15 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
         page.gap();
         finding::print(page, spanning, &Context::default());
     }
+    let mut said = HashSet::new();
     for told in worst.iter().take(top) {
         connection::print_header(page, told, Some(told.id));
         print_verdict(page, told);
-        analysis
-            .pairs
-            .iter()
-            .filter(|both| both.connections.contains(&told.id))
-            .for_each(|both| pair::print_short(page, both));
+        for both in analysis.pairs.iter().filter(|both| both.connections.contains(&told.id)) {
+            if said.insert(both.connections) {
+                pair::print_short(page, both);
+            }
+        }
     }
     print_hint(page, worst.len().saturating_sub(top), worst.first().map(|first| first.id));
 }

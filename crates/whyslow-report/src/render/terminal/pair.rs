@@ -16,10 +16,10 @@ const FRAMES: usize = 6;
 /// The analysis without the connections that another capture, nearer to the sender, tells of too.
 pub(super) fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
     let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
-    let told: HashSet<u64> = analysis.pairs.iter().map(|pair| pair.told).filter(|id| ids.contains(id)).collect();
-    let repeats: HashSet<u64> = analysis
-        .pairs
-        .iter()
+    // The two connections of a proxy have findings of their own.
+    let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
+    let told: HashSet<u64> = pairs().map(|pair| pair.told).filter(|id| ids.contains(id)).collect();
+    let repeats: HashSet<u64> = pairs()
         .filter(|pair| told.contains(&pair.told))
         .flat_map(|pair| pair.connections)
         .filter(|id| !told.contains(id))
@@ -47,10 +47,12 @@ pub(super) fn print(page: &mut Page, pair: &Pair) {
         MatchedBy::SequenceNumbers => "the same connection, by its sequence numbers and segments",
         MatchedBy::Payload => "two connections of a proxy, by their amounts of payload",
     };
-    let text = format!(
-        "{what}, in captures {client} (nearer to the client) and {server} (nearer to the server). All else is told from \
-         where the sender is; --connection {other} tells what the other capture shows."
-    );
+    let mut text = format!("{what}, in captures {client} (nearer to the client) and {server} (nearer to the server).");
+    if pair.proxy.is_none() {
+        text += &format!(
+            " All else is told from where the sender is; --connection {other} tells what the other capture shows."
+        );
+    }
     page.hanging(&head, Style::new(), &text, None, 4);
     if pair.proxy.is_none() {
         print_ways(page, pair);
