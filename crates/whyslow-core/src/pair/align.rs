@@ -12,8 +12,9 @@ use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
-/// Cells for each packet, beyond which a capture was made to be tangled.
-const MOST_CELLS: usize = 64;
+/// Cells in one capture for each packet in both, beyond which these were made to be tangled: a cell ends where a segment of
+/// either ends, and is sent again now and then.
+const MOST_CELLS: usize = 3;
 /// A jump over more than this is no progress of a sender.
 const MOST_JUMP: i64 = 1 << 30;
 /// Payload of a segment on Ethernet.
@@ -253,8 +254,8 @@ fn copies_of(placed: &[Placed<'_>; 2], from: Side, proxied: bool) -> Result<[Vec
     cuts.sort_unstable();
     cuts.dedup();
     let mut copies = [Vec::new(), Vec::new()];
+    let room = (indices[0].len() + indices[1].len()).saturating_mul(MOST_CELLS).saturating_add(65_536);
     for (which, copies) in copies.iter_mut().enumerate() {
-        let room = indices[which].len().saturating_mul(MOST_CELLS).saturating_add(65_536);
         for &rec in &indices[which] {
             let (start, end) = placed[which].bytes(rec);
             if start == end {

@@ -54,12 +54,12 @@ pub fn page(analysis: &Analysis, view: View) -> String {
         connections if view.full => {
             for connection in connections {
                 connection::print_full(&mut page, connection);
-                both(connection.id).for_each(|both| pair::print(&mut page, both));
+                both(connection.id).for_each(|both| pair::print(&mut page, both, connection.id));
             }
         }
         [connection] => {
             connection::print(&mut page, connection);
-            both(connection.id).for_each(|both| pair::print(&mut page, both));
+            both(connection.id).for_each(|both| pair::print(&mut page, both, connection.id));
         }
         _ => overview::print(&mut page, analysis, view.top),
     }

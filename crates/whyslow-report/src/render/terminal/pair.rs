@@ -34,11 +34,11 @@ pub(super) fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
     Cow::Owned(once)
 }
 
-/// What is told of a connection in two captures, in full.
-pub(super) fn print(page: &mut Page, pair: &Pair) {
+/// What is told of a connection in two captures, in full, beside that of `shown`, one of the two.
+pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {
     page.gap();
     let [client, server] = pair.captures.map(|capture| capture + 1);
-    let other = pair.connections.iter().find(|id| **id != pair.told).copied().unwrap_or(pair.told);
+    let other = pair.connections.iter().find(|id| **id != shown).copied().unwrap_or(shown);
     let head = Line::new().pad(2).styled(BOLD, "both ends: ");
     let what = match pair.matched_by {
         MatchedBy::Addresses => "the same connection",
@@ -48,11 +48,15 @@ pub(super) fn print(page: &mut Page, pair: &Pair) {
         MatchedBy::Payload => "two connections of a proxy, by their amounts of payload",
     };
     let mut text = format!("{what}, in captures {client} (nearer to the client) and {server} (nearer to the server).");
-    if pair.proxy.is_none() {
-        text += &format!(
-            " All else is told from where the sender is; --connection {other} tells what the other capture shows."
-        );
-    }
+    text += &match () {
+        () if pair.proxy.is_some() => format!(" --connection {other} tells of the other one."),
+        () if shown == pair.told => {
+            format!(
+                " All else is told from where the sender is; --connection {other} tells what the other capture shows."
+            )
+        }
+        () => format!(" --connection {other} tells it from where the sender is."),
+    };
     page.hanging(&head, Style::new(), &text, None, 4);
     if pair.proxy.is_none() {
         print_ways(page, pair);
