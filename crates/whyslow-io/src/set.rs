@@ -159,12 +159,13 @@ impl Sink for Glance {
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         if segment.flags.has(Flags::SYN) {
-            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint. Where it
-            // has a timestamp, address translation on the way does not hide that it is the same.
+            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint. Its
+            // addresses are no part of it where it has either, for they may be translated on the way.
             let stamps = segment.options.timestamps;
-            let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port, segment.ip_id);
-            let ends = Some(ends).filter(|_| stamps.is_none());
-            let numbers = (segment.seq.0, segment.ack.0, segment.flags.0, stamps);
+            let id = segment.ip_id.filter(|id| *id != 0 && stamps.is_none());
+            let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
+            let ends = Some(ends).filter(|_| stamps.is_none() && id.is_none());
+            let numbers = (segment.seq.0, segment.ack.0, segment.flags.0, stamps, id);
             self.syns.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one((ends, numbers)));
         }
     }

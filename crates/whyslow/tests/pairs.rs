@@ -186,8 +186,10 @@ fn address_translation_hides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let [client, server] = ends("loss");
     let plain = pair(&[client.clone(), server.clone()]);
-    // 10.77.0.1:P becomes 203.0.113.7:P+1 at the server, whose packets come over two hops. Checksums are the network's.
-    let translated = rewritten(&server, &folder, |_, packet| {
+    // 10.77.0.1:P becomes 203.0.113.7:P+1 at the server, whose packets come over two hops, and whose clock is an hour ahead:
+    // it follows the client's capture in time, and is no part of it. Checksums are the network's.
+    let translated = rewritten(&server, &folder, |time, packet| {
+        *time += 3_600_000_000_000;
         let (ip, tcp) = (14, 34);
         let is_client = packet[ip + 12..ip + 16] == [10, 77, 0, 1];
         let (address, port) = if is_client { (ip + 12, tcp) } else { (ip + 16, tcp + 2) };
@@ -203,6 +205,51 @@ fn address_translation_hides_nothing() {
         nat["changes"].as_array().unwrap().iter().map(|c| (c["what"].clone(), c["count"].clone())).collect();
     assert_eq!(changes, [("addresses".into(), 1.into()), ("ttl".into(), 730.into())]);
     assert!(nat["changes"][1]["detail"].as_str().unwrap().contains("2 routers between"));
+}
+
+/// The first bytes of a pcap and its records from one to the next.
+fn cut(path: &Path, to: PathBuf, records: std::ops::Range<usize>) -> PathBuf {
+    let bytes = std::fs::read(path).unwrap();
+    let (mut part, mut at, mut index) = (bytes[..24].to_vec(), 24, 0);
+    while at < bytes.len() {
+        let end = at + 16 + u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+        if records.contains(&index) {
+            part.extend(&bytes[at..end]);
+        }
+        (at, index) = (end, index + 1);
+    }
+    std::fs::write(&to, part).unwrap();
+    to
+}
+
+#[test]
+fn rotation_sets_of_both_ends_are_paired_as_wholes() {
+    let folder = tempfile::tempdir().unwrap();
+    let [client, server] = ends("loss");
+    let plain = pair(&[client.clone(), server.clone()]);
+    let part = |path: &Path, name: &str, records| cut(path, folder.path().join(name), records);
+    let files = [
+        part(&server, "east2.pcap", 700..9_999),
+        part(&client, "west2.pcap", 600..1_000),
+        part(&client, "west1.pcap", 0..600),
+        part(&server, "east1.pcap", 0..700),
+        part(&client, "west3.pcap", 1_000..9_999),
+    ];
+    let whole = pair(&files);
+    assert_eq!(without_clocks(&whole), without_clocks(&plain));
+    assert_eq!(whole["connections"], serde_json::json!([1, 2]));
+    // Frames are numbered within their files: the client's three come first, and the server's are the fourth and the fifth.
+    let frames = |pair: &Value| pair["directions"][1]["lost_frames"].clone();
+    let moved: Vec<String> = frames(&plain)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|frame| {
+            let number: u64 = frame.as_str().unwrap().strip_prefix("2:").unwrap().parse().unwrap();
+            if number <= 700 { format!("4:{number}") } else { format!("5:{}", number - 700) }
+        })
+        .collect();
+    assert_eq!(frames(&whole), serde_json::json!(moved));
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
             }
         }
     }
+    pair::print_sum(page, &analysis.pairs);
     print_hint(page, worst.len().saturating_sub(top), worst.first().map(|first| first.id));
 }
 

@@ -6,7 +6,7 @@ use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use whyslow_core::analysis::{Analysis, Change, End, MatchedBy, Pair, PairClock};
+use whyslow_core::analysis::{Analysis, Change, End, MatchedBy, Pair, PairClock, PairDirection};
 
 /// Changes of the path that are listed.
 const CHANGES: usize = 8;
@@ -93,6 +93,23 @@ pub(super) fn print_short(page: &mut Page, pair: &Pair) {
     if let Some(first) = pair.summary.first() {
         page.wrapped(&label("both"), Style::new(), &format!("{first} (captures {})", places(pair)));
     }
+}
+
+/// Of several connections in two captures, what was lost between these.
+pub(super) fn print_sum(page: &mut Page, pairs: &[Pair]) {
+    let ways = || pairs.iter().filter(|pair| pair.proxy.is_none()).flat_map(|pair| &pair.directions);
+    if pairs.len() < 2 || ways().next().is_none() {
+        return;
+    }
+    let sum = |figure: fn(&PairDirection) -> u64| ways().map(figure).fold(0, u64::saturating_add);
+    let text = format!(
+        "{} are in two captures: of {} between these {} were lost (--connection ID tells which)",
+        units::count(pairs.len() as u64, "connection"),
+        units::count(sum(|way| way.sent), "packet"),
+        units::thousands(sum(|way| way.lost))
+    );
+    page.gap();
+    page.wrapped(&Line::new().styled(BOLD, "both ends: "), Style::new(), &text);
 }
 
 fn places(pair: &Pair) -> String {

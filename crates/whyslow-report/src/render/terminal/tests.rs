@@ -60,6 +60,15 @@ fn a_connection_in_two_captures_is_told_once_from_the_senders_end() {
     snapshot("both_ends", &both, brief);
     let page = plain(&both, brief(100));
     assert_eq!(page.matches("slow-start:").count(), 1);
+    // Of many, the sum is told too.
+    let mut many = both.clone();
+    let (mut pair, mut connection) = (both.pairs[0].clone(), both.connections[1].clone());
+    (connection.id, pair.connections, pair.told) = (3, [3, 4], 3);
+    many.connections.push(connection);
+    many.pairs.push(pair);
+    let page = plain(&many, brief(100));
+    assert!(page.contains("2 connections are in two captures: of 1,430 packets between these 24 were lost"), "{page}");
+    assert_eq!(page.matches("both    lost between").count(), 2, "{page}");
     // A connection that is asked for is told, whichever it is.
     let mut other = both.clone();
     other.connections.remove(1);
