@@ -152,7 +152,7 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Its name: `addresses`, `sequence-numbers`, `ttl`, `mss`, `window-scale`, `sack`, `timestamps`, `timestamp-values`,
-    /// `ip-id`, `window`, `ecn`, `ce-marks`, `split`, `merged`.
+    /// `ip-id`, `window`, `ecn`, `ce-marks`, `resets`, `split`, `merged`.
     pub what: &'static str,
     /// In the packets of which end; null for both.
     pub from: Option<End>,

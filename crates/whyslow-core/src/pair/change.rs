@@ -7,7 +7,7 @@ use crate::analysis::{Change, End};
 use crate::flow::Side;
 use crate::rules::say;
 use crate::tcp::facts::Offer;
-use crate::units::SeqNumber;
+use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub(super) fn told(
     found: &Found,
     numbers: [[SeqNumber; 2]; 2],
     tracks: [&Track; 2],
+    times: [(Nanos, Nanos); 2],
 ) -> Vec<Change> {
     let near_client = aligned.nearer(0);
     let mut changes = Vec::new();
@@ -39,6 +40,7 @@ pub(super) fn told(
             options(from, sent, arrived, &mut changes);
         }
         packets(aligned, from, &mut changes);
+        resets(aligned, from, times[first], &mut changes);
     }
     changes
 }
@@ -148,6 +150,30 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
         merged.0,
         cut("put together", merged, way.mss, "by the receiving host, before its capture (GRO, LRO)"),
     );
+}
+
+/// Resets that arrived although their sender's side was captured and sent none: a middlebox made them.
+fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &mut Vec<Change>) {
+    let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));
+    let by_first = |time: Nanos| if first == 0 { time } else { aligned.clock.to_first(time) };
+    let running = by_first(running.0)..=by_first(running.1);
+    let delay = Nanos(aligned.clock.round_trip / 2);
+    let made = aligned.ways[from]
+        .unseen
+        .iter()
+        .map(|&rec| aligned.placed[second].rec(rec))
+        .filter(|rec| rec.flags.has(Flags::RST) && running.contains(&(aligned.time(second, rec) - delay)));
+    let frames: Vec<String> = made.map(|rec| rec.frame.to_string()).collect();
+    if let Some(frame) = frames.first() {
+        let count = frames.len() as u64;
+        let what = say::count(count, "reset");
+        changes.push(Change {
+            what: "resets",
+            from: Some(end(from)),
+            count,
+            detail: format!("{what} (first in frame {frame}) that it did not send: something in the middle did"),
+        });
+    }
 }
 
 /// Segments that arrived as several, and those that arrived as a part of one; of each how many are no offload's.

@@ -228,6 +228,44 @@ fn what_a_capture_dropped_is_not_lost() {
     assert!(pair.caveats.iter().any(|caveat| caveat.contains("is not complete")), "{:?}", pair.caveats);
 }
 
+#[test]
+fn what_the_senders_capture_dropped_is_said() {
+    let [client, mut server] = Path::default().run();
+    let data =
+        server.iter().enumerate().filter(|(_, (_, packet))| packet.len == MSS).map(|(index, _)| index).nth(40).unwrap();
+    server.drain(data..data + 2);
+    let pair = both(&[client, server], &View::default(), &View::default());
+    assert_eq!((ways(&pair).1.unseen_before, ways(&pair).1.lost), (2, 0), "{pair:#?}");
+    assert!(
+        pair.caveats.iter().any(|caveat| caveat.contains("nearer to the server does not have")),
+        "{:?}",
+        pair.caveats
+    );
+}
+
+#[test]
+fn a_reset_that_nobody_sent_is_the_middles() {
+    let [client, mut server] = Path::default().run();
+    let reset = |time: i64| {
+        let flags = crate::wire::Flags::RST;
+        (time, Pkt { from: 0, seq: 101, ack: 0, len: 0, flags, stamp: 0, echo: 0, id: 1 })
+    };
+    let has_reset = |pair: &Pair| pair.changes.iter().any(|change| change.what == "resets");
+    // After all that the client's capture has, none can be told to be made.
+    let mut late = server.clone();
+    late.push(reset(5_000 * MS));
+    assert!(!has_reset(&both(&[client.clone(), late], &View::default(), &View::default())));
+    server.push(reset(100 * MS));
+    server.sort_by_key(|(time, _)| *time);
+    let pair = both(&[client.clone(), server.clone()], &View::default(), &View::default());
+    assert!(has_reset(&pair), "{:#?}", pair.changes);
+    // One that the client sent is not.
+    let mut client = client;
+    client.push(reset(90 * MS));
+    client.sort_by_key(|(time, _)| *time);
+    assert!(!has_reset(&both(&[client, server], &View::default(), &View::default())));
+}
+
 /// The two connections of a proxy in the middle: other numbers, other segments, the same bytes later.
 fn proxied(server: &[(i64, Pkt)]) -> Seen {
     let [client, _] = Path { every: 5 * MS, ..Path::default() }.run();

@@ -73,7 +73,7 @@ pub fn compare(
         matched_by: by,
         clock: Some(clock(&aligned, order, found)),
         legs: legs(&aligned, order, &directions),
-        changes: if proxied { Vec::new() } else { change::told(&aligned, found, numbers, tracks) },
+        changes: if proxied { Vec::new() } else { change::told(&aligned, found, numbers, tracks, times) },
         directions,
         proxy,
         summary: Vec::new(),
@@ -85,6 +85,13 @@ pub fn compare(
              capture is not complete, and packets without payload that it lacks may not have been lost",
             say::count(direction.uncaptured, "packet"),
             words::name(direction.from)
+        ));
+    }
+    for direction in pair.directions.iter().filter(|direction| direction.unseen_before > 0) {
+        pair.caveats.push(format!(
+            "{} from the {who} arrived that the capture nearer to the {who} does not have: that capture is not complete",
+            say::count(direction.unseen_before, "packet"),
+            who = words::name(direction.from)
         ));
     }
     pair.summary = words::sentences(&pair);
@@ -144,7 +151,8 @@ fn teller(found: &Found, aligned: &Aligned<'_>, connections: [&Connection; 2]) -
 /// The clock of the capture nearer to the server, by that of the one nearer to the client.
 fn clock(aligned: &Aligned<'_>, order: [usize; 2], found: &Found) -> PairClock {
     let clock = aligned.clock;
-    let at_start = clock.offset as f64 + clock.drift * (found.marks[0].time.0.0 - clock.zero) as f64;
+    let since = found.marks[0].time.0 - Nanos(clock.zero);
+    let at_start = clock.offset as f64 + clock.drift * since.0 as f64;
     let sign = if order[0] == 0 { 1.0 } else { -1.0 };
     let millionths = |value: f64| (value * 1e7).round() / 10.0;
     let error = clock.drift_error.filter(|error| *error <= MOST_ERROR);
@@ -242,27 +250,30 @@ impl<'a, 'b> Direction<'a, 'b> {
             self.count_order(&mut told);
             told.duplicated = self.way.duplicated.len() as u64 + self.again[1].saturating_sub(self.again[0]);
             told.unseen_before = self.unseen();
-            told.resent = self.pieces(&self.way.resent).count() as u64;
-            told.resent_for_loss = self.pieces(&self.way.resent_for_loss).count() as u64;
+            told.resent = self.segments(&self.way.resent);
+            told.resent_for_loss = self.segments(&self.way.resent_for_loss);
         }
         told
     }
 
-    /// Parts of packets as the segments that they are on the wire: a large one is cut up behind the capture. Gives the packet
-    /// and how many bytes of the segment are meant.
-    fn pieces<'p>(&'p self, parts: &'p [Part]) -> impl Iterator<Item = (u32, u64)> + use<'p> {
+    /// Parts of packets as the segments that they are on the wire: a large one is cut up behind the capture. Gives the packet,
+    /// how many segments are meant, and how many bytes.
+    fn pieces<'p>(&'p self, parts: &'p [Part]) -> impl Iterator<Item = (u32, u64, u64)> + use<'p> {
         let size = i64::from(self.way.mss);
         let place = move |part: &Part| {
             let start = self.aligned.placed[self.first].bytes(part.rec).0;
             (part.rec, (part.start - start) / size)
         };
-        parts.chunk_by(move |a, b| place(a) == place(b)).flat_map(move |chunk| {
+        parts.chunk_by(move |a, b| place(a) == place(b)).map(move |chunk| {
             // A cell of a large segment may itself be several segments long.
-            let bytes: i64 = chunk.iter().map(|part| part.end - part.start).sum();
+            let bytes = chunk.iter().map(|part| (part.end - part.start).unsigned_abs()).sum::<u64>();
             let rec = chunk.first().map_or(0, |part| part.rec);
-            let count = ((bytes + size - 1) / size).max(1);
-            (0..count).map(move |nth| (rec, (bytes - nth * size).clamp(0, size) as u64))
+            (rec, bytes.div_ceil(u64::from(self.way.mss)).max(1), bytes)
         })
+    }
+
+    fn segments(&self, parts: &[Part]) -> u64 {
+        self.pieces(parts).map(|(_, segments, _)| segments).sum()
     }
 
     fn count_sent(&self, typical_late: Nanos, told: &mut PairDirection) {
@@ -280,15 +291,15 @@ impl<'a, 'b> Direction<'a, 'b> {
             let going_on = last.is_some_and(|last| index <= last) || time + typical_late <= self.running.1;
             begun && going_on
         };
-        for (rec, bytes) in self.pieces(&self.way.missing) {
+        for (rec, segments, bytes) in self.pieces(&self.way.missing) {
             if !judged(rec) {
-                told.unjudged += 1;
+                told.unjudged += segments;
                 continue;
             }
-            told.sent += 1;
+            told.sent += segments;
             told.sent_bytes += bytes;
-            told.lost += 1;
-            told.lost_with_payload += u64::from(bytes > 0);
+            told.lost += segments;
+            told.lost_with_payload += if bytes > 0 { segments } else { 0 };
             told.lost_bytes += bytes;
             let frame = placed.rec(rec).frame;
             if told.lost_frames.len() < MAX_LOST_FRAMES && told.lost_frames.last() != Some(&frame) {
@@ -296,11 +307,12 @@ impl<'a, 'b> Direction<'a, 'b> {
             }
         }
         let arrived: Vec<Part> = self.way.matches.iter().map(|m| m.sent).collect();
-        for (_, bytes) in self.pieces(&arrived) {
-            told.sent += 1;
+        for (_, segments, bytes) in self.pieces(&arrived) {
+            told.sent += segments;
             told.sent_bytes += bytes;
         }
-        told.uncaptured = self.pieces(&self.way.uncaptured).filter(|&(rec, _)| judged(rec)).count() as u64;
+        let uncaptured = self.pieces(&self.way.uncaptured).filter(|&(rec, ..)| judged(rec));
+        told.uncaptured = uncaptured.map(|(_, segments, _)| segments).sum();
         told.lost_share = if told.sent > 0 { told.lost as f64 / told.sent as f64 } else { 0.0 };
     }
 
