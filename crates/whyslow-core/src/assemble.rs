@@ -199,16 +199,8 @@ fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String
 /// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.
 fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
     let record = facts.content[sender].firsts.iter().find(|(start, ..)| *start == transfer.seq.0)?;
-    let whole = record.1.min(transfer.seq.1);
-    // The rounds say when each byte had been sent: the record is whole with the round that holds its end.
-    let mut sent = transfer.seq.0;
-    for round in &transfer.rounds {
-        if whole <= sent + round.bytes {
-            return Some(round.start - transfer.start);
-        }
-        sent += round.bytes;
-    }
-    None
+    let round = transfer.rounds.get(transfer.round_of(record.1.min(transfer.seq.1))?)?;
+    Some(round.start - transfer.start)
 }
 
 fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {

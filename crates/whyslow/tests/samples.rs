@@ -72,6 +72,33 @@ fn a_queue_that_grows_is_told_beside_the_rate_that_fills_it() {
 }
 
 #[test]
+fn small_segments_are_told_beside_the_window_that_makes_them() {
+    for end in ["client", "server"] {
+        assert_eq!(causes(&explain(&format!("small-segments-{end}"))), ["receive-window", "small-segments"]);
+    }
+}
+
+#[test]
+fn a_first_record_of_two_flights_is_told_beside_the_slow_start_that_makes_them() {
+    for end in ["client", "server"] {
+        assert_eq!(causes(&explain(&format!("tls-record-buffering-{end}"))), ["slow-start", "tls-record-buffering"]);
+        // An HTTP head is a small record by itself.
+        assert_eq!(causes(&explain(&format!("tls-{end}"))), ["slow-start"]);
+    }
+}
+
+#[test]
+fn a_risk_costs_no_time_and_is_no_verdict() {
+    for end in ["client", "server"] {
+        let analysis = explain(&format!("amplification-risk-{end}"));
+        let transfer = common::bulk(common::main_connection(&analysis));
+        assert_eq!(transfer["findings"][0]["cause"], "amplification-risk");
+        assert_eq!(transfer["findings"][0]["seconds"], 0.0);
+        assert_eq!(transfer["verdict"], "nothing held it back beyond what the path needs");
+    }
+}
+
+#[test]
 fn the_second_of_two_transfers_starts_over() {
     for end in ["client", "server"] {
         let analysis = explain(&format!("restart-after-idle-{end}"));

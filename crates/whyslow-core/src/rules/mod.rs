@@ -4,6 +4,7 @@
 //! cost enough to matter, with the evidence, a confidence, and what to do. To add one: write its file, and list it in
 //! `RULES`.
 
+mod amplification_risk;
 mod application;
 mod bandwidth;
 mod bufferbloat;
@@ -27,14 +28,18 @@ mod receive_window;
 mod reordering;
 mod restart_after_idle;
 pub(crate) mod say;
+#[cfg(test)]
+mod scene;
 mod sender_cap;
 mod server_think;
 mod short_snaplen;
 mod slow_start;
+mod small_segments;
 mod spurious_retransmission;
 mod syn_loss;
 mod tail_loss;
 mod timeout;
+mod tls_record_buffering;
 mod turn_taking;
 mod zero_window;
 
@@ -42,6 +47,7 @@ pub use case::{ConnectionCase, Outline, TransferCase};
 
 use crate::analysis::{Finding, Problem};
 use crate::tcp::facts::Facts;
+use crate::units::Nanos;
 use std::sync::LazyLock;
 
 /// A rule: a cause, its documentation and its check.
@@ -67,6 +73,7 @@ enum Check {
 
 /// Every rule, in alphabetical order of slugs.
 const RULES: &[Rule] = &[
+    amplification_risk::RULE,
     application::RULE,
     bandwidth::RULE,
     bufferbloat::RULE,
@@ -92,10 +99,12 @@ const RULES: &[Rule] = &[
     server_think::RULE,
     short_snaplen::RULE,
     slow_start::RULE,
+    small_segments::RULE,
     spurious_retransmission::RULE,
     syn_loss::RULE,
     tail_loss::RULE,
     timeout::RULE,
+    tls_record_buffering::RULE,
     turn_taking::RULE,
     zero_window::RULE,
 ];
@@ -138,7 +147,9 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 /// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
 /// the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
-    let [first, rest @ ..] = findings else {
+    // A risk costs no time: it is told below, and is not why the transfer took what it took.
+    let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
+    let [first, rest @ ..] = &findings[..costly] else {
         return "nothing held it back beyond what the path needs".into();
     };
     let whole = case.duration();

@@ -271,6 +271,15 @@ impl TransferFacts {
         self.seq.1.saturating_sub(self.seq.0)
     }
 
+    /// Index of the round in which the byte before sequence number `seq` was first sent.
+    pub fn round_of(&self, seq: u64) -> Option<usize> {
+        let mut sent = self.seq.0;
+        self.rounds.iter().position(|round| {
+            sent += round.bytes;
+            seq <= sent
+        })
+    }
+
     /// From its first byte to the ACK of its last.
     pub fn duration(&self) -> Nanos {
         (self.end - self.start).or_zero()
