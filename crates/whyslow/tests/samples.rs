@@ -54,11 +54,13 @@ fn each_cause_is_found_where_it_was_made() {
 #[test]
 fn each_cause_is_found_from_both_ends() {
     from_both_ends("loss", "loss");
+    from_both_ends("pacing", "pacing");
     from_both_ends("policer", "policer");
     from_both_ends("nagle-delayed-ack", "nagle-delayed-ack");
     from_both_ends("receive-window", "receive-window");
     from_both_ends("reordering", "reordering");
     from_both_ends("sender-cap", "sender-cap");
+    from_both_ends("shaper", "shaper");
     from_both_ends("slow-start", "slow-start");
     from_both_ends("tls", "slow-start");
     from_both_ends("zero-window", "zero-window");

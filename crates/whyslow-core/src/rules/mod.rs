@@ -22,6 +22,7 @@ mod no_handshake;
 mod no_window_scaling;
 mod offload;
 mod one_direction;
+mod pacing;
 mod policer;
 mod protocol_window;
 mod receive_window;
@@ -32,6 +33,7 @@ pub(crate) mod say;
 mod scene;
 mod sender_cap;
 mod server_think;
+mod shaper;
 mod short_snaplen;
 mod slow_start;
 mod small_segments;
@@ -90,6 +92,7 @@ const RULES: &[Rule] = &[
     no_window_scaling::RULE,
     offload::RULE,
     one_direction::RULE,
+    pacing::RULE,
     policer::RULE,
     protocol_window::RULE,
     receive_window::RULE,
@@ -97,6 +100,7 @@ const RULES: &[Rule] = &[
     restart_after_idle::RULE,
     sender_cap::RULE,
     server_think::RULE,
+    shaper::RULE,
     short_snaplen::RULE,
     slow_start::RULE,
     small_segments::RULE,

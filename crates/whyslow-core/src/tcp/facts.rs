@@ -263,6 +263,9 @@ pub struct TransferFacts {
     pub sent_rate: RateSpread,
     /// Rates at which it was acknowledged.
     pub acked_rate: RateSpread,
+    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes since its first point. At most 511
+    /// points, at equal distances in bytes.
+    pub delivered: Vec<(Nanos, u64)>,
 }
 
 impl TransferFacts {
