@@ -6,7 +6,7 @@ use crate::analysis::{
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
-use crate::rules::{self, ConnectionCase, Outline, TransferCase, say};
+use crate::rules::{self, ConnectionCase, Exit, Outline, TransferCase, say};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
@@ -23,11 +23,14 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
     let by_side: [&[(TransferFacts, Partition)]; 2] = if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
     let case = ConnectionCase { facts, transfers: by_side };
     let mut transfers: Vec<Transfer> = Vec::new();
+    let mut early_exit = None;
     for sender in [client, 1 - client] {
         let mut earlier: Vec<TransferFacts> = Vec::new();
         for (transfer, partition) in by_side[sender] {
             if !is_handshake(facts, sender, transfer) {
-                transfers.push(told(facts, sender, transfer, partition, &earlier, first));
+                let (told, exit) = told(facts, sender, transfer, partition, &earlier, first);
+                transfers.push(told);
+                early_exit = early_exit.or(exit);
             }
             earlier.push(outline_of(transfer));
         }
@@ -53,6 +56,7 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
         bytes: facts.halves.iter().map(|half| half.bytes).sum(),
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         rtt: facts.min_rtt(),
+        early_exit,
         first_frame: facts.first_frame,
     };
     let connection = Connection {
@@ -131,7 +135,7 @@ fn told(
     partition: &Partition,
     earlier: &[TransferFacts],
     first: Nanos,
-) -> Transfer {
+) -> (Transfer, Option<Exit>) {
     let opening = !earlier.iter().any(|t| !is_handshake(facts, sender, t))
         && !facts.halves[1 - sender]
             .transfers
@@ -141,9 +145,10 @@ fn told(
     let context = Context::new(facts, sender);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
     let duration = transfer.duration();
     let seconds = duration.as_secs_f64();
-    Transfer {
+    let told = Transfer {
         from: end_of(facts, sender),
         bytes: transfer.bytes(),
         start_s: transfer.start - first,
@@ -158,7 +163,8 @@ fn told(
         verdict: rules::verdict(&case, &findings),
         findings,
         before,
-    }
+    };
+    (told, exit)
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {

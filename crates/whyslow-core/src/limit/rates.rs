@@ -29,7 +29,8 @@ const LEAST_BURST: u64 = 20;
 /// The rate of the later part of a transfer, bits per second, and the burst before it.
 pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option<(f64, Burst)> {
     let curve = &transfer.delivered;
-    if curve.len() < LEAST_BEFORE + LEAST_AFTER || transfer.unseen > 0 {
+    let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
+    if curve.len() < LEAST_BEFORE + LEAST_AFTER || doubtful {
         return None;
     }
     // The rate of the second half of the time: it governs most of the transfer, or else there is none.

@@ -13,7 +13,9 @@ mod case;
 mod clock_step;
 mod delayed_ack;
 mod early_slow_start_exit;
+mod ecn;
 mod elided_text;
+mod host_cpu;
 mod loss;
 mod mtu_black_hole;
 mod nagle_delayed_ack;
@@ -25,6 +27,7 @@ mod one_direction;
 mod pacing;
 mod policer;
 mod protocol_window;
+mod random_loss;
 mod receive_window;
 mod reordering;
 mod restart_after_idle;
@@ -46,6 +49,7 @@ mod turn_taking;
 mod zero_window;
 
 pub use case::{ConnectionCase, Outline, TransferCase};
+pub use early_slow_start_exit::{Exit, exit_of};
 
 use crate::analysis::{Finding, Problem};
 use crate::tcp::facts::Facts;
@@ -67,6 +71,8 @@ enum Check {
     Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// All connections.
     Across(fn(&[Outline]) -> Vec<Finding>),
+    /// One transfer, and then all connections.
+    TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[Outline]) -> Vec<Finding>),
     /// What the capture of a connection cannot show.
     Capture(fn(&Facts) -> Option<Problem>),
     /// Found by the capture readers, which count it in the capture's problems.
@@ -83,7 +89,9 @@ const RULES: &[Rule] = &[
     clock_step::RULE,
     delayed_ack::RULE,
     early_slow_start_exit::RULE,
+    ecn::RULE,
     elided_text::RULE,
+    host_cpu::RULE,
     loss::RULE,
     mtu_black_hole::RULE,
     nagle_delayed_ack::RULE,
@@ -95,6 +103,7 @@ const RULES: &[Rule] = &[
     pacing::RULE,
     policer::RULE,
     protocol_window::RULE,
+    random_loss::RULE,
     receive_window::RULE,
     reordering::RULE,
     restart_after_idle::RULE,
@@ -116,7 +125,7 @@ const RULES: &[Rule] = &[
 /// What one transfer lost, and why; most seconds first.
 pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
     sorted(RULES.iter().filter_map(|rule| match rule.check {
-        Check::Transfer(check) => check(case),
+        Check::Transfer(check) | Check::TransferAndAcross(check, _) => check(case),
         _ => None,
     }))
 }
@@ -132,7 +141,7 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 /// What several connections lost together; most seconds first.
 pub fn check_across(outlines: &[Outline]) -> Vec<Finding> {
     sorted(RULES.iter().flat_map(|rule| match rule.check {
-        Check::Across(check) => check(outlines),
+        Check::Across(check) | Check::TransferAndAcross(_, check) => check(outlines),
         _ => Vec::new(),
     }))
 }

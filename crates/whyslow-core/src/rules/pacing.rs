@@ -31,7 +31,7 @@
 use super::receive_window::frames_of;
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit, Near};
+use crate::analysis::{Actor, Finding, Limit};
 
 pub(super) const RULE: Rule = Rule { slug: "pacing", source: include_str!("pacing.rs"), check: Check::Transfer(check) };
 
@@ -51,11 +51,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         flight = flight.max(round.in_flight);
         window = [window, round.window].into_iter().flatten().min();
     }
-    let at_sender = match case.facts.vantage.near {
-        Near::Client => case.sender == case.facts.client,
-        Near::Server => case.sender != case.facts.client,
-        _ => false,
-    };
+    let at_sender = case.is_next_to(case.sender);
     let summary = format!(
         "the sender kept to {} of its own accord for {} of {}: never more than {} B in flight, no queue, no wait for an ACK",
         rate(steady),

@@ -82,7 +82,8 @@ impl Scene {
             rounds,
             ..TransferFacts::default()
         };
-        let offer = Offer { mss: Some(1012), window_scale: Some(7), sack: true, timestamps: true, window: 64_000 };
+        let offer =
+            Offer { mss: Some(1012), window_scale: Some(7), sack: true, timestamps: true, window: 64_000, ecn: 0 };
         let request = TransferFacts { seq: (1, 101), start: ms(900), end: ms(1000), ..TransferFacts::default() };
         let client = HalfFacts { mss: MSS, transfers: vec![request], ..HalfFacts::default() };
         let facts = Facts {
