@@ -1,7 +1,7 @@
 //! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it, and whether it is the sender's own.
 
 use super::Context;
-use super::rounds::{rises, steady};
+use super::rounds::rises;
 use crate::tcp::facts::{Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -78,7 +78,15 @@ const LEAST_ROUNDS: usize = 8;
 /// What may be in flight beyond what rate and round trip need, of it; beside three segments, and what a sender hands down at once
 /// (Linux: a millisecond's worth).
 const BEYOND: f64 = 1.25;
+/// And in the one or other round, when ACKs were late; a sender that looks for more rate goes beyond (BBR: to twice as much and more).
+const EVER: f64 = 1.75;
 const AT_ONCE: Nanos = Nanos::from_millis(1);
+/// Of the rate, what a round carries that it governs.
+const CARRIED: f64 = 0.9;
+/// Halves of round trips that must be alike.
+const LEAST_HALVES: usize = 16;
+/// An ACK that is waited for starts the sender at once: later than this, of a round trip, something else did.
+const AT_AN_ACK: f64 = 1.1;
 /// Time that may be spent otherwise, of the whole.
 const OTHERWISE: f64 = 0.2;
 /// Segments are full ones, on average.
@@ -93,26 +101,60 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
         return false;
     };
     let doubtful = context.one_direction || context.elided || transfer.unseen > 0 || transfer.resent_bytes > 0;
-    let even = from > transfer.start || steady(&transfer.sent_rate);
     let mss = context.mss as f64;
     let full = transfer.bytes() as f64 >= FULL * mss * transfer.segments as f64;
-    if doubtful || !even || !full || is_a_links(rate * (mss + 90.0) / mss) {
+    if doubtful || !full || is_a_links(rate * (mss + 90.0) / mss) {
         return false;
     }
-    // The first flight leaves at once, before any rate is in force.
-    let governed = |round: &&RoundFacts| round.start >= from && round.start > transfer.start;
-    let rounds: Vec<&RoundFacts> = transfer.rounds.iter().filter(governed).collect();
-    let most = rate / 8.0 * (rtt.scale(BEYOND) + AT_ONCE).as_secs_f64() + 3.0 * mss;
+    let rounds = governed(&transfer.rounds, rate, from);
+    let needed = |share: f64| rate / 8.0 * (rtt.scale(share) + AT_ONCE).as_secs_f64() + 3.0 * mss;
+    let (usual, most) = (needed(BEYOND), needed(EVER));
     let has_room = |round: &RoundFacts| {
         round.in_flight as f64 <= most && round.window.is_none_or(|window| window > round.in_flight + 3 * context.mss)
     };
+    let queued = rounds.iter().filter(|round| round.in_flight as f64 > usual).count();
     let flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
     // What is left over goes in the last round.
     let whole = &flights[..flights.len().saturating_sub(1)];
     rounds.len() >= LEAST_ROUNDS
-        && rounds.iter().all(|round| has_room(round))
+        && rounds.iter().all(has_room)
+        && queued * 10 <= rounds.len()
         && !rises(whole, context.mss)
         && otherwise(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.duration().0 as f64
+}
+
+/// The rounds after the first one that carried the rate: before it, the window was still opening, and in it what left at once, before
+/// any rate was in force, may still be in flight.
+fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
+    let filled = |pair: &[RoundFacts]| {
+        let time = (pair[1].start - pair[0].start).as_secs_f64();
+        pair[0].start >= from && pair[0].bytes as f64 * 8.0 >= CARRIED * rate * time
+    };
+    let later = rounds.get(1..).unwrap_or_default();
+    let first = later.windows(2).position(filled).map_or(later.len(), |index| index + 1);
+    &later[first..]
+}
+
+/// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even there: equal over halves of a round
+/// trip, in which a window that is used up leaves its mark.
+pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f64> {
+    let (first, last) = (transfer.delivered.first()?, transfer.delivered.last()?);
+    let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64().max(1e-9);
+    let half = (rate * context.rtt?.as_secs_f64() / 2.0) as u64;
+    let mut paces: Vec<f64> = Vec::new();
+    let mut since = *first;
+    for &point in &transfer.delivered {
+        if point.1 - since.1 >= half.max(1) {
+            paces.push((point.0 - since.0).as_secs_f64() / (point.1 - since.1) as f64);
+            since = point;
+        }
+    }
+    paces.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
+    let even = paces.len() >= LEAST_HALVES
+        && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick));
+    let rate = 8.0 / at(0.5).filter(|_| even)?;
+    is_paced(transfer, context, rate, transfer.start).then_some(rate)
 }
 
 fn is_a_links(rate: f64) -> bool {
@@ -123,7 +165,10 @@ fn is_a_links(rate: f64) -> bool {
 fn otherwise(transfer: &TransferFacts, rtt: Nanos, from: Nanos) -> Nanos {
     let gaps = transfer.gaps.iter().filter(|gap| gap.start >= from);
     gaps.filter(|gap| match gap.release {
-        Release::Ack => gap.end - gap.start >= rtt.scale(0.5),
+        Release::Ack => {
+            let pause = gap.end - gap.start;
+            pause >= rtt.scale(0.5) && pause <= rtt.scale(AT_AN_ACK) + gap.ack_late
+        }
         Release::Nothing => gap.ran_dry,
         _ => true,
     })

@@ -65,7 +65,10 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     let late = rates::after_burst(transfer, context);
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
-        steady: late.map(|(rate, _)| rate).or_else(|| steady_rate(transfer)),
+        steady: late
+            .map(|(rate, _)| rate)
+            .or_else(|| steady_rate(transfer))
+            .or_else(|| rates::of_clumps(transfer, context)),
         burst: late.map(|(_, burst)| burst),
         restarts: restarts(transfer, context),
         ..Shape::default()
@@ -145,7 +148,7 @@ fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
     [&transfer.acked_rate, &transfer.sent_rate].into_iter().find(|spread| steady(spread)).map(|spread| spread.p50)
 }
 
-pub(super) fn steady(spread: &RateSpread) -> bool {
+fn steady(spread: &RateSpread) -> bool {
     spread.bins >= STEADY_BINS && alike_rates(spread.p10, spread.p90)
 }
 

@@ -7,15 +7,15 @@
 //!
 //! ## How it is recognised
 //! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above the lower, about a coefficient of
-//! variation of 0.1) already where the segments leave; what is in flight is never more than that rate times the least round trip, and
+//! variation of 0.1), over ten segments or over half a round trip; what is in flight is never more than that rate times the least round trip, and
 //! does not grow; the receiver's window has room, nothing is lost, and the sender waits neither for the ACK of a full flight nor with
 //! segments cut short.
 //!
 //! ## What it is confused with
 //! - `bandwidth`: a sender held by the path opens its window until a queue grows (the round trip rises) or something is lost.
 //! - `sender-cap`: a flight leaves at once and the sender waits for its ACK.
-//! - `application`: a program that writes little at a time ends in segments cut short; one that writes whole segments at a fixed rate
-//!   paces, and is said as this.
+//! - `application`: a program that writes little at a time ends in segments cut short; one that writes at a fixed rate paces, and
+//!   is said as this.
 //! - the sending host's own link or shaper before the capture point; rates of common links are said as `bandwidth`.
 //! - BBR in its steady state on a path that it knows: it has probed above the rate before, which its beginning shows.
 //!
@@ -61,11 +61,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     // Elsewhere a bottleneck before the capture point makes the spacing even as well.
     let mut found = finding("pacing", held, case.trust(if at_sender { 0.8 } else { 0.6 }), summary);
-    let spread = case.transfer.sent_rate;
+    let spread = case.transfer.acked_rate;
     found.evidence.push(evidence("rate of payload", steady, "bit/s", &frames_of(case, Limit::Pacing)));
     if shape.burst.is_none() {
-        found.evidence.push(evidence("lower tenth of the rates as sent", spread.p10, "bit/s", &[]));
-        found.evidence.push(evidence("upper tenth of the rates as sent", spread.p90, "bit/s", &[]));
+        found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
+        found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
     }
     if let Some(burst) = shape.burst {
         found.evidence.push(evidence("sent freely before", burst.bytes as f64, "B", &[]));
@@ -135,6 +135,31 @@ mod tests {
             assert!(scene.finding("pacing").is_none());
             assert!(scene.finding("bandwidth").is_some());
         }
+    }
+
+    #[test]
+    fn clumps_are_even_over_half_a_round_trip_only() {
+        let mut scene = paced();
+        let uneven = RateSpread { p10: 1.3e6, p50: 1.6e6, p90: 1.9e6, bins: 40 };
+        (scene.transfer.sent_rate, scene.transfer.acked_rate) = (uneven, uneven);
+        assert!(scene.finding("pacing").is_none());
+        // 10,000 B in two clumps every 50 ms.
+        scene.transfer.delivered =
+            (0..80).map(|n| (ms(1100 + 50 * (n / 2) + 30 * (n % 2)), 5_000 * n as u64)).collect();
+        assert_eq!(scene.finding("pacing").unwrap().seconds, ms(1900));
+        // A window of 20,000 B that is used up at once.
+        scene.transfer.delivered =
+            (0..80).map(|n| (ms(1100 + 100 * (n / 4) + 2 * (n % 4)), 5_000 * n as u64)).collect();
+        assert!(scene.finding("pacing").is_none());
+    }
+
+    #[test]
+    fn a_sender_that_looks_for_more_rate_is_held_by_the_path() {
+        let mut scene = paced();
+        scene.transfer.rounds[3].in_flight = 30_000;
+        assert!(scene.finding("pacing").is_some(), "ACKs were late, once");
+        scene.transfer.rounds[3].in_flight = 45_000;
+        assert!(scene.finding("pacing").is_none());
     }
 
     #[test]
