@@ -101,9 +101,11 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
         return false;
     };
     let doubtful = context.one_direction || context.elided || transfer.unseen > 0 || transfer.resent_bytes > 0;
+    // A mark is made by a queue.
+    let marked = transfer.ecn_echoes > 0;
     let mss = context.mss as f64;
     let full = transfer.bytes() as f64 >= FULL * mss * transfer.segments as f64;
-    if doubtful || !full || is_a_links(rate * (mss + 90.0) / mss) {
+    if doubtful || marked || !full || is_a_links(rate * (mss + 90.0) / mss) {
         return false;
     }
     let rounds = governed(&transfer.rounds, rate, from);
@@ -136,7 +138,7 @@ fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
 }
 
 /// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even there: equal over halves of a round
-/// trip, in which a window that is used up leaves its mark.
+/// trip, in which a window that is used up leaves its mark. Or of a path whose queue says by marks (ECN) that it is full.
 pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let (first, last) = (transfer.delivered.first()?, transfer.delivered.last()?);
     let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64().max(1e-9);
@@ -154,7 +156,9 @@ pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f
     let even = paces.len() >= LEAST_HALVES
         && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick));
     let rate = 8.0 / at(0.5).filter(|_| even)?;
-    is_paced(transfer, context, rate, transfer.start).then_some(rate)
+    // A mark is made by a queue: then the rate is the path's.
+    let queued = transfer.ecn_echoes > 0;
+    (queued || is_paced(transfer, context, rate, transfer.start)).then_some(rate)
 }
 
 fn is_a_links(rate: f64) -> bool {

@@ -8,7 +8,7 @@
 //! ## How it is recognised
 //! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above the lower, about a coefficient of
 //! variation of 0.1), over ten segments or over half a round trip; what is in flight is never more than that rate times the least round trip, and
-//! does not grow; the receiver's window has room, nothing is lost, and the sender waits neither for the ACK of a full flight nor with
+//! does not grow; the receiver's window has room, nothing is lost or marked (ECN), and the sender waits neither for the ACK of a full flight nor with
 //! segments cut short.
 //!
 //! ## What it is confused with
@@ -131,7 +131,9 @@ mod tests {
         }
         let mut lossy = paced();
         lossy.transfer.resent_bytes = 3_000;
-        for scene in [queued, growing, lossy] {
+        let mut marked = paced();
+        marked.transfer.ecn_echoes = 1;
+        for scene in [queued, growing, lossy, marked] {
             assert!(scene.finding("pacing").is_none());
             assert!(scene.finding("bandwidth").is_some());
         }

@@ -6,10 +6,10 @@
 //! queue and keeps its window at about MSS / √p, far below what the path carries.
 //!
 //! ## How it is recognised
-//! Ten losses or more that come one by one (fewer than 1.6 in a round trip, on average), at round trips no longer than 1.3 times the
-//! least, at distances in bytes that vary as chance makes them vary (a coefficient of variation of 0.7 or more, where chance makes 1 and a sawtooth
-//! nearly none), from flights of quite different sizes (0.2 or more), and that fit no token bucket. Wrong checksums in a capture next to
-//! the receiver say it outright.
+//! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on average), at round trips no longer than 1.3
+//! times the least, at distances in bytes that vary as chance makes them vary (the quartiles are 0.6 of the median apart or more, where
+//! chance makes 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median), and that fit no token
+//! bucket. Wrong checksums in a capture next to the receiver say it outright.
 //!
 //! ## What it is confused with
 //! - a short queue: the losses come at the same flight again and again, when the window has grown back to it.
@@ -42,17 +42,18 @@ const MANY: usize = 25;
 const IN_A_BURST: f64 = 1.6;
 /// Round trips at losses, of the least one (as for a policer: no queue).
 const RTT_INFLATION: f64 = 1.3;
-/// Coefficients of variation: of the distances between losses (1 for independent ones), and of the flights that they came from.
-const VARIED_DISTANCES: f64 = 0.7;
-const VARIED_FLIGHTS: f64 = 0.2;
+/// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent ones, near zero for a sawtooth), and
+/// of the flights that they came from (near zero for a queue that overflows at its length).
+const VARIED_DISTANCES: f64 = 0.6;
+const VARIED_FLIGHTS: f64 = 0.3;
 
 /// What shows that losses are independent of what the sender does.
 struct Chance {
     /// Losses in one round trip, on average.
     burst: f64,
-    /// Coefficient of variation of the bytes between losses.
+    /// Distance between the quartiles of the bytes between losses, of the median.
     distances: f64,
-    /// And of the flights from which a segment was lost.
+    /// And of the flights from which they were lost.
     flights: f64,
     /// Round trip where segments were lost, median.
     rtt: Nanos,
@@ -73,22 +74,31 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     }
     let mut losses = transfer.losses.clone();
     losses.sort_unstable();
-    let bursts = 1 + losses.windows(2).filter(|pair| pair[1].0 - pair[0].0 > least).count();
-    let burst = losses.len() as f64 / bursts as f64;
-    let mut places: Vec<u64> = losses.iter().map(|loss| loss.1).collect();
+    // What is lost within a round trip is one event: TCP takes it as one, and so does a full queue.
+    let mut events = losses.clone();
+    events.dedup_by(|next, before| {
+        let same = next.0 - before.0 <= least;
+        before.0 = if same { next.0 } else { before.0 };
+        same
+    });
+    if events.len() < LEAST {
+        return None;
+    }
+    let burst = losses.len() as f64 / events.len() as f64;
+    let mut places: Vec<u64> = events.iter().map(|event| event.1).collect();
     places.sort_unstable();
     let distances: Vec<f64> = places.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
     let rounds = &transfer.rounds;
     let home = |time: Nanos| rounds.partition_point(|round| round.start <= time).max(1) - 1;
-    let flights: Vec<f64> = losses.iter().map(|loss| rounds[home(loss.0)].in_flight as f64).collect();
+    let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.0)].in_flight as f64).collect();
     // The round before: in the lossy one itself there are few samples (Karn).
     let mut times: Vec<Nanos> =
         losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1))).collect();
     times.sort_unstable();
     let found = Chance {
         burst,
-        distances: variation(&distances)?,
-        flights: variation(&flights)?,
+        distances: spread(distances)?,
+        flights: spread(flights)?,
         rtt: times.get(times.len() / 2).copied().unwrap_or(least),
     };
     let is_random = found.burst < IN_A_BURST
@@ -99,12 +109,12 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     is_random.then_some(found)
 }
 
-/// Standard deviation over mean.
-fn variation(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
-    (mean > 0.0).then(|| square.sqrt() / mean)
+/// The distance between the quartiles, of the median: what slow start overran at the beginning does not count.
+fn spread(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();
+    let (low, middle, high) = (at(0.25)?, at(0.5)?, at(0.75)?);
+    (middle > 0.0).then(|| (high - low) / middle)
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -134,8 +144,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         told.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, "segments", &[]));
     }
     told.evidence.push(evidence("of them in one round trip, on average", found.burst, "segments", &[]));
-    told.evidence.push(evidence("variation of the bytes between them (chance: 1)", found.distances, "", &[]));
-    told.evidence.push(evidence("variation of the flights they came from", found.flights, "", &[]));
+    told.evidence.push(evidence(
+        "spread of the bytes between them, of the median (chance: 1.6)",
+        found.distances,
+        "",
+        &[],
+    ));
+    told.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
     told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
         let ceiling = super::loss::mathis(case.context.mss, rtt, share);
@@ -162,7 +177,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{MSS, Scene, ms};
 
-    /// Rounds of 5 to 20 segments; a segment of each of these is lost.
+    /// Rounds of 5 to 27 segments; a segment of each of these is lost.
     fn lossy(rounds: &[usize], flight: impl Fn(usize) -> u64) -> Scene {
         let sizes: Vec<u64> = (0..60).map(|n| flight(n) * MSS).collect();
         let mut scene = Scene::flights(&sizes);
@@ -183,11 +198,11 @@ mod tests {
         scene
     }
 
-    const BY_CHANCE: [usize; 12] = [3, 4, 9, 10, 22, 24, 25, 36, 38, 51, 52, 55];
+    const BY_CHANCE: [usize; 12] = [2, 4, 9, 11, 22, 24, 27, 36, 38, 51, 53, 57];
 
     #[test]
     fn losses_at_any_flight_and_distance_are_random() {
-        let scene = lossy(&BY_CHANCE, |n| 5 + (7 * n as u64) % 16);
+        let scene = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
         assert!(scene.finding("random-loss").is_some());
         assert!(scene.finding("loss").is_none(), "it is said once");
     }
@@ -203,11 +218,11 @@ mod tests {
 
     #[test]
     fn losses_behind_a_queue_and_few_losses_are_not_called_random() {
-        let mut queued = lossy(&BY_CHANCE, |n| 5 + (7 * n as u64) % 16);
+        let mut queued = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
         for round in &mut queued.transfer.rounds {
             round.rtt = Some(ms(140));
         }
         assert!(queued.finding("random-loss").is_none());
-        assert!(lossy(&BY_CHANCE[..9], |n| 5 + (7 * n as u64) % 16).finding("random-loss").is_none());
+        assert!(lossy(&BY_CHANCE[..9], |n| 5 + (11 * n as u64) % 23).finding("random-loss").is_none());
     }
 }
