@@ -73,6 +73,16 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     (is_burst && even).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
 }
 
+/// Whether a queue stands at this rate: more is in flight than rate and round trip need. Else it is no path's rate, however even: a
+/// sender that always has the same in flight is even too.
+pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+    let mut flights: Vec<u64> =
+        transfer.rounds.iter().filter(|round| round.start >= from).map(|round| round.in_flight).collect();
+    flights.sort_unstable();
+    let needed = context.rtt.map(|rtt| rate / 8.0 * rtt.scale(BEYOND).as_secs_f64());
+    flights.get(flights.len() / 2).zip(needed).is_some_and(|(&typical, needed)| typical as f64 > needed)
+}
+
 /// Rounds whose flights must stand still.
 const LEAST_ROUNDS: usize = 8;
 /// What may be in flight beyond what rate and round trip need, of it; beside three segments, and what a sender hands down at once

@@ -62,7 +62,9 @@ pub struct Shape {
 
 pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     let rounds = &transfer.rounds;
-    let late = rates::after_burst(transfer, context);
+    let late = rates::after_burst(transfer, context).filter(|&(rate, burst)| {
+        rates::queues(transfer, context, rate, burst.until) || rates::is_paced(transfer, context, rate, burst.until)
+    });
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
         steady: late

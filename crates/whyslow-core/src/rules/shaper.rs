@@ -113,7 +113,7 @@ mod tests {
         curve.extend((1..=54).map(|n| (ms(1200 + 50 * n), 100_000 + 10_000 * n as u64)));
         scene.transfer.delivered = curve;
         for round in &mut scene.transfer.rounds[2..] {
-            round.rtt = Some(ms(180));
+            (round.rtt, round.in_flight) = (Some(ms(180)), 36_000);
         }
         scene
     }
@@ -130,9 +130,11 @@ mod tests {
     fn without_a_queue_it_is_no_shaper() {
         let mut scene = shaped();
         for round in &mut scene.transfer.rounds {
-            round.rtt = Some(ms(100));
+            (round.rtt, round.in_flight) = (Some(ms(100)), 20_000);
         }
         assert!(scene.finding("shaper").is_none());
+        assert!(scene.finding("bandwidth").is_none(), "flights of one size are the sender's cap");
+        assert!(scene.finding("sender-cap").is_some());
     }
 
     #[test]
