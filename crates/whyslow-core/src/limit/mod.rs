@@ -263,9 +263,14 @@ fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Cont
     if base == Limit::Bandwidth && !gap.ran_dry {
         return Limit::Bandwidth;
     }
+    // Sent together: a queue on the path has put them apart.
+    if gap.sent_apart.is_some_and(|apart| apart.0 * 2 < length.0) {
+        return base;
+    }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
     // the wait for a retransmission that was not captured either.
-    let full = gap.before_len >= context.mss && gap.after_len >= context.mss;
+    // Unless the sender's IP numbers show that it sent nothing.
+    let full = gap.before_len >= context.mss && gap.after_len >= context.mss && gap.missing != Some(0);
     if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }

@@ -61,6 +61,8 @@ fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         tail: false,
         idle: false,
         unseen: false,
+        missing: None,
+        sent_apart: None,
         last_ack: true,
         after_len: MSS,
         frames: Default::default(),

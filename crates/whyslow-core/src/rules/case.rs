@@ -1,9 +1,9 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Limit, LimitShare};
+use crate::analysis::{End, Limit, LimitShare, Near};
 use crate::flow::Side;
 use crate::limit::{Context, Partition, Plateau};
-use crate::tcp::facts::{Facts, HalfFacts, TransferFacts};
+use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -30,6 +30,11 @@ impl TransferCase<'_> {
     /// The sender's direction.
     pub(super) fn half(&self) -> &HalfFacts {
         &self.facts.halves[self.sender]
+    }
+
+    /// The capture stands next to the sender.
+    pub(super) fn near_sender(&self) -> bool {
+        self.facts.vantage.near == if self.sender == self.facts.client { Near::Client } else { Near::Server }
     }
 
     /// How long it took.
@@ -75,7 +80,7 @@ impl TransferCase<'_> {
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         let doubts = &self.facts.doubts;
         let missing = self.transfer.unseen as f64 / self.transfer.bytes().max(1) as f64;
-        let mut trust = confidence;
+        let mut trust = clock(doubts, confidence);
         if doubts.unseen_bytes > 0 && missing > 0.01 && self.transfer.retransmitted.unseen_original == 0 {
             trust *= 0.7;
         }
@@ -106,6 +111,18 @@ pub struct ConnectionCase<'a> {
     pub facts: &'a Facts,
     /// By sending side: each transfer and its partition, in time order.
     pub transfers: [&'a [(TransferFacts, Partition)]; 2],
+}
+
+impl ConnectionCase<'_> {
+    /// As [`TransferCase::trust`], for what rests on several transfers.
+    pub(super) fn trust(&self, confidence: f64) -> f64 {
+        clock(&self.facts.doubts, confidence)
+    }
+}
+
+/// Over a step of the clock every difference of times is false, and where it stepped forward nothing shows it.
+fn clock(doubts: &Doubts, confidence: f64) -> f64 {
+    if doubts.backwards > 0 { confidence * 0.6 } else { confidence }
 }
 
 /// What remains of a connection for rules over several of them.

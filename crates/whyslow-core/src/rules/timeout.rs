@@ -7,7 +7,9 @@
 //!
 //! ## How it is recognised
 //! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole in the capture). A
-//! probe of the tail after about two round trips counts in too (RFC 8985 section 7).
+//! probe of the tail after about two round trips counts in too (RFC 8985 section 7). Away from the sender, where the first copies may
+//! never have been seen: numbers that the sender gave to packets meanwhile (IPv4 identification, which Linux counts up by one for each
+//! packet of a connection) are missing; or a window of one segment follows, which only the timer leaves.
 //!
 //! ## What it is confused with
 //! - `application`: nothing was outstanding, and new bytes end the silence.
@@ -23,6 +25,7 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::tcp::facts::Release;
 
 pub(super) const RULE: Rule =
     Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
@@ -49,6 +52,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence("waits for the timer", number as f64, "waits", &[]));
     found.evidence.push(evidence("longest wait", length.as_millis_f64(), "ms", &frames));
+    let numbers = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
+    let missing: u32 = numbers.filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
+    if missing > 0 {
+        let figure = "packets of the sender that never came here, by its IP numbers";
+        found.evidence.push(evidence(figure, f64::from(missing), "packets", &[]));
+        found.settle = Some(super::tail_loss::UNSEEN.into());
+    }
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     }

@@ -380,6 +380,11 @@ pub struct Gap {
     pub idle: bool,
     /// Bytes between the two sends are not in the capture: the pause may be none.
     pub unseen: bool,
+    /// Packets that the sender sent between the two and that never came to the capture point, by its IP numbers, beside those that
+    /// a hole in the sequence space shows; none where they do not tell.
+    pub missing: Option<u32>,
+    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none without them.
+    pub sent_apart: Option<Nanos>,
     /// The ACK that ended it left nothing outstanding.
     pub last_ack: bool,
     /// Payload length of the segment that ended it.

@@ -6,6 +6,7 @@
 //! the same moment.
 
 use super::facts::{Gap, HalfFacts, Release};
+use super::marks::{Numbers, Ticks};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::retransmission::SentAgain;
@@ -143,8 +144,12 @@ pub(crate) struct Half {
     /// How long ACKs took to reach the sender lately, where TSecr tells.
     pub(super) toward_sender_now: Nanos,
     pub(super) fin_sent: Option<u64>,
+    pub(super) fin_time: Nanos,
     pub fin_acked: bool,
 
+    pub(super) numbers: Numbers,
+    pub(super) ticks: Ticks,
+    pub(super) last_tsval: Option<u32>,
     pub(super) transfer: Option<Recorder>,
     pub(super) round_mark: u64,
     pub(super) round_top: u64,
@@ -206,7 +211,11 @@ impl Default for Half {
             round_trips: Quantiles::default(),
             toward_sender_now: Nanos::ZERO,
             fin_sent: None,
+            fin_time: Nanos::ZERO,
             fin_acked: false,
+            numbers: Numbers::default(),
+            ticks: Ticks::default(),
+            last_tsval: None,
             transfer: None,
             round_mark: 0,
             round_top: 0,
@@ -300,6 +309,7 @@ impl Half {
         }
         let start = start + u64::from(seg.flags.has(Flags::SYN));
         self.apply(Some(seg), view);
+        self.note_marks(seg, start);
         if seg.len == 0 {
             self.on_empty(seg, start);
             return false;
@@ -307,7 +317,7 @@ impl Half {
         let end = start + u64::from(seg.len);
         self.largest_len = self.largest_len.max(u64::from(seg.len));
         if seg.flags.has(Flags::FIN) {
-            self.fin_sent = Some(end);
+            (self.fin_sent, self.fin_time) = (Some(end), seg.time);
         }
         let new = end > self.sent_max;
         if new {
@@ -323,7 +333,10 @@ impl Half {
 
     fn on_empty(&mut self, seg: &Seg, start: u64) {
         if seg.flags.has(Flags::FIN) {
-            self.fin_sent = Some(start);
+            if self.fin_sent == Some(start) {
+                self.on_fin_again(seg, start);
+            }
+            (self.fin_sent, self.fin_time) = (Some(start), seg.time);
             self.sent_max = self.sent_max.max(start + 1);
         } else if start + 1 == self.sent_max && start < self.una && seg.flags.has(Flags::ACK) {
             if self.window == Some(0) {
@@ -349,7 +362,8 @@ impl Half {
             // Old bytes with new ones behind them: a retransmission that took more along.
             self.resent.insert(start, self.sent_max);
         }
-        self.end_gap(seg, start > self.sent_max, None, view);
+        let again = self.resent_unseen(seg, start, view);
+        self.end_gap(seg, start > self.sent_max, again, view);
         self.sent_max = end;
         let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false, moved: seg.moved };
         self.outstanding.push_back(sent);
@@ -513,6 +527,9 @@ impl Half {
             tail: again.is_some_and(|again| again.tail),
             idle: is_idle,
             unseen,
+            // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.
+            missing: self.missing().filter(|&packets| packets > 0 || !unseen),
+            sent_apart: self.sent_apart(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
             frames: (last_frame, seg.frame),
@@ -524,6 +541,8 @@ impl Half {
     }
 
     fn sent_now(&mut self, seg: &Seg) {
+        self.numbers.forget();
+        self.last_tsval = tsval(seg);
         self.last_send = Some((seg.time, seg.frame));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();

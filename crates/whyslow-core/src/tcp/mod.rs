@@ -7,6 +7,7 @@ mod acknowledgement;
 pub mod content;
 pub mod facts;
 mod half;
+mod marks;
 mod ranges;
 mod recorder;
 mod retransmission;

@@ -19,6 +19,8 @@ const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MOST_SMALL: u64 = 1_000;
+/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
+const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
 /// First losses of a transfer that are remembered.
 const MOST_LOSSES: usize = 512;
 
@@ -144,6 +146,42 @@ impl Half {
         self.resends.push_back(resend);
         let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
         Some(SentAgain { timer: kind != Kind::Fast, tail })
+    }
+
+    /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
+    /// sent packets meanwhile, by its IP numbers, that are in no hole.
+    pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
+        let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
+        let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
+        let closed = self.since.zero_window && self.since.least_room.is_some_and(|room| self.stops(room));
+        let missing = self.missing()?;
+        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 * 2 < quiet.0);
+        if missing == 0 || prompted || closed || together || quiet < PROBE_FLOOR {
+            return None;
+        }
+        // A probe waits for two round trips as they are now, with what queues add.
+        let rtt = self.round_trips.at(0.5).max(view.rtt).unwrap_or_default();
+        if quiet < rtt.scale(2.0) {
+            return None;
+        }
+        // One: the probe sends the highest segment again, or the timer the only one.
+        let tail = missing == 1;
+        let kind =
+            if tail && self.is_probe(start, quiet, self.smoothed.rto()) { Kind::TailProbe } else { Kind::Timeout };
+        self.count(kind, u64::from(seg.len), true, false);
+        if let Some(transfer) = &mut self.transfer {
+            transfer.resent_unseen(seg.frame);
+        }
+        Some(SentAgain { timer: true, tail })
+    }
+
+    /// A FIN without payload, sent again. It takes a number of the sequence space, and no byte.
+    pub(super) fn on_fin_again(&mut self, seg: &Seg, start: u64) {
+        let needless = self.una > start;
+        let probe = self.is_probe(start, seg.time - self.fin_time, self.smoothed.rto());
+        let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
+        let kinds = &mut self.facts.retransmitted;
+        *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
     }
 
     /// The first copy of what was sent again, overtaken by the second: it is older than that one, which came in its place.

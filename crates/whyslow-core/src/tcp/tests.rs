@@ -7,6 +7,8 @@ use super::*;
 use crate::analysis::Near;
 use crate::wire::{Options, SackBlocks};
 
+mod marks;
+
 const MSS: u32 = 1000;
 
 /// One segment of a made-up capture.

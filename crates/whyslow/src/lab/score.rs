@@ -20,10 +20,9 @@ const ALIKE: &[[&str; 2]] = &[
     ["loss", "random-loss"],
     ["bandwidth", "shaper"],
 ];
-/// What cannot be seen from an end. What is lost on the way to it has never been there: a lost tail, or large segments that never
-/// pass, look like a pause of the sender's program.
-const UNSEEN: &[(&str, End)] =
-    &[("syn-loss", End::Server), ("tail-loss", End::Client), ("mtu-black-hole", End::Client)];
+/// What cannot be seen from an end. What is lost on the way to it has never been there: of large segments that never pass, only the
+/// waits for the timer are left.
+const UNSEEN: &[(&str, End)] = &[("syn-loss", End::Server), ("mtu-black-hole", End::Client)];
 /// Labels that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// A wrong cause said with this confidence is a promise broken.
