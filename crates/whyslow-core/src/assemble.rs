@@ -283,11 +283,13 @@ fn problems(facts: &Facts) -> Vec<Problem> {
             problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
         }
     };
+    // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not the capture's.
+    let reported: u64 = facts.halves.iter().map(|half| half.duplicated).sum();
     add(
         "duplicate-frames",
-        doubts.duplicate_frames,
+        doubts.duplicate_frames.saturating_sub(reported),
         "packet",
-        " captured a second time (several interfaces or mirror ports): not used, and no retransmission",
+        " captured a second time (several interfaces or mirror ports), as the receiver reports no copy: not used, and no retransmission",
     );
     add("stray-segments", doubts.stray, "segment", " not used: the sequence number is far outside the window");
     add(

@@ -44,6 +44,7 @@ fn each_cause_is_found_where_it_was_made() {
     first_cause("bandwidth-server", "bandwidth");
     first_cause("new-connection-each-time-server", "new-connection-each-time");
     first_cause("no-window-scaling-server", "no-window-scaling");
+    first_cause("proxy-split-client", "proxy-split");
     first_cause("server-think-server", "server-think");
     first_cause("mtu-black-hole-server", "mtu-black-hole");
     first_cause("timeout-server", "timeout");
@@ -55,6 +56,7 @@ fn each_cause_is_found_from_both_ends() {
     from_both_ends("loss", "loss");
     from_both_ends("policer", "policer");
     from_both_ends("nagle-delayed-ack", "nagle-delayed-ack");
+    from_both_ends("no-sack", "no-sack");
     from_both_ends("receive-window", "receive-window");
     from_both_ends("reordering", "reordering");
     from_both_ends("sender-cap", "sender-cap");
@@ -118,6 +120,37 @@ fn a_lost_tail_is_a_probe_and_no_timeout() {
 }
 
 #[test]
+fn packets_that_come_twice_are_the_networks_doing_where_the_receiver_reports_them() {
+    for end in ["client", "server"] {
+        let analysis = explain(&format!("duplication-{end}"));
+        let connection = &analysis["connections"][0];
+        let found = &connection["findings"][0];
+        assert_eq!((&found["cause"], &found["evidence"][0]["value"]), (&"duplication".into(), &11.0.into()), "{end}");
+        let problems = connection["problems"].as_array().unwrap();
+        assert!(!problems.iter().any(|problem| problem["slug"] == "duplicate-frames"), "{end}: not the capture's");
+    }
+}
+
+#[test]
+fn copies_that_are_lost_too_are_told_beside_the_loss() {
+    let analysis = explain("lost-retransmission-server");
+    let found = common::bulk(&analysis["connections"][0])["findings"].as_array().unwrap().clone();
+    let lost = found.iter().find(|finding| finding["cause"] == "lost-retransmission").unwrap();
+    assert_eq!(lost["evidence"][0]["value"], 2.0);
+    assert!((lost["seconds"].as_f64().unwrap() - 0.12).abs() < 0.002, "two round trips");
+}
+
+#[test]
+fn one_capture_never_proves_a_proxy() {
+    let analysis = explain("proxy-split-client");
+    let found = common::bulk(&analysis["connections"][0])["findings"].as_array().unwrap().clone();
+    let causes: Vec<_> = found.iter().map(|finding| finding["cause"].as_str().unwrap()).collect();
+    assert_eq!(causes, ["proxy-split", "server-think"]);
+    assert!(found.iter().all(|finding| finding["confidence"].as_f64().unwrap() <= 0.5));
+    assert!(found.iter().all(|finding| finding["settle"].is_string()));
+}
+
+#[test]
 fn an_application_level_window_is_told_by_the_messages_that_grant_it() {
     first_cause("protocol-window-server", "protocol-window");
     // A full send buffer has none.
@@ -172,6 +205,7 @@ fn both_ends_agree() {
         "bufferbloat",
         "loss",
         "nagle-delayed-ack",
+        "no-sack",
         "receive-window",
         "restart-after-idle",
         "sender-cap",

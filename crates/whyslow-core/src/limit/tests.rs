@@ -59,6 +59,7 @@ fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         ran_dry: false,
         with_payload: false,
         tail: false,
+        lost_copy: false,
         idle: false,
         unseen: false,
         missing: None,

@@ -14,6 +14,7 @@
 //! - `receive-window`, `sender-cap`: the pause ends with an ACK.
 //! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture at the sender settles it.
 //! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot prove it.
+//! - `proxy-split`: the pauses have the rhythm of another connection's slow start.
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
@@ -33,7 +34,8 @@ pub(super) const RULE: Rule =
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::Application);
-    if !case.matters(lost, 0.15) {
+    // Pauses in the rhythm of another connection are of that.
+    if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
         return None;
     }
     let pauses = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && (gap.ran_dry || gap.idle));

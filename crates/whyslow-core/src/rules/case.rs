@@ -70,7 +70,9 @@ impl TransferCase<'_> {
         let round = rounds.get(index).filter(|round| round.merged == 1)?;
         let toward = &self.facts.vantage.toward;
         if toward[self.sender] > toward[1 - self.sender] {
-            Some(rounds.get(index + 1)?.start - round.start)
+            // A round in which something was repaired is as long as the repair.
+            let next = rounds.get(index + 1).filter(|next| round.resent == 0 && next.resent == 0)?;
+            Some(next.start - round.start)
         } else {
             round.rtt
         }

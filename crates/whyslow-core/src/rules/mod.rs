@@ -11,18 +11,22 @@ mod capture_loss;
 mod case;
 mod clock_step;
 mod delayed_ack;
+mod duplication;
 mod early_slow_start_exit;
 mod elided_text;
 mod loss;
+mod lost_retransmission;
 mod mtu_black_hole;
 mod nagle_delayed_ack;
 mod new_connection_each_time;
 mod no_handshake;
+mod no_sack;
 mod no_window_scaling;
 mod offload;
 mod one_direction;
 mod policer;
 mod protocol_window;
+mod proxy_split;
 mod receive_window;
 mod reordering;
 mod restart_after_idle;
@@ -73,18 +77,22 @@ const RULES: &[Rule] = &[
     capture_loss::RULE,
     clock_step::RULE,
     delayed_ack::RULE,
+    duplication::RULE,
     early_slow_start_exit::RULE,
     elided_text::RULE,
     loss::RULE,
+    lost_retransmission::RULE,
     mtu_black_hole::RULE,
     nagle_delayed_ack::RULE,
     new_connection_each_time::RULE,
     no_handshake::RULE,
+    no_sack::RULE,
     no_window_scaling::RULE,
     offload::RULE,
     one_direction::RULE,
     policer::RULE,
     protocol_window::RULE,
+    proxy_split::RULE,
     receive_window::RULE,
     reordering::RULE,
     restart_after_idle::RULE,

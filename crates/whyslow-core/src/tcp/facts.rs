@@ -31,6 +31,8 @@ pub struct Facts {
     pub state: State,
     /// Who sent FIN or RST first.
     pub closed_by: Option<Side>,
+    /// Time to live of each side's SYN, and of its first payload.
+    pub ttl: [(Option<u8>, Option<u8>); 2],
     /// When each side sent its first FIN or RST, and in which frame.
     pub closing: [Option<(Nanos, Frame)>; 2],
     /// Where the capture stands.
@@ -241,6 +243,11 @@ pub struct TransferFacts {
     pub needless_fast: u64,
     /// When the first copies of what had to be sent again passed, and their place in the sequence space: the first ones.
     pub losses: Vec<(Nanos, u64)>,
+    /// Fast recoveries (RFC 6582) that came to their end, and how long they took together.
+    pub recoveries: (u64, Nanos),
+    /// Copies that answered duplicate ACKs and had to be sent once more: how many, what the waits for the next copies took, and the
+    /// first frames of these.
+    pub lost_copies: (u64, Nanos, Vec<Frame>),
     /// Segments as large as any that the timer sent again while none that large had ever been acknowledged.
     pub stuck_large: u64,
     /// Payload of the largest segment among those, bytes.
@@ -376,6 +383,8 @@ pub struct Gap {
     pub with_payload: bool,
     /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
     pub tail: bool,
+    /// What ended it had been sent again before, for duplicate ACKs.
+    pub lost_copy: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
     /// Bytes between the two sends are not in the capture: the pause may be none.

@@ -47,6 +47,8 @@ pub(super) struct Sent {
     pub time: Nanos,
     pub tsval: Option<u32>,
     pub resent: bool,
+    /// Its newest copy answered duplicate ACKs.
+    pub fast: bool,
     /// See [`Seg::moved`].
     pub moved: bool,
 }
@@ -124,7 +126,10 @@ pub(crate) struct Half {
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
     pub(super) resends: VecDeque<super::retransmission::Resend>,
+    /// Up to when waits for copies of lost copies are counted.
+    pub(super) copy_awaited: Nanos,
     pub(super) recovery: Recovery,
+    pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) pending: VecDeque<Ack>,
     pub(super) newest_ack: u64,
@@ -195,7 +200,9 @@ impl Default for Half {
             sacked: Ranges::default(),
             resent: Ranges::default(),
             resends: VecDeque::new(),
+            copy_awaited: Nanos::ZERO,
             recovery: Recovery::None,
+            recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
             pending: VecDeque::new(),
             newest_ack: 0,
@@ -365,7 +372,7 @@ impl Half {
         let again = self.resent_unseen(seg, start, view);
         self.end_gap(seg, start > self.sent_max, again, view);
         self.sent_max = end;
-        let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false, moved: seg.moved };
+        let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false, fast: false, moved: seg.moved };
         self.outstanding.push_back(sent);
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();
@@ -525,6 +532,7 @@ impl Half {
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
             tail: again.is_some_and(|again| again.tail),
+            lost_copy: again.is_some_and(|again| again.lost_copy),
             idle: is_idle,
             unseen,
             // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.

@@ -21,6 +21,8 @@ const DUPLICATE_THRESHOLD: u32 = 3;
 const MOST_SMALL: u64 = 1_000;
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+/// First frames remembered of copies of lost copies.
+const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
 const MOST_LOSSES: usize = 512;
 
@@ -39,6 +41,8 @@ pub(super) struct SentAgain {
     pub timer: bool,
     /// It ends what was sent: a probe, or the timer with nothing else outstanding.
     pub tail: bool,
+    /// It had been sent again before, for duplicate ACKs.
+    pub lost_copy: bool,
 }
 
 /// A segment that was sent again.
@@ -99,10 +103,14 @@ impl Half {
         }
         let kind = self.kind_of(seg, start, end, view);
         let (mut original, mut first_sent) = (None, hole.map(|hole| hole.time));
+        let mut lost_copy = None;
         for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
             first_sent = first_sent.or(Some(sent.time).filter(|_| !sent.resent));
+            let passes = sent.end - sent.start <= self.largest_acked.max(MOST_SMALL);
+            lost_copy = lost_copy.or(Some(sent.time).filter(|_| sent.resent && sent.fast && passes));
             sent.resent = true;
+            sent.fast = kind == Kind::Fast;
             sent.time = seg.time;
         }
         if hole.is_some() {
@@ -111,7 +119,10 @@ impl Half {
         let needless = hole.is_none() && end <= self.una;
         match self.recovery {
             _ if needless => {}
-            Recovery::None if kind == Kind::Fast => self.recovery = Recovery::Fast(self.sent_max),
+            Recovery::None if kind == Kind::Fast => {
+                self.recovery = Recovery::Fast(self.sent_max);
+                self.recovery_start = seg.time;
+            }
             _ if kind == Kind::Timeout => self.recovery = Recovery::Timeout(self.sent_max),
             _ => {}
         }
@@ -122,15 +133,21 @@ impl Half {
             if let Some(time) = first_sent.filter(|_| facts.losses.len() < MOST_LOSSES) {
                 facts.losses.push((time, start));
             }
+            if let Some(copied) = lost_copy {
+                facts.lost_copies.0 += 1;
+                // Several may be waited for at a time.
+                facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
+                self.copy_awaited = self.copy_awaited.max(seg.time);
+                if facts.lost_copies.2.len() < MOST_COPIES {
+                    facts.lost_copies.2.push(seg.frame);
+                }
+            }
             if stuck {
                 facts.stuck_large += 1;
                 facts.stuck_size = facts.stuck_size.max(end - start);
             }
         }
         self.count(kind, end - start, hole.is_some(), needless);
-        if self.resends.len() == MOST_RESENDS {
-            self.resends.pop_front();
-        }
         let unseen = hole.is_some();
         let resend = Resend {
             start,
@@ -143,9 +160,9 @@ impl Half {
             stuck,
             reported: false,
         };
-        self.resends.push_back(resend);
+        self.keep(resend);
         let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
-        Some(SentAgain { timer: kind != Kind::Fast, tail })
+        Some(SentAgain { timer: kind != Kind::Fast, tail, lost_copy: lost_copy.is_some() })
     }
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
@@ -172,7 +189,7 @@ impl Half {
         if let Some(transfer) = &mut self.transfer {
             transfer.resent_unseen(seg.frame);
         }
-        Some(SentAgain { timer: true, tail })
+        Some(SentAgain { timer: true, tail, lost_copy: false })
     }
 
     /// A FIN without payload, sent again. It takes a number of the sequence space, and no byte.
@@ -182,6 +199,24 @@ impl Half {
         let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
         let kinds = &mut self.facts.retransmitted;
         *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+        self.keep(Resend {
+            start,
+            end: start + 1,
+            kind,
+            tsval: tsval(seg),
+            original: None,
+            unseen: false,
+            spurious: needless,
+            stuck: false,
+            reported: false,
+        });
+    }
+
+    fn keep(&mut self, resend: Resend) {
+        if self.resends.len() == MOST_RESENDS {
+            self.resends.pop_front();
+        }
+        self.resends.push_back(resend);
     }
 
     /// The first copy of what was sent again, overtaken by the second: it is older than that one, which came in its place.
@@ -305,7 +340,8 @@ impl Half {
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
         if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true, moved: seg.moved };
+            let sent =
+                Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true, fast: false, moved: seg.moved };
             self.outstanding.insert(index, sent);
         }
     }
