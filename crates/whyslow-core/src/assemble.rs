@@ -2,7 +2,7 @@
 
 use crate::analysis::{
     Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, Near,
-    Problem, Round, Rtt, Transfer,
+    Problem, Round, Rtt, State, Transfer,
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
@@ -51,7 +51,8 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
         handshakes: limit::handshake(facts).unwrap_or_default() + tls,
         slow_start,
         bytes: facts.halves.iter().map(|half| half.bytes).sum(),
-        closed_by: facts.closed_by.map(|side| end_of(facts, side)),
+        closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
+        reset: facts.state == State::Reset,
         rtt: facts.min_rtt(),
         first_frame: facts.first_frame,
     };

@@ -1,6 +1,6 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Limit, LimitShare, Near};
+use crate::analysis::{End, Frame, Limit, LimitShare, Near};
 use crate::flow::Side;
 use crate::limit::{Context, Partition, Plateau};
 use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
@@ -148,10 +148,12 @@ pub struct Outline {
     pub slow_start: Nanos,
     /// Payload bytes, both ways.
     pub bytes: u64,
-    /// Who ended it.
-    pub closed_by: Option<End>,
+    /// Who ended it, and in which frame.
+    pub closed_by: Option<(End, Frame)>,
+    /// It was ended by a reset, and not by FINs.
+    pub reset: bool,
     /// Round trip.
     pub rtt: Option<Nanos>,
     /// First frame.
-    pub first_frame: crate::analysis::Frame,
+    pub first_frame: Frame,
 }

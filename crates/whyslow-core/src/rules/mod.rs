@@ -33,6 +33,7 @@ mod restart_after_idle;
 pub(crate) mod say;
 mod sender_cap;
 mod server_think;
+mod shared;
 mod short_snaplen;
 mod slow_start;
 mod spurious_retransmission;
@@ -44,7 +45,7 @@ mod zero_window;
 
 pub use case::{ConnectionCase, Outline, TransferCase};
 
-use crate::analysis::{Finding, Problem};
+use crate::analysis::{Connection, Finding, Problem};
 use crate::tcp::facts::Facts;
 use std::sync::LazyLock;
 
@@ -124,12 +125,17 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
     }))
 }
 
-/// What several connections lost together; most seconds first.
-pub fn check_across(outlines: &[Outline]) -> Vec<Finding> {
-    sorted(RULES.iter().flat_map(|rule| match rule.check {
-        Check::Across(check) => check(outlines),
-        _ => Vec::new(),
-    }))
+/// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first.
+pub fn check_across(outlines: &[Outline], connections: &[Connection]) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES
+        .iter()
+        .flat_map(|rule| match rule.check {
+            Check::Across(check) => check(outlines),
+            _ => Vec::new(),
+        })
+        .collect();
+    found.extend(shared::check(connections, &found));
+    sorted(found.into_iter())
 }
 
 /// What the capture of a connection cannot show.

@@ -108,7 +108,8 @@ fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> {
     if !of_the_last {
         let transfers = analysis.connections.iter().flat_map(|c| &c.transfers).flat_map(|t| &t.findings);
         let connections = analysis.connections.iter().flat_map(|c| &c.findings);
-        return transfers.chain(connections).chain(&analysis.findings).collect();
+        let spanning = analysis.findings.iter().filter(|finding| !finding.shared);
+        return transfers.chain(connections).chain(spanning).collect();
     }
     let large = |transfer: &&Transfer| transfer.from == End::Server && transfer.bytes > 100_000;
     let all = analysis.connections.iter().flat_map(|c| c.transfers.iter().filter(large).map(move |t| (c, t)));
