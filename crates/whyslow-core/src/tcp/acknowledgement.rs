@@ -79,6 +79,7 @@ impl Half {
             transfer.facts().unseen += ack - first;
         }
         if unseen > 0 {
+            self.numbers.excuse();
             self.unseen_bytes += unseen;
             self.unseen_stretches += stretches;
             self.first_unseen.get_or_insert(seg.frame);

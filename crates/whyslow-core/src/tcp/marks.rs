@@ -37,6 +37,8 @@ pub(super) struct Numbers {
     odd: u32,
     /// Packets missing since they were last forgotten, beside those that a hole in the sequence space shows too.
     missing: u32,
+    /// Some of them arrived, as their bytes were acknowledged: the capture lost them.
+    excused: bool,
 }
 
 impl Numbers {
@@ -82,12 +84,23 @@ impl Numbers {
     /// How many packets of the host are missing since [`forget`](Self::forget); none when its numbers do not tell.
     pub fn missing(&self) -> Option<u32> {
         let told = self.steady >= LEAST_STEADY && self.odd <= 1 + self.steady / MOSTLY;
-        told.then_some(self.missing)
+        (told && !self.excused).then_some(self.missing)
+    }
+
+    /// Bytes were acknowledged that were never captured, so that numbers will be missing for no loss on the path.
+    pub fn excuse(&mut self) {
+        self.excused = true;
+    }
+
+    /// No number but one at most was ever missing without a silence of a timer's length: nobody else uses them.
+    pub fn are_exclusive(&self) -> bool {
+        self.odd <= 1
     }
 
     /// Counts missing ones anew.
     pub fn forget(&mut self) {
         self.missing = 0;
+        self.excused = false;
     }
 }
 
@@ -209,6 +222,8 @@ mod tests {
         assert_eq!(numbers.missing(), Some(0), "a segment of four packets took four numbers");
         numbers.see(&seg(600, 17), 1, 0);
         assert_eq!(numbers.missing(), Some(2));
+        numbers.excuse();
+        assert_eq!(numbers.missing(), None, "the capture lost them");
         numbers.forget();
         assert_eq!(numbers.missing(), Some(0));
     }

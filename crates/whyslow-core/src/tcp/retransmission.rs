@@ -177,8 +177,10 @@ impl Half {
             return None;
         }
         // A probe waits for two round trips as they are now, with what queues add.
-        let rtt = self.round_trips.at(0.5).max(view.rtt).unwrap_or_default();
-        if quiet < rtt.scale(2.0) {
+        let rtt = self.round_trips.at(0.5).max(view.rtt)?;
+        // What else the host sends in so short a time is told from its probes only where it sends nothing else.
+        let short = quiet < RTO_FLOOR.scale(0.95) && !self.numbers.are_exclusive();
+        if short || quiet < rtt.scale(2.0) {
             return None;
         }
         // One: the probe sends the highest segment again, or the timer the only one.
