@@ -4,9 +4,11 @@
 //! stretches meet without gap or overlap, so that their shares sum to 1. Long pauses are told by what ended them; the rest
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
+mod between;
 mod phases;
 mod rounds;
 
+pub use between::Between;
 pub use phases::{before, handshake, tls_handshake};
 pub use rounds::{Plateau, Shape};
 
@@ -127,6 +129,8 @@ pub struct Context {
     pub one_direction: bool,
     /// Packets may have been left out on purpose (a text capture).
     pub elided: bool,
+    /// The capture stands nearer to the receiver than to the sender.
+    pub near_receiver: bool,
 }
 
 impl Context {
@@ -139,7 +143,20 @@ impl Context {
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.doubts.one_direction,
             elided: facts.is_text,
+            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
         }
+    }
+
+    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
+    /// length is the round trip, unless something was repaired in it.
+    pub fn round_trip(&self, transfer: &TransferFacts, index: usize) -> Option<Nanos> {
+        let rounds = &transfer.rounds;
+        let round = rounds.get(index).filter(|round| round.merged == 1)?;
+        if !self.near_receiver {
+            return round.rtt;
+        }
+        let next = rounds.get(index + 1)?;
+        (round.resent == 0).then(|| next.start - round.start)
     }
 }
 

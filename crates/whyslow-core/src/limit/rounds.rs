@@ -1,6 +1,7 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
 use super::Context;
+use super::between::{Between, between};
 use crate::analysis::Limit;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
@@ -51,6 +52,8 @@ pub struct Shape {
     pub lost_before: bool,
     /// The one rate that governs the transfer, bits per second of payload, if there is one.
     pub steady: Option<f64>,
+    /// The one rate at which bytes passed between losses, if there is one.
+    pub between: Option<Between>,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
 }
@@ -59,10 +62,13 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     let rounds = &transfer.rounds;
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
-        steady: steady_rate(transfer),
         restarts: restarts(transfer, context),
         ..Shape::default()
     };
+    shape.between = between(transfer, context);
+    // Losses in a queue that is full go with the path's rate; with no queue they are a policer's.
+    let full = shape.between.filter(|between| between.queued).map(|between| between.rate);
+    shape.steady = steady_rate(transfer).or(full);
     let lost = first_loss(transfer);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);

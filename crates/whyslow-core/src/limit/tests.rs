@@ -13,6 +13,7 @@ fn context(rtt_ms: i64) -> Context {
         epsilon: Nanos::from_millis(rtt_ms.max(10) / 10),
         one_direction: false,
         elided: false,
+        near_receiver: false,
     }
 }
 

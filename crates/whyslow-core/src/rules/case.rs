@@ -63,19 +63,9 @@ impl TransferCase<'_> {
         self.facts.rtt.p50.or(self.facts.rtt.min)
     }
 
-    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
-    /// length is the round trip.
+    /// How long the round trip of a round was.
     pub(super) fn round_trip(&self, index: usize) -> Option<Nanos> {
-        let rounds = &self.transfer.rounds;
-        let round = rounds.get(index).filter(|round| round.merged == 1)?;
-        let toward = &self.facts.vantage.toward;
-        if toward[self.sender] > toward[1 - self.sender] {
-            // A round in which something was repaired is as long as the repair.
-            let next = rounds.get(index + 1).filter(|next| round.resent == 0 && next.resent == 0)?;
-            Some(next.start - round.start)
-        } else {
-            round.rtt
-        }
+        self.context.round_trip(self.transfer, index)
     }
 
     /// Confidence 0–1 in what rests on this capture: less for each thing that it does not show.

@@ -26,18 +26,21 @@ use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::tcp::facts::Release;
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A lost tail, a lost copy, and a path that does not pass large segments have findings of their own.
-    let others = super::tail_loss::waited(case) + super::lost_retransmission::waited_for_timer(case);
-    let lost = (case.time(Limit::Timeout) - others).or_zero();
+    let copies = super::lost_retransmission::lost(case) > Nanos::ZERO;
+    let of_copies = if copies { super::lost_retransmission::waited_for_timer(case) } else { Nanos::ZERO };
+    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case) - of_copies).or_zero();
     if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
         return None;
     }
-    let tails = |start| case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || gap.lost_copy));
+    let tails =
+        |start| case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_copy)));
     let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
     let longest = waits.max_by_key(|span| span.length())?;

@@ -1,8 +1,9 @@
 //! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
 
-use super::half::{Ack, Half, Recovery, Sent, View};
+use super::half::{Half, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
+use super::sent::{Ack, Recovery, Sent};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 

@@ -241,8 +241,8 @@ pub struct TransferFacts {
     pub resent_bytes: u64,
     /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that closed by itself.
     pub needless_fast: u64,
-    /// When the first copies of what had to be sent again passed, and their place in the sequence space: the first ones.
-    pub losses: Vec<(Nanos, u64)>,
+    /// What had to be sent again: the first ones, in the order in which they were.
+    pub losses: Vec<Loss>,
     /// Fast recoveries (RFC 6582) that came to their end, and how long they took together.
     pub recoveries: (u64, Nanos),
     /// Copies that answered duplicate ACKs and had to be sent once more: how many, what the waits for the next copies took, and the
@@ -282,6 +282,23 @@ impl TransferFacts {
     pub fn duration(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
+}
+
+/// A segment, or a copy of one, that had to be sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// When it passed; where it never came, the segment before it.
+    pub time: Nanos,
+    /// The same; where it never came, when the segment behind it passed.
+    pub until: Nanos,
+    /// Its place in the sequence space.
+    pub seq: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Payload bytes that had passed before it, copies included.
+    pub sent: u64,
+    /// It never came to the capture point.
+    pub unseen: bool,
 }
 
 /// One packet-timed round (or several, merged).

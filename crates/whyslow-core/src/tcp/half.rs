@@ -12,6 +12,7 @@ use super::recorder::Recorder;
 use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
+use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
@@ -38,72 +39,6 @@ pub(crate) struct View {
     pub rtt: Option<Nanos>,
 }
 
-/// A segment that was sent and is not acknowledged yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
-    pub start: u64,
-    pub end: u64,
-    /// When it was sent last.
-    pub time: Nanos,
-    pub tsval: Option<u32>,
-    pub resent: bool,
-    /// Its newest copy answered duplicate ACKs.
-    pub fast: bool,
-    /// See [`Seg::moved`].
-    pub moved: bool,
-}
-
-/// A stretch that was skipped by the sender's later segments, as seen at the capture point.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hole {
-    pub start: u64,
-    pub end: u64,
-    /// When the segment after it was seen, and that segment's marks of age.
-    pub time: Nanos,
-    pub tsval: Option<u32>,
-    pub ip_id: Option<u16>,
-}
-
-/// An ACK that the sender may not have yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
-    pub(super) seg: Seg,
-    pub(super) ack: u64,
-    pub(super) window: Option<u64>,
-}
-
-/// What the applied ACKs since the last send have done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SinceSend {
-    /// When the last of them that could release data reached the sender.
-    pub(super) at: Option<Nanos>,
-    pub(super) frame: Option<Frame>,
-    /// It acknowledged new data.
-    pub(super) new: bool,
-    /// It opened the window only.
-    pub(super) update: bool,
-    /// It carried payload.
-    pub(super) payload: bool,
-    /// One of them did.
-    pub(super) any_payload: bool,
-    pub(super) late: Nanos,
-    /// It left nothing outstanding.
-    pub(super) emptied: bool,
-    /// Least room to the right edge before any of them, and right after the last send.
-    pub(super) least_room: Option<u64>,
-    pub(super) zero_window: bool,
-}
-
-/// Loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recovery {
-    None,
-    /// After duplicate ACKs, until this is acknowledged.
-    Fast(u64),
-    /// After the timer, until this is acknowledged.
-    Timeout(u64),
-}
-
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Half {
@@ -118,6 +53,8 @@ pub(crate) struct Half {
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
+    /// Payload bytes that passed, copies included.
+    pub(super) passed: u64,
     pub(super) una: u64,
     pub(super) edge: Option<u64>,
     pub(super) window: Option<u64>,
@@ -192,6 +129,7 @@ impl Default for Half {
             largest_len: 0,
             facts: HalfFacts::default(),
             sent_max: 0,
+            passed: 0,
             una: 0,
             edge: None,
             window: None,
@@ -335,6 +273,7 @@ impl Half {
         if seg.flags.has(Flags::FIN) {
             self.sent_max = self.sent_max.max(end + 1);
         }
+        self.passed += u64::from(seg.len);
         new
     }
 
@@ -358,8 +297,15 @@ impl Half {
         self.begin_or_go_on(seg, start, view);
         if start > self.sent_max {
             if self.holes.len() < 4096 {
-                let hole =
-                    Hole { start: self.sent_max, end: start, time: seg.time, tsval: tsval(seg), ip_id: seg.ip_id };
+                let hole = Hole {
+                    start: self.sent_max,
+                    end: start,
+                    time: seg.time,
+                    tsval: tsval(seg),
+                    ip_id: seg.ip_id,
+                    before: self.last_send.map_or(seg.time, |(time, _)| time),
+                    passed: self.passed,
+                };
                 self.holes.push(hole);
             }
             if let Some(transfer) = &mut self.transfer {
@@ -372,7 +318,15 @@ impl Half {
         let again = self.resent_unseen(seg, start, view);
         self.end_gap(seg, start > self.sent_max, again, view);
         self.sent_max = end;
-        let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false, fast: false, moved: seg.moved };
+        let sent = Sent {
+            start,
+            end,
+            time: seg.time,
+            tsval: tsval(seg),
+            resent: false,
+            moved: seg.moved,
+            passed: self.passed,
+        };
         self.outstanding.push_back(sent);
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();

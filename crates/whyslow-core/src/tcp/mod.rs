@@ -13,6 +13,7 @@ mod recorder;
 mod retransmission;
 mod rtt;
 mod segment;
+mod sent;
 mod vantage;
 
 use crate::analysis::{Frame, State};

@@ -6,9 +6,11 @@
 //! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
 //! with the highest segment (tail loss probe).
 
-use super::half::{Half, Hole, Recovery, Sent, View, tsval};
+use super::facts::Loss;
+use super::half::{Half, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
+use super::sent::{Hole, Recovery, Sent};
 use crate::analysis::Retransmitted;
 use crate::units::Nanos;
 
@@ -17,6 +19,8 @@ const MOST_RESENDS: usize = 2048;
 /// RFC 5681: that many duplicate ACKs mean loss.
 const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// Newest retransmissions among which the copy before is looked for.
+const RECENT_RESENDS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MOST_SMALL: u64 = 1_000;
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
@@ -50,6 +54,9 @@ pub(super) struct SentAgain {
 pub(super) struct Resend {
     start: u64,
     end: u64,
+    time: Nanos,
+    /// Payload bytes that had passed before it.
+    passed: u64,
     kind: Kind,
     tsval: Option<u32>,
     /// The TSval of the copy before it, if that was captured.
@@ -102,16 +109,19 @@ impl Half {
             return None;
         }
         let kind = self.kind_of(seg, start, end, view);
-        let (mut original, mut first_sent) = (None, hole.map(|hole| hole.time));
-        let mut lost_copy = None;
+        // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
+        // wire, each sent again by itself.
+        let mut recent = self.resends.iter().rev().take(RECENT_RESENDS);
+        let earlier = recent.find(|r| r.start < end && r.end > start).copied();
+        let (mut original, mut last_copy) = (None, hole.map(|hole| (hole.before, hole.time, hole.passed)));
+        last_copy = last_copy.or(earlier.map(|copy| (copy.time, copy.time, copy.passed)));
+        let passes = end - start <= self.largest_acked.max(MOST_SMALL);
+        let lost_copy =
+            earlier.filter(|copy| copy.kind == Kind::Fast && !copy.spurious && passes).map(|copy| copy.time);
         for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
-            first_sent = first_sent.or(Some(sent.time).filter(|_| !sent.resent));
-            let passes = sent.end - sent.start <= self.largest_acked.max(MOST_SMALL);
-            lost_copy = lost_copy.or(Some(sent.time).filter(|_| sent.resent && sent.fast && passes));
+            last_copy = last_copy.or(Some((sent.time, sent.time, sent.passed)));
             sent.resent = true;
-            sent.fast = kind == Kind::Fast;
-            sent.time = seg.time;
         }
         if hole.is_some() {
             self.remember(seg, start, end);
@@ -130,8 +140,8 @@ impl Half {
         let stuck = !needless && kind == Kind::Timeout && end - start > self.largest_acked.max(MOST_SMALL);
         if let Some(transfer) = self.transfer.as_mut().filter(|_| !needless) {
             let facts = transfer.facts();
-            if let Some(time) = first_sent.filter(|_| facts.losses.len() < MOST_LOSSES) {
-                facts.losses.push((time, start));
+            if let Some((time, until, sent)) = last_copy.filter(|_| facts.losses.len() < MOST_LOSSES) {
+                facts.losses.push(Loss { time, until, seq: start, bytes: end - start, sent, unseen: hole.is_some() });
             }
             if let Some(copied) = lost_copy {
                 facts.lost_copies.0 += 1;
@@ -152,6 +162,8 @@ impl Half {
         let resend = Resend {
             start,
             end,
+            time: seg.time,
+            passed: self.passed,
             kind,
             tsval: tsval(seg),
             original,
@@ -204,6 +216,8 @@ impl Half {
         self.keep(Resend {
             start,
             end: start + 1,
+            time: seg.time,
+            passed: self.passed,
             kind,
             tsval: tsval(seg),
             original: None,
@@ -342,8 +356,15 @@ impl Half {
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
         if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            let sent =
-                Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true, fast: false, moved: seg.moved };
+            let sent = Sent {
+                start,
+                end,
+                time: seg.time,
+                tsval: tsval(seg),
+                resent: true,
+                moved: seg.moved,
+                passed: self.passed,
+            };
             self.outstanding.insert(index, sent);
         }
     }

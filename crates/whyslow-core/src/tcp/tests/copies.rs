@@ -58,3 +58,24 @@ fn one_that_came_twice_a_timer_apart_was_sent_twice() {
     assert_eq!((facts.doubts.duplicate_frames, facts.halves[1].duplicated), (0, 0));
     assert_eq!(facts.halves[1].retransmitted.spurious, 1);
 }
+
+#[test]
+fn parts_of_one_large_segment_are_each_sent_again_once() {
+    let mut script = Script::asked();
+    script.line(200.0, 1, 1, 101, MSS);
+    // Two segments of the wire in one of the capture (TSO), both lost.
+    script.line(200.1, 1, 1001, 101, 2 * MSS);
+    for n in 3..6 {
+        script.line(200.2, 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(300.0, 0, 101, 1001, 0).sack = &[(3001, 6001)];
+    script.line(300.1, 1, 1001, 101, MSS);
+    script.line(300.2, 1, 2001, 101, MSS);
+    script.line(400.1, 0, 101, 6001, 0);
+    let facts = script.run();
+    let transfer = bulk(&facts);
+    assert_eq!((facts.halves[1].retransmitted.fast, transfer.lost_copies.0), (2, 0));
+    let at: Vec<_> = transfer.losses.iter().map(|loss| (loss.time, loss.sent, loss.unseen)).collect();
+    let first = (Nanos::from_secs_f64(0.2001), 1000, false);
+    assert_eq!(at, [first, first]);
+}
