@@ -42,6 +42,7 @@ fn from_both_ends(name: &str, cause: &str) {
 fn each_cause_is_found_where_it_was_made() {
     first_cause("application-server", "application");
     first_cause("bandwidth-server", "bandwidth");
+    first_cause("codel-server", "bandwidth");
     first_cause("new-connection-each-time-server", "new-connection-each-time");
     first_cause("no-window-scaling-server", "no-window-scaling");
     first_cause("proxy-split-client", "proxy-split");

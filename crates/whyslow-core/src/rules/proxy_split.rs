@@ -104,7 +104,8 @@ fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let rtt = case.context.rtt?;
     let (lost, summary, shown) = if let Some(rhythm) = rhythm(case) {
-        let lost = case.time(Limit::Application) + wait(case).unwrap_or_default();
+        // What went before the first byte is said by `server-think`.
+        let lost = case.time(Limit::Application);
         let summary = format!(
             "a proxy is possible: the data came in {} that grew, one every {}, as of a second connection with that round trip behind this one of {}",
             count(rhythm.bytes.len() as u64, "burst"),
@@ -113,11 +114,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         );
         let first = rhythm.bytes.first().copied().unwrap_or_default();
         let top = rhythm.bytes.last().copied().unwrap_or_default();
-        let shown = vec![
+        let mut shown = vec![
             evidence("from burst to burst", rhythm.interval.as_millis_f64(), "ms", &rhythm.frames),
             evidence("first burst", first as f64, "B", &rhythm.frames[..1]),
             evidence("last burst that grew", top as f64, "B", &rhythm.frames[1..]),
         ];
+        if let Some(wait) = wait(case) {
+            shown.push(evidence("wait for the first byte", wait.as_millis_f64(), "ms", &rhythm.frames[..1]));
+        }
         (lost, summary, shown)
     } else {
         let lost = wait(case).filter(|_| is_two_machines(case))?;
