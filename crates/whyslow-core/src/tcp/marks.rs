@@ -23,6 +23,8 @@ const LEAST_STEADY: u32 = 4;
 const MOSTLY: u32 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes seldom are.
 const SOON: Nanos = Nanos::from_millis(190);
+/// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half a minute.
+const COPIES: u64 = 8;
 /// For so long a clock must have been watched, and so often must it have ticked, before its tick is known.
 const WATCHED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
@@ -143,9 +145,10 @@ impl Half {
     }
 
     /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
-    /// other side is no matter.
+    /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
     pub(super) fn missing(&self) -> Option<u32> {
-        self.numbers.missing().filter(|_| !self.since.any_payload)
+        let most = 2 * self.facts.max_in_flight / self.mss() + COPIES;
+        self.numbers.missing().filter(|&packets| !self.since.any_payload && u64::from(packets) <= most)
     }
 
     /// How far apart the last send and this one were, by the sender's clock.
