@@ -281,7 +281,7 @@ fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Cont
         return Limit::Bandwidth;
     }
     // Sent together: a queue on the path has put them apart.
-    if gap.sent_apart.is_some_and(|apart| apart.0 * 2 < length.0) {
+    if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
         return base;
     }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is

@@ -50,7 +50,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let sure = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
     // Next to the sender a lost segment would be in the capture.
     let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
-    let doubtful = !case.near_sender() && doubtful.0 * 2 >= lost.0;
+    let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
     let confidence = if doubtful { 0.55 } else { sure };
     let mut found = finding("application", lost, case.trust(confidence), summary);
     let length: Nanos = longest.end - longest.start;

@@ -53,7 +53,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // At the rate at which bytes arrived, the copies took so long.
     let rates = case.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
     let rate = rates.fold(0.0, f64::max);
-    let seconds = if rate > 0.0 { (copies * half.mss * 8) as f64 / rate } else { 0.0 };
+    let seconds = if rate > 0.0 { copies as f64 * half.mss as f64 * 8.0 / rate } else { 0.0 };
     let lost = Nanos::from_secs_f64(seconds);
     let summary = format!(
         "the network delivered {} twice, {:.1} % of the packets in that direction: {} of the path's time for nothing",

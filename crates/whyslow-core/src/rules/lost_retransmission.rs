@@ -68,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     }
-    found.fix = if by_timer.0 * 2 >= lost.0 {
+    found.fix = if by_timer.0 >= lost.0 / 2 {
         fix(
             Actor::Sender,
             "let the sender find lost copies by time and not by its timer (RACK, with SACK), and find what drops several packets in a row",

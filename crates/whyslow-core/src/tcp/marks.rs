@@ -147,7 +147,7 @@ impl Half {
     /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
     /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
     pub(super) fn missing(&self) -> Option<u32> {
-        let most = 2 * self.facts.max_in_flight / self.mss() + COPIES;
+        let most = self.facts.max_in_flight / self.mss() * 2 + COPIES;
         self.numbers.missing().filter(|&packets| !self.since.any_payload && u64::from(packets) <= most)
     }
 

@@ -184,7 +184,7 @@ impl Half {
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
         let closed = self.since.zero_window && self.since.least_room.is_some_and(|room| self.stops(room));
         let missing = self.missing()?;
-        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 * 2 < quiet.0);
+        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
         if missing == 0 || prompted || closed || together || quiet < PROBE_FLOOR {
             return None;
         }
