@@ -267,6 +267,9 @@ pub struct Transfer {
     pub rounds: Vec<Round>,
     /// How many rounds there were.
     pub rounds_total: u64,
+    /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It promises nothing (see
+    /// [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
+    pub model_s: Option<Nanos>,
     /// Partition of `duration_s`; the shares sum to 1.
     pub limits: Vec<LimitShare>,
     /// Limits in time order, for a timeline: runs of one limit, at most [`MAX_SPANS`].
@@ -276,6 +279,17 @@ pub struct Transfer {
     /// The verdict in one sentence.
     pub verdict: String,
 }
+
+impl Transfer {
+    /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.
+    pub fn model_fits(&self) -> Option<bool> {
+        let model = self.model_s?;
+        Some((model - self.duration_s).0.abs() as f64 <= MODEL_NEAR * self.duration_s.0 as f64)
+    }
+}
+
+/// A model must come this near to what was measured before it may promise anything.
+const MODEL_NEAR: f64 = 0.15;
 
 /// Most rounds listed of one transfer.
 pub const MAX_ROUNDS: usize = 64;

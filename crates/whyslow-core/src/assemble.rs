@@ -10,14 +10,23 @@ use crate::rules::{self, ConnectionCase, Outline, TransferCase, say};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
+use crate::whatif::{Replay, Replays};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Names of addresses, and whether the address only stands in for the name.
 pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
 
-/// A connection's entry, and its outline for the rules over several. Times are told from `first`.
-pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, names: &Names) -> (Connection, Outline) {
+/// A connection's entry, and its outline for the rules over several. Times are told from `first`. Replays of its transfers are kept
+/// in `replays` as far as they are wanted.
+pub(crate) fn connection(
+    facts: &Facts,
+    id: u64,
+    capture: usize,
+    first: Nanos,
+    names: &Names,
+    replays: &mut Replays,
+) -> (Connection, Outline) {
     let client = facts.client;
     let cut = [cut_all(facts, client), cut_all(facts, 1 - client)];
     let by_side: [&[(TransferFacts, Partition)]; 2] = if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
@@ -27,7 +36,7 @@ pub(crate) fn connection(facts: &Facts, id: u64, capture: usize, first: Nanos, n
         let mut earlier: Vec<TransferFacts> = Vec::new();
         for (transfer, partition) in by_side[sender] {
             if !is_handshake(facts, sender, transfer) {
-                transfers.push(told(facts, sender, transfer, partition, &earlier, first));
+                transfers.push(told(facts, sender, (transfer, partition), &earlier, (id, first), replays));
             }
             earlier.push(outline_of(transfer));
         }
@@ -128,10 +137,10 @@ fn keep_longest(transfers: &mut Vec<Transfer>) {
 fn told(
     facts: &Facts,
     sender: Side,
-    transfer: &TransferFacts,
-    partition: &Partition,
+    (transfer, partition): (&TransferFacts, &Partition),
     earlier: &[TransferFacts],
-    first: Nanos,
+    (id, first): (u64, Nanos),
+    replays: &mut Replays,
 ) -> Transfer {
     let opening = !earlier.iter().any(|t| !is_handshake(facts, sender, t))
         && !facts.halves[1 - sender]
@@ -144,6 +153,14 @@ fn told(
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
     let duration = transfer.duration();
     let seconds = duration.as_secs_f64();
+    if let Some(worst) = findings.first()
+        && replays.wants(worst.seconds)
+    {
+        let before = earlier.iter().map(|transfer| transfer.max_in_flight).max();
+        if let Some(replay) = Replay::new(transfer, partition, &context, before) {
+            replays.keep(worst.seconds, id, transfer.start - first, replay);
+        }
+    }
     Transfer {
         from: end_of(facts, sender),
         bytes: transfer.bytes(),
@@ -154,6 +171,7 @@ fn told(
         first_byte_s: first_byte(facts, sender, transfer),
         rounds: rounds(transfer, partition, first),
         rounds_total: transfer.rounds_total,
+        model_s: None,
         limits: partition.shares(),
         timeline: partition.timeline(first, MAX_SPANS),
         verdict: rules::verdict(&case, &findings),

@@ -7,6 +7,7 @@ use crate::flow::{ConnectionId, Table};
 use crate::rules::{self, Outline};
 use crate::tcp;
 use crate::units::Nanos;
+use crate::whatif::Replays;
 use crate::wire::{self, Skip, link_type_name};
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
@@ -24,6 +25,7 @@ pub struct Explainer {
     gone: Vec<ConnectionId>,
     finished: Vec<(ConnectionId, Connection, Outline)>,
     names: Names,
+    replays: Replays,
     /// The first packet of all: times are told from it.
     first_time: Option<Nanos>,
 }
@@ -73,6 +75,7 @@ impl Explainer {
         let (mut connections, outlines): (Vec<_>, Vec<_>) =
             self.finished.into_iter().map(|(_, connection, outline)| (connection, outline)).unzip();
         let mut findings = rules::check_across(&outlines, &connections);
+        self.replays.predict(&mut connections);
         if !several {
             assemble::forget_files(&mut connections, &mut findings);
         }
@@ -90,7 +93,8 @@ impl Explainer {
         let mut facts = open.tcp.finish();
         facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
         facts.timeless |= clock == Clock::None;
-        let (connection, outline) = assemble::connection(&facts, id.0 + 1, open.capture, first, &self.names);
+        let (connection, outline) =
+            assemble::connection(&facts, id.0 + 1, open.capture, first, &self.names, &mut self.replays);
         self.finished.push((id, connection, outline));
     }
 }

@@ -22,4 +22,5 @@ pub mod limit;
 pub mod rules;
 pub mod tcp;
 pub mod units;
+pub mod whatif;
 pub mod wire;

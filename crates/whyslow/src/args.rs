@@ -35,6 +35,8 @@ pub(crate) enum Command {
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
+    /// Say how long a transfer would take, and what each change would bring, without a capture.
+    Predict(Box<crate::predict::Predict>),
     /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]

@@ -10,7 +10,9 @@ mod help_cause;
 #[cfg(target_os = "linux")]
 mod lab;
 mod output;
+mod predict;
 mod progress;
+mod quantity;
 mod settings;
 
 use crate::args::Args;
@@ -46,6 +48,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
     let mut out = Output::new(settings.color);
     match &settings.task {
         Task::Explain(task) => return explain::run(task, out),
+        Task::Predict(task) => return predict::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

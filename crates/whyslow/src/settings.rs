@@ -24,6 +24,7 @@ pub(crate) struct Settings {
 pub(crate) enum Task {
     Explain(ExplainTask),
     HelpCause(Option<String>),
+    Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
     Completions(Shell),
@@ -71,6 +72,7 @@ impl Settings {
             None => explain(args.explain),
             Some(Command::Explain(args)) => explain(args),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
+            Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
             Some(Command::Completions { shell }) => Task::Completions(shell),

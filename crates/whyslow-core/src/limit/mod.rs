@@ -18,7 +18,7 @@ use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at least).
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);

@@ -4,9 +4,9 @@ use super::*;
 use crate::tcp::facts::RateSpread;
 use proptest::prelude::*;
 
-const MSS: u64 = 1000;
+pub(crate) const MSS: u64 = 1000;
 
-fn context(rtt_ms: i64) -> Context {
+pub(crate) fn context(rtt_ms: i64) -> Context {
     Context {
         mss: MSS,
         rtt: Some(Nanos::from_millis(rtt_ms)),
@@ -18,7 +18,7 @@ fn context(rtt_ms: i64) -> Context {
 }
 
 /// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait for an ACK.
-fn flights(sizes: &[u64], release: Release) -> TransferFacts {
+pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
     let at = |index: usize| Nanos::from_millis(100 * index as i64);
     let rounds: Vec<RoundFacts> = sizes
         .iter()
@@ -54,6 +54,7 @@ fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         zero_window: false,
         recovering: false,
         ack_late: Nanos::ZERO,
+        sent: 0,
         in_flight: MSS,
         room: Some(100_000),
         before_len: MSS,

@@ -387,6 +387,8 @@ pub struct Gap {
     pub recovering: bool,
     /// How much later than the least the releasing ACK was (a delayed ACK, or a queue).
     pub ack_late: Nanos,
+    /// What had been sent before it, in the same space as the transfer's `seq`.
+    pub sent: u64,
     /// Bytes in flight during it.
     pub in_flight: u64,
     /// Least room to the right edge during it; none when the window is unknown.

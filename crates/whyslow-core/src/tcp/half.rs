@@ -480,6 +480,7 @@ impl Half {
             zero_window: since.zero_window && full,
             recovering: self.recovery != Recovery::None,
             ack_late: if prompt { since.late } else { Nanos::ZERO },
+            sent: self.sent_max,
             in_flight: self.flight_at_send,
             room: since.least_room,
             before_len: self.last_len,

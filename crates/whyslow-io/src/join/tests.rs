@@ -46,6 +46,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         first_byte_s: None,
         rounds: vec![round],
         rounds_total: 1,
+        model_s: None,
         limits: vec![],
         timeline: vec![],
         findings: vec![finding(1, &[])],

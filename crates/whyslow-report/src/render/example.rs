@@ -81,6 +81,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         first_byte_s: None,
         rounds: Vec::new(),
         rounds_total: 0,
+        model_s: None,
         limits,
         timeline,
         findings: Vec::new(),
@@ -197,6 +198,7 @@ pub fn slow_start() -> Analysis {
         command: Some("ip route change default via 192.0.2.1 initcwnd 92".into()),
     });
     cause.predicted_s = Some(ms(52.0));
+    told.model_s = Some(ms(181.0));
     told.findings = vec![cause];
     told.verdict = "slow-start: the sender spent 6 of 8 rounds opening its window".into();
     let mut connection = connection(1, vec![told]);

@@ -6,6 +6,7 @@ mod inputs;
 #[cfg(target_os = "linux")]
 mod lab;
 mod pcap;
+mod predict;
 mod sets;
 
 use assert_cmd::Command;

@@ -15,7 +15,7 @@ const TEXT: usize = 12;
 pub(super) struct Context<'a> {
     /// The transfer, when it is about one.
     pub transfer: Option<&'a Transfer>,
-    /// The rounds that are shown with it, if any.
+    /// The rounds that are shown with it, if any: it stands first then.
     pub rounds: Option<usize>,
 }
 
@@ -30,11 +30,24 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
         print_fix(page, fix, context.transfer.map(|transfer| transfer.from));
     }
     if let Some(predicted) = finding.predicted_s {
-        let mut text = format!("about {}", units::seconds(predicted));
+        let mut text = units::seconds(predicted);
         if let Some(transfer) = context.transfer {
-            text += &format!(" instead of {}", units::seconds(transfer.duration_s));
+            let measured = units::seconds(transfer.duration_s);
+            text += &match transfer.model_s {
+                Some(model) => format!(" (model: {} as it is, measured {measured})", units::seconds(model)),
+                None => format!(" instead of {measured}"),
+            };
         }
         page.wrapped(&label("then"), Style::new(), &text);
+    } else if let (Some(_), Some(transfer)) = (context.rounds, context.transfer)
+        && let (Some(false), Some(model)) = (transfer.model_fits(), transfer.model_s)
+    {
+        let text = format!(
+            "no promise: the model takes {} for the transfer as it is, measured {}",
+            units::seconds(model),
+            units::seconds(transfer.duration_s)
+        );
+        page.wrapped(&label("then"), DIM, &text);
     }
     if let Some(settle) = &finding.settle {
         page.wrapped(&label("settle"), Style::new(), settle);

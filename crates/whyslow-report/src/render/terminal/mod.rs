@@ -8,7 +8,7 @@ mod connection;
 mod finding;
 mod names;
 mod overview;
-mod timeline;
+pub(super) mod timeline;
 mod transfer;
 
 use crate::text::{Line, Page, units};

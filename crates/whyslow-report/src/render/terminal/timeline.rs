@@ -40,7 +40,8 @@ fn before(transfer: &Transfer) -> Nanos {
     transfer.before.iter().map(|share| share.seconds.or_zero()).sum()
 }
 
-fn legend(page: &mut Page, shares: &[LimitShare], indent: usize) {
+/// Names limits with their times, as many in a line as fit.
+pub(in crate::render) fn legend(page: &mut Page, shares: &[LimitShare], indent: usize) {
     let mut line = Line::new().pad(indent);
     for (index, share) in shares.iter().enumerate() {
         let entry = Line::new()

@@ -1,0 +1,120 @@
+//! Congestion control: how many segments may be in flight. One file a controller.
+
+mod bbr;
+mod cubic;
+mod hystart;
+mod reno;
+
+use super::Sending;
+use crate::units::Nanos;
+
+/// Which controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// RFC 5681.
+    Reno,
+    /// RFC 9438, with Linux' HyStart.
+    Cubic,
+    /// After BBR version 1 (Cardwell et al. 2016): paced by a measured rate, deaf to loss.
+    Bbr,
+}
+
+impl Algorithm {
+    /// Its usual name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
+}
+
+/// What an ACK told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acked {
+    pub(super) now: Nanos,
+    /// Segments that it newly says have arrived.
+    pub(super) segments: f64,
+    /// Round trip of the newest of them, if it was sent once only.
+    pub(super) rtt: Option<Nanos>,
+    /// A new round began with it.
+    pub(super) new_round: bool,
+    /// The window, and nothing else, had held the sender back in this round.
+    pub(super) limited: bool,
+    /// Lost segments are being sent again.
+    pub(super) recovering: bool,
+    /// Segments per nanosecond at which they were delivered.
+    pub(super) delivery_rate: f64,
+    /// Segments in flight after it.
+    pub(super) in_flight: f64,
+}
+
+/// A congestion controller.
+pub(super) trait Control: std::fmt::Debug {
+    /// An ACK arrived.
+    fn on_ack(&mut self, acked: &Acked);
+    /// A loss was found, for the first time since the last recovery.
+    fn on_loss(&mut self, now: Nanos);
+    /// The retransmission timer fired.
+    fn on_timeout(&mut self, now: Nanos);
+    /// Nothing was sent for longer than the timer.
+    fn on_idle(&mut self, _initial_window: f64) {}
+    /// Recovery is over.
+    fn on_recovered(&mut self) {}
+    /// Segments that may be in flight.
+    fn window(&self) -> f64;
+    /// Slow start ends here, segments.
+    fn threshold(&self) -> f64;
+    /// Segments per nanosecond at which they may leave, when it paces.
+    fn pacing(&self) -> Option<f64> {
+        None
+    }
+    /// While lost segments are sent again the window goes down to the threshold (RFC 6937).
+    fn reduces(&self) -> bool {
+        true
+    }
+}
+
+/// The controller that a sender uses. `rtt` is what the handshake measured.
+pub(super) fn control(sending: &Sending, rtt: Nanos) -> Box<dyn Control> {
+    let slow = SlowStart {
+        window: sending.initial_window.max(1.0),
+        threshold: sending.threshold.max(2.0),
+        gain: (sending.growth - 1.0).clamp(0.1, 1.0),
+    };
+    match sending.algorithm {
+        Algorithm::Reno => Box::new(reno::Reno::new(slow)),
+        Algorithm::Cubic => Box::new(cubic::Cubic::new(slow, sending.hystart.then(hystart::HyStart::default))),
+        Algorithm::Bbr => Box::new(bbr::Bbr::new(slow.window, rtt)),
+    }
+}
+
+/// What controllers with a window and a threshold share.
+#[derive(Clone, Copy, Debug)]
+struct SlowStart {
+    window: f64,
+    threshold: f64,
+    /// Growth per acknowledged segment.
+    gain: f64,
+}
+
+impl SlowStart {
+    fn is_on(&self) -> bool {
+        self.window < self.threshold
+    }
+
+    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts over.
+    fn start_anew(&mut self, initial_window: f64) {
+        self.threshold = self.threshold.max(0.75 * self.window);
+        self.window = self.window.min(initial_window.max(1.0));
+    }
+
+    /// Grows, and returns the segments that are left for congestion avoidance.
+    fn grow(&mut self, segments: f64) -> f64 {
+        let room = self.threshold - self.window;
+        let used = (room / self.gain).min(segments);
+        self.window += used * self.gain;
+        segments - used
+    }
+}

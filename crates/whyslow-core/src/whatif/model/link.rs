@@ -1,0 +1,92 @@
+//! The path from the sender to the receiver: a queue in front of one narrow link, then the way.
+
+use super::{Losses, Scenario};
+use crate::units::Nanos;
+
+/// What becomes of packets, one after the other.
+#[derive(Debug)]
+pub(super) struct Link {
+    /// Bytes per nanosecond of the narrow link.
+    speed: Option<f64>,
+    queue: Option<u64>,
+    /// Half of the round trip.
+    one_way: Nanos,
+    losses: Losses,
+    /// Index of the next listed loss.
+    next_loss: usize,
+    random: u64,
+    /// The narrow link is busy until then.
+    busy: Nanos,
+}
+
+impl Link {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let random = match scenario.losses {
+            Losses::Random { seed, .. } => seed,
+            Losses::At(_) => 0,
+        };
+        Self {
+            speed: scenario.rate.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9),
+            queue: scenario.queue,
+            one_way: scenario.rtt.scale(0.5),
+            losses: scenario.losses.clone(),
+            next_loss: 0,
+            random,
+            busy: Nanos::ZERO,
+        }
+    }
+
+    /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives; none when it is lost. Only first
+    /// copies meet the listed losses.
+    pub(super) fn send(&mut self, now: Nanos, from: u64, to: u64, first_copy: bool) -> Option<Nanos> {
+        let size = to - from;
+        let arrival = match self.speed {
+            None => now,
+            Some(speed) => {
+                let waiting = (self.busy - now).or_zero();
+                if self.queue.is_some_and(|room| waiting.0 as f64 * speed + size as f64 > room.max(size) as f64) {
+                    return None;
+                }
+                self.busy = now + waiting + Nanos((size as f64 / speed).round() as i64);
+                self.busy
+            }
+        };
+        (!self.is_lost(from, to, first_copy)).then_some(arrival + self.one_way)
+    }
+
+    /// The way back, which has no queue.
+    pub(super) fn way_back(&self) -> Nanos {
+        self.one_way
+    }
+
+    /// Until when packets wait for the narrow link.
+    pub(super) fn busy_until(&self) -> Nanos {
+        self.busy
+    }
+
+    fn is_lost(&mut self, from: u64, to: u64, first_copy: bool) -> bool {
+        match &self.losses {
+            Losses::Random { probability, .. } => {
+                let probability = *probability;
+                self.draw() < probability
+            }
+            Losses::At(places) => {
+                let mut hit = false;
+                while first_copy && places.get(self.next_loss).is_some_and(|place| *place < to) {
+                    hit |= places[self.next_loss] >= from;
+                    self.next_loss += 1;
+                }
+                hit
+            }
+        }
+    }
+
+    /// A number in 0..1: splitmix64 (Steele, Lea, Flood 2014).
+    fn draw(&mut self) -> f64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

@@ -1,0 +1,183 @@
+//! A deterministic, packet-level model of one TCP transfer over one path.
+//!
+//! It knows what decides how long a transfer takes: slow start and its early ends, three congestion controllers, loss recovery
+//! with SACK, RACK and tail probes, the retransmission timer, the receiver's window, a cap in the sender, the rate and queue of
+//! the path, and a program that pauses. It ignores what seldom matters: reordering, ECN, lost acknowledgements, several
+//! connections that compete. Times are exact to the nanosecond of the model and depend on nothing but the [`Scenario`]: no clock,
+//! and chance only from a seed.
+//!
+//! Work is bounded: what is longer than [`MOST_SEGMENTS`] is carried on at the rate of its last quarter, and the [`Outcome`] says so.
+
+mod congestion;
+mod driver;
+mod link;
+mod receiver;
+mod sender;
+
+pub use congestion::Algorithm;
+pub use driver::simulate;
+
+use crate::analysis::Limit;
+use crate::units::Nanos;
+
+/// Segments that are modelled one by one.
+pub const MOST_SEGMENTS: u64 = 1 << 17;
+
+/// Linux' least retransmission timer beyond the round trip (`TCP_RTO_MIN`).
+pub const LEAST_TIMER: Nanos = Nanos::from_millis(200);
+/// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
+pub const LEAST_ACK_DELAY: Nanos = Nanos::from_millis(40);
+
+/// A transfer to be modelled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// Payload of a full segment, bytes.
+    pub mss: u64,
+    /// Round trip without any queue.
+    pub rtt: Nanos,
+    /// What the narrowest link carries, payload bits per second; none: it never matters.
+    pub rate: Option<f64>,
+    /// Room in front of that link, payload bytes; what does not fit is lost. None: without bounds.
+    pub queue: Option<u64>,
+    /// What the path loses beside.
+    pub losses: Losses,
+    /// The sending host.
+    pub sender: Sending,
+    /// The receiving host.
+    pub receiver: Receiving,
+    /// Where the sender falls silent, in the order of the bytes.
+    pub pauses: Vec<Pause>,
+}
+
+/// Loss that no queue causes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Losses {
+    /// The first copies of the segments that hold these bytes, ascending.
+    At(Vec<u64>),
+    /// Each packet with this probability, drawn from the seed.
+    Random {
+        /// 0–1.
+        probability: f64,
+        /// Of the draws.
+        seed: u64,
+    },
+}
+
+impl Losses {
+    /// None at all.
+    pub const NONE: Self = Self::At(Vec::new());
+}
+
+/// How the sending host sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sending {
+    /// Its congestion controller.
+    pub algorithm: Algorithm,
+    /// Window at the start, segments.
+    pub initial_window: f64,
+    /// Where slow start ends, segments; infinite when nothing is remembered.
+    pub threshold: f64,
+    /// By what a window grows in a round of slow start: 2, or less where ACKs are not counted by bytes.
+    pub growth: f64,
+    /// Whether slow start ends early when the round trip rises (HyStart).
+    pub hystart: bool,
+    /// Most bytes in flight: a send buffer, or a window of the program's protocol.
+    pub cap: Option<u64>,
+    /// Most payload bits per second that the sender lets out.
+    pub pacing: Option<f64>,
+}
+
+impl Sending {
+    /// Today's Linux with this controller: ten segments at first (RFC 6928), then doubling.
+    pub fn usual(algorithm: Algorithm) -> Self {
+        Self {
+            algorithm,
+            initial_window: 10.0,
+            threshold: f64::INFINITY,
+            growth: 2.0,
+            hystart: algorithm == Algorithm::Cubic,
+            cap: None,
+            pacing: None,
+        }
+    }
+}
+
+/// How the receiving host receives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receiving {
+    /// Its window.
+    pub window: Window,
+    /// For how long it holds back the ACK of a single segment.
+    pub ack_delay: Nanos,
+}
+
+/// A receive window.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Window {
+    /// Never full.
+    Unlimited,
+    /// It starts small and follows what arrives in a round trip up to a bound (Linux' `tcp_rmem`), bytes.
+    Autotuned {
+        /// At first.
+        initial: u64,
+        /// At most.
+        most: u64,
+    },
+    /// As it was: from so many delivered bytes on, so many bytes; ascending.
+    Seen(Vec<(u64, u64)>),
+}
+
+/// A silence of the sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pause {
+    /// After so many bytes were sent for the first time.
+    pub at: u64,
+    /// For how long nothing is sent.
+    pub length: Nanos,
+    /// Why.
+    pub kind: Silence,
+}
+
+/// Why a sender is silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// The program has nothing to send (or its peer, or a small segment, is waited for).
+    Program,
+    /// The program has nothing to send for so long that the window starts over (RFC 5681 section 4.1).
+    Idle,
+    /// The retransmission timer runs: afterwards the window is one segment.
+    Timer,
+}
+
+/// What the model found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// From the first byte sent to the ACK of the last at the sender.
+    pub duration: Nanos,
+    /// From the first byte sent to the last byte's arrival.
+    pub delivered: Nanos,
+    /// When each round began, and the new bytes sent in it; the first rounds.
+    pub rounds: Vec<(Nanos, u64)>,
+    /// How many rounds there were.
+    pub rounds_total: u64,
+    /// What held the sender, for how long; most first. They sum to `duration`.
+    pub limits: Vec<(Limit, Nanos)>,
+    /// Segments sent again.
+    pub resent: u64,
+    /// Window at the end, segments.
+    pub window: f64,
+    /// Slow start's threshold at the end, segments.
+    pub threshold: f64,
+    /// The timer at the end, by which idle time is counted.
+    pub timer: Nanos,
+    /// The end was reckoned from the rate of the last quarter that was modelled.
+    pub extrapolated: bool,
+}
+
+/// Rounds that an outcome lists.
+const MOST_ROUNDS: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+/// A new connection at 200 ms and 200 Mbit/s.
+fn plan(bytes: u64) -> Plan {
+    Plan {
+        bytes,
+        rtt: Nanos::from_millis(200),
+        rate: Some(200e6),
+        queue: None,
+        loss: 0.0,
+        mss: 1448,
+        way: Way::Upload,
+        tls: Tls::None,
+        algorithm: Algorithm::Cubic,
+        initial_window: 10,
+        first_window: 65_536,
+        receive_window: 3_600_000,
+        send_buffer: None,
+        think: Nanos::ZERO,
+        reuse: false,
+        idle: Nanos::ZERO,
+        starts_over: true,
+        count: 1,
+    }
+}
+
+fn seconds(plan: &Plan) -> f64 {
+    plan.forecast().total.as_secs_f64()
+}
+
+fn near(modelled: f64, measured: f64, share: f64) -> bool {
+    (modelled / measured - 1.0).abs() <= share
+}
+
+/// Uploads to storage 200 ms away on Linux: new 0.401, 1.00 and 1.61 s; reused 0.204 and 0.242 s.
+#[test]
+fn uploads_on_new_and_reused_connections_as_measured() {
+    assert!(near(seconds(&plan(1_024)), 0.401, 0.02));
+    assert!(near(seconds(&plan(102_400)), 1.00, 0.02));
+    assert!(near(seconds(&plan(1_000_000)), 1.61, 0.02));
+    assert!(near(seconds(&Plan { reuse: true, ..plan(100_000) }), 0.204, 0.02));
+    assert!(near(seconds(&Plan { reuse: true, ..plan(1_000_000) }), 0.242, 0.02));
+}
+
+/// 4 MB at 150 ms: 32 KiB in flight gave 220 kB/s, a window of 64 KiB 426 kB/s.
+#[test]
+fn long_fat_paths_with_small_windows_as_measured() {
+    let slow = Plan { rtt: Nanos::from_millis(150), rate: None, ..plan(4_000_000) };
+    let rate = |plan: &Plan| 4e3 / seconds(plan);
+    assert!(near(rate(&Plan { send_buffer: Some(32_768), ..slow.clone() }), 215.0, 0.05));
+    assert!(near(rate(&Plan { receive_window: 65_536, ..slow }), 420.0, 0.05));
+}
+
+/// At 20 ms an idle connection that keeps its window answers in one round trip, another starts over.
+#[test]
+fn an_idle_connection_starts_over_unless_told_otherwise() {
+    let idle = Plan {
+        rtt: Nanos::from_millis(20),
+        way: Way::Download,
+        reuse: true,
+        idle: Nanos::from_millis(10_000),
+        rate: None,
+        ..plan(40_000)
+    };
+    assert!(near(seconds(&idle), 0.040, 0.02), "{}", seconds(&idle));
+    assert!(near(seconds(&idle.with(Idea::KeepWindow)), 0.020, 0.02));
+    assert!(idle.changes(&idle.forecast()).iter().any(|change| change.idea == Idea::KeepWindow));
+}
+
+#[test]
+fn handshakes_cost_their_round_trips() {
+    let base = seconds(&plan(1_000));
+    assert!(near(seconds(&Plan { tls: Tls::V13, ..plan(1_000) }), base + 0.2, 0.001));
+    assert!(near(seconds(&Plan { tls: Tls::V12, ..plan(1_000) }), base + 0.4, 0.001));
+    assert!(near(seconds(&Plan { count: 5, ..plan(1_000) }), 5.0 * base, 0.001));
+}
+
+#[test]
+fn phases_are_the_whole_time() {
+    for plan in [
+        plan(1_000_000),
+        Plan { way: Way::Download, tls: Tls::V13, think: Nanos::from_millis(50), ..plan(300_000) },
+        Plan { reuse: true, loss: 0.02, ..plan(500_000) },
+        Plan { rate: Some(1e6), way: Way::Download, ..plan(500_000) },
+    ] {
+        let told = plan.forecast();
+        let sum: Nanos = told.phases.iter().map(|phase| phase.1).sum();
+        assert!((sum - told.total).0.abs() <= Nanos::from_millis(50).0, "{sum:?} of {:?}", told.total);
+    }
+}
+
+#[test]
+fn loss_spreads_the_time() {
+    let told = Plan { loss: 0.01, ..plan(1_000_000) }.forecast();
+    let (low, high) = told.spread.unwrap();
+    assert!(low <= told.total && told.total <= high && low < high);
+    assert_eq!(plan(1_000_000).forecast().spread, None);
+}
+
+#[test]
+fn only_what_helps_is_told_the_most_first() {
+    let told = plan(1_000_000).forecast();
+    let changes = plan(1_000_000).changes(&told);
+    assert!(changes.iter().any(|change| change.idea == Idea::Reuse));
+    assert!(changes.iter().any(|change| matches!(change.idea, Idea::InitialWindow(45))));
+    assert!(!changes.iter().any(|change| matches!(change.idea, Idea::NoLoss | Idea::NoThinking | Idea::Tls13)));
+    assert!(changes.is_sorted_by_key(|change| change.total));
+    assert!(changes.iter().all(|change| change.total < told.total));
+}

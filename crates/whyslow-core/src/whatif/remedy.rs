@@ -1,0 +1,72 @@
+//! What each cause's fix changes in the model: the one place where causes and scenarios meet.
+
+use super::model::{Losses, Silence, Window};
+use super::replay::{Fitted, Replay};
+use crate::analysis::Limit;
+use crate::units::Nanos;
+
+/// The fitted scenario with the cause removed; none for causes whose fix the model cannot show.
+pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
+    let mut changed = fitted.clone();
+    // Late ACKs met small flights; where the flights change they do not come again.
+    if cause != "delayed-ack" && cause != "application" {
+        remove(&mut changed, Limit::AckDelay);
+    }
+    let scenario = &mut changed.scenario;
+    match cause {
+        "slow-start" => {
+            // One flight for all of it, as far as the receiver's first window allows.
+            let needed = scenario.bytes.div_ceil(scenario.mss) as f64;
+            let cap = match &scenario.receiver.window {
+                Window::Seen(steps) => steps.first().map_or(f64::INFINITY, |step| (step.1 / scenario.mss) as f64),
+                _ => f64::INFINITY,
+            };
+            scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
+            scenario.sender.threshold = scenario.sender.threshold.max(scenario.sender.initial_window);
+        }
+        "restart-after-idle" => {
+            if let Some(before) = replay.before {
+                scenario.sender.initial_window = scenario.sender.initial_window.max(before);
+            }
+            for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == Silence::Idle) {
+                pause.kind = Silence::Program;
+            }
+        }
+        "early-slow-start-exit" => scenario.sender.threshold = f64::INFINITY,
+        "receive-window" | "no-window-scaling" => scenario.receiver.window = Window::Unlimited,
+        "zero-window" => {
+            scenario.receiver.window = Window::Unlimited;
+            remove(&mut changed, Limit::ZeroWindow);
+        }
+        "sender-cap" => scenario.sender.cap = None,
+        "protocol-window" => {
+            scenario.sender.cap = None;
+            remove(&mut changed, Limit::ProtocolWindow);
+        }
+        "pacing" => scenario.sender.pacing = None,
+        "application" => remove(&mut changed, Limit::Application),
+        "nagle-delayed-ack" => remove(&mut changed, Limit::NagleDelayedAck),
+        "delayed-ack" => {
+            remove(&mut changed, Limit::AckDelay);
+            changed.tail = Nanos::ZERO;
+        }
+        "loss" | "random-loss" | "policer" | "mtu-black-hole" | "spurious-retransmission" | "lost-retransmission" => {
+            scenario.losses = Losses::NONE;
+            remove(&mut changed, Limit::Timeout);
+        }
+        // With a repair that waits for no timer a lost segment costs a round trip and a little (RFC 8985).
+        "timeout" | "tail-loss" | "no-sack" => {
+            let repair = scenario.rtt.scale(1.25);
+            for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == Limit::Timeout) {
+                pause.length = pause.length.min(repair);
+                pause.kind = Silence::Program;
+            }
+        }
+        _ => return None,
+    }
+    Some(changed)
+}
+
+fn remove(changed: &mut Fitted, limit: Limit) {
+    changed.stalls.retain(|(_, kind)| *kind != limit);
+}

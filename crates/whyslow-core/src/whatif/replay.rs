@@ -1,0 +1,311 @@
+//! A captured transfer as the model's [`Scenario`].
+//!
+//! What the capture shows of the sender, the receiver and the path is taken from it: the first flight, how flights grew and where
+//! that stopped, the windows that were offered, a plateau's size, the rate, lost segments by their place, and the silences that no
+//! window explains. What it does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
+//! nearest to the measured time is kept.
+
+use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window, simulate};
+use super::take;
+use crate::analysis::Limit;
+use crate::limit::{Context, Partition, Span};
+use crate::tcp::facts::{Gap, Release, TransferFacts};
+use crate::units::Nanos;
+
+/// A captured transfer, ready to be modelled.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    fitted: Fitted,
+    measured: Nanos,
+    /// A longer round trip that was typical, when a queue stood all the time.
+    usual_rtt: Option<Nanos>,
+    has_losses: bool,
+    needless: bool,
+    /// Largest flight that the sender had had before this transfer, segments.
+    pub(super) before: Option<f64>,
+}
+
+/// A scenario, and what the capture adds to it.
+#[derive(Clone, Debug)]
+pub(super) struct Fitted {
+    /// Its pauses stand in `stalls`.
+    pub(super) scenario: Scenario,
+    /// Its pauses, each with what it is.
+    pub(super) stalls: Vec<(Pause, Limit)>,
+    /// Held back after the last segment beyond a round trip: a delayed ACK.
+    pub(super) tail: Nanos,
+}
+
+impl Fitted {
+    /// How long the transfer takes; none when the work is used up.
+    pub(super) fn duration(&self, work: &mut u64) -> Option<Nanos> {
+        if !take(work, &self.scenario) {
+            return None;
+        }
+        let pauses = self.stalls.iter().map(|(pause, _)| *pause).collect();
+        Some(simulate(&Scenario { pauses, ..self.scenario.clone() }).duration + self.tail)
+    }
+}
+
+/// So many rounds of slow growth show that slow start had ended.
+const SLOW_ROUNDS: usize = 4;
+
+/// Nearer than this needs no further try.
+const GOOD: f64 = 0.03;
+
+impl Replay {
+    /// Of a transfer; none where the capture shows too little. `before`: the largest flight of the sender's earlier transfers,
+    /// bytes.
+    pub fn new(
+        transfer: &TransferFacts,
+        partition: &Partition,
+        context: &Context,
+        before: Option<u64>,
+    ) -> Option<Self> {
+        let rtt = context.rtt.filter(|rtt| *rtt > Nanos::ZERO)?;
+        let shows_all = !context.one_direction && !context.elided;
+        // What was lost before the capture point is missing there, and known to be.
+        let incomplete = transfer.unseen * 50 > transfer.bytes() && transfer.retransmitted.unseen_original == 0;
+        if !shows_all || transfer.bytes() == 0 || incomplete {
+            return None;
+        }
+        let mss = context.mss.max(1);
+        let shape = &partition.shape;
+        let mut stalls: Vec<(Pause, Limit)> =
+            transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, &shape.restarts)).collect();
+        stalls.sort_by_key(|(pause, _)| pause.at);
+        let losses = losses(transfer);
+        // A window, too, gives a steady rate: what the path carried is known only where the path held it.
+        let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
+        let steady = shape.steady.filter(|_| by_path);
+        let cap = cap(transfer, partition);
+        let sender = Sending {
+            initial_window: initial_window(transfer, partition, mss),
+            threshold: threshold(transfer, partition, cap, mss),
+            growth: growth(transfer, partition),
+            hystart: false,
+            cap,
+            ..Sending::usual(Algorithm::Cubic)
+        };
+        let scenario = Scenario {
+            bytes: transfer.bytes(),
+            mss,
+            rtt,
+            rate: steady,
+            queue: None,
+            losses: Losses::At(losses.clone()),
+            sender,
+            receiver: Receiving { window: window(transfer), ack_delay: Nanos::ZERO },
+            pauses: Vec::new(),
+        };
+        let path_end = transfer.last_send + rtt;
+        let beyond = |span: &Span| (span.end - span.start.max(path_end)).or_zero();
+        let waited = partition.spans.iter().filter(|span| span.start >= transfer.last_send);
+        let tail = waited.filter(|span| span.limit != Limit::Bandwidth).map(beyond).sum();
+        Some(Self {
+            fitted: Fitted { scenario, stalls, tail },
+            measured: transfer.duration(),
+            usual_rtt: usual_rtt(transfer, rtt),
+            has_losses: !losses.is_empty(),
+            needless: transfer.retransmitted.spurious > 0,
+            before: before.map(|bytes| bytes as f64 / mss as f64),
+        })
+    }
+
+    /// The scenario that comes nearest to the measured time, and its time.
+    pub(super) fn fit(&self, work: &mut u64) -> Option<(Fitted, Nanos)> {
+        let mut best: Option<(Fitted, Nanos, i64)> = None;
+        for candidate in self.candidates() {
+            let Some(modelled) = candidate.duration(work) else { break };
+            let off = (modelled - self.measured).0.abs();
+            if best.as_ref().is_none_or(|(.., least)| off < *least) {
+                best = Some((candidate, modelled, off));
+            }
+            if off as f64 <= GOOD * self.measured.0 as f64 {
+                break;
+            }
+        }
+        best.map(|(fitted, modelled, _)| (fitted, modelled))
+    }
+
+    /// What may explain the transfer: what the capture shows, then with each doubt, and doubts together.
+    fn candidates(&self) -> Vec<Fitted> {
+        let mut candidates = vec![self.fitted.clone()];
+        let mut doubt = |applies: bool, change: &dyn Fn(&mut Fitted)| {
+            if applies {
+                let mut changed = candidates.clone();
+                changed.iter_mut().for_each(change);
+                candidates.extend(changed);
+            }
+        };
+        let sender = &self.fitted.scenario.sender;
+        // What was sent again for nothing may not have slowed the sender at all.
+        doubt(self.has_losses && self.needless, &|it| it.scenario.losses = Losses::NONE);
+        doubt(self.has_losses || sender.threshold.is_finite(), &|it| it.scenario.sender.algorithm = Algorithm::Reno);
+        // A timer that the model has itself, instead of being given its silence.
+        let is_timer = |stall: &(Pause, Limit)| stall.0.kind == Silence::Timer;
+        doubt(self.has_losses && self.fitted.stalls.iter().any(is_timer), &|it| it.stalls.retain(|s| !is_timer(s)));
+        // A window of the program may show in its silences alone.
+        let is_granted = |stall: &(Pause, Limit)| stall.1 == Limit::ProtocolWindow;
+        let granted = sender.cap.is_some() && self.fitted.stalls.iter().any(is_granted);
+        doubt(granted, &|it| it.scenario.sender.cap = None);
+        // A queue may have kept the path full while the window went down.
+        let full = self.has_losses && self.fitted.scenario.rate.is_some();
+        doubt(full && !self.needless, &|it| it.scenario.losses = Losses::NONE);
+        if let Some(rtt) = self.usual_rtt {
+            doubt(true, &|it| it.scenario.rtt = rtt);
+        }
+        candidates
+    }
+}
+
+/// A silence that no window explains.
+fn pause(gap: &Gap, transfer: &TransferFacts, partition: &Partition, restarts: &[usize]) -> Option<(Pause, Limit)> {
+    let length = gap.end - gap.start;
+    let limit = limit_of(gap, partition)?;
+    let restarted = || restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
+    let kind = match limit {
+        // A probe leaves the window as it is; the timer leaves one segment of it.
+        Limit::Timeout if gap.release == Release::Timer && !gap.tail => Silence::Timer,
+        Limit::Timeout | Limit::ZeroWindow | Limit::ProtocolWindow | Limit::NagleDelayedAck | Limit::AckDelay => {
+            Silence::Program
+        }
+        Limit::Application | Limit::Unknown if restarted() => Silence::Idle,
+        Limit::Application | Limit::Unknown => Silence::Program,
+        _ => return None,
+    };
+    // What a timer sent again counts as sent after it: the silence stands in front of it, even at the transfer's end.
+    let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
+    let at = gap.sent.saturating_sub(transfer.seq.0).min(transfer.bytes()).saturating_sub(again);
+    (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
+}
+
+/// Whether the window began anew with the round that begins then: its flight is much smaller than one before it.
+fn starts_over(transfer: &TransferFacts, round: usize, at: Nanos) -> bool {
+    let before = transfer.rounds.iter().take(round).map(|round| round.in_flight).max();
+    let first = transfer.rounds.get(round).filter(|first| first.start == at);
+    before.zip(first).is_some_and(|(before, first)| first.in_flight * 2 <= before)
+}
+
+/// What held the sender for most of a pause, where that is no window of TCP.
+fn limit_of(gap: &Gap, partition: &Partition) -> Option<Limit> {
+    let first = partition.spans.partition_point(|span| span.end <= gap.start);
+    let spans = partition.spans.get(first..)?.iter().take_while(|span| span.start < gap.end);
+    let parts = spans.map(|span| (span.limit, (span.end.min(gap.end) - span.start.max(gap.start)).or_zero()));
+    // A late ACK adds to a round trip, of which it may be the smaller part.
+    let (limit, _) = parts.max_by_key(|&(limit, time)| (limit == Limit::AckDelay && time > Nanos::ZERO, time))?;
+    Some(limit)
+}
+
+/// Places of the first copies that were lost, from the transfer's start; those for which a timer was waited are not among them,
+/// for their silence is given.
+fn losses(transfer: &TransferFacts) -> Vec<u64> {
+    let timed = |time: Nanos, seq: u64| {
+        transfer.gaps.iter().any(|gap| {
+            gap.release == Release::Timer && gap.end >= time && seq < gap.sent && seq + gap.in_flight.max(1) >= gap.sent
+        })
+    };
+    let mut places: Vec<u64> = transfer
+        .losses
+        .iter()
+        .filter(|loss| !timed(loss.until, loss.seq))
+        .map(|loss| loss.seq.saturating_sub(transfer.seq.0))
+        .collect();
+    places.sort_unstable();
+    // A copy that was lost too has the place of the first one.
+    places.dedup();
+    places
+}
+
+/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
+fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
+    let first = transfer.rounds.first().map_or(0, |round| round.in_flight).max(1) as f64 / mss as f64;
+    let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application);
+    if is_window { first.ceil() } else { first.ceil().max(10.0) }
+}
+
+/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large and small flights may take turns.
+fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
+    let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
+    let rounds = transfer.rounds.iter().zip(&partition.shape.base);
+    // The last flight is what was left.
+    let capped = rounds.take(transfer.rounds.len().saturating_sub(1)).filter(|(_, limit)| held(limit));
+    let (bytes, number) =
+        capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));
+    (number > 0).then(|| bytes / u64::from(number))
+}
+
+/// Where doubling stopped though nothing was lost, segments.
+fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
+    let lost = first_loss(transfer);
+    let base = &partition.shape.base;
+    let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
+    // A program that sends little, or a window that is nearly full, makes a few flights that do not grow either.
+    let slow = partition.rounds.iter().take(lost).skip(stopped);
+    let run = slow.take_while(|limit| **limit == Limit::CongestionAvoidance).count();
+    let flights = transfer.rounds.get(stopped..stopped + run).unwrap_or_default();
+    // Slow growth is growth: flights that stay the same are a cap's.
+    let grows = flights.first().zip(flights.last()).is_some_and(|(first, last)| last.in_flight > first.in_flight);
+    let flight = flights.first().filter(|_| run >= SLOW_ROUNDS && grows).map(|round| round.in_flight);
+    // Flights about as large as a cap are the cap's.
+    let flight = flight.filter(|flight| cap.is_none_or(|cap| cap > flight + flight / 4));
+    flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
+}
+
+/// Index of the first round of which something was lost.
+fn first_loss(transfer: &TransferFacts) -> usize {
+    let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
+    let mut sent = transfer.seq.0;
+    let holds = |bytes: u64| {
+        sent += bytes;
+        sent > place
+    };
+    let mut rounds = transfer.rounds.iter().map(|round| round.bytes);
+    rounds.position(holds).unwrap_or(transfer.rounds.len())
+}
+
+/// By what flights grew in a round of slow start: the median over those that grew.
+fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
+    let base = &partition.shape.base;
+    let mut ratios: Vec<f64> = transfer
+        .rounds
+        .windows(2)
+        .zip(base)
+        .take_while(|(_, limit)| **limit == Limit::SlowStart)
+        .map(|(pair, _)| pair[1].bytes as f64 / pair[0].bytes.max(1) as f64)
+        .collect();
+    // The last flight is what was left, and a single one may be of chance.
+    ratios.pop();
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios.get(ratios.len() / 2).filter(|_| ratios.len() >= 3);
+    median.map_or(2.0, |ratio| if *ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
+}
+
+/// The windows that were offered, by how much had been delivered: in a round the ACKs of the one before arrive.
+fn window(transfer: &TransferFacts) -> Window {
+    let rounds = &transfer.rounds;
+    let mut steps: Vec<(u64, u64)> = Vec::new();
+    let (mut delivered, mut sent) = (0, 0);
+    for round in rounds {
+        if let Some(window) = round.window {
+            // Closed windows are pauses, told apart.
+            let window = window.max(round.in_flight).max(1);
+            match steps.last_mut() {
+                Some(last) if last.1 == window => {}
+                Some(last) if last.0 == delivered => last.1 = window,
+                _ => steps.push((delivered, window)),
+            }
+        }
+        // A little into the round: the model's rounds may be a segment longer.
+        delivered = sent + (round.bytes / 8).max(1);
+        sent += round.bytes;
+    }
+    if steps.is_empty() { Window::Unlimited } else { Window::Seen(steps) }
+}
+
+/// The median of the rounds' round trips, where it is well above the least.
+fn usual_rtt(transfer: &TransferFacts, least: Nanos) -> Option<Nanos> {
+    let mut rtts: Vec<Nanos> = transfer.rounds.iter().filter_map(|round| round.rtt).collect();
+    rtts.sort_unstable();
+    rtts.get(rtts.len() / 2).copied().filter(|rtt| *rtt > least.scale(1.05) && *rtt < least.scale(3.0))
+}

@@ -1,0 +1,61 @@
+#![allow(clippy::unwrap_used)]
+
+use super::{json, terminal};
+use whyslow_core::units::Nanos;
+use whyslow_core::whatif::model::Algorithm;
+use whyslow_core::whatif::plan::{Plan, Tls, Way};
+
+fn plan() -> Plan {
+    Plan {
+        bytes: 1_000_000,
+        rtt: Nanos::from_millis(200),
+        rate: Some(200e6),
+        queue: None,
+        loss: 0.0,
+        mss: 1448,
+        way: Way::Upload,
+        tls: Tls::V13,
+        algorithm: Algorithm::Cubic,
+        initial_window: 10,
+        first_window: 65_536,
+        receive_window: 3_600_000,
+        send_buffer: None,
+        think: Nanos::ZERO,
+        reuse: false,
+        idle: Nanos::ZERO,
+        starts_over: true,
+        count: 1,
+    }
+}
+
+fn page(plan: &Plan) -> String {
+    anstream::adapter::strip_str(&terminal(plan, &plan.forecast(), &plan.changes(&plan.forecast()), 80)).to_string()
+}
+
+#[test]
+fn a_new_upload() {
+    insta::assert_snapshot!(page(&plan()));
+}
+
+#[test]
+fn a_lossy_download() {
+    insta::assert_snapshot!(page(&Plan { loss: 0.01, way: Way::Download, count: 3, ..plan() }));
+}
+
+#[test]
+fn nothing_to_gain() {
+    let tiny = Plan { bytes: 1, rate: None, reuse: true, tls: Tls::None, rtt: Nanos(1_000), ..plan() };
+    insta::assert_snapshot!(page(&tiny));
+}
+
+#[test]
+fn json_is_what_its_schema_describes() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-predict-1.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for plan in [plan(), Plan { loss: 0.01, queue: Some(50_000), send_buffer: Some(9_000), rate: None, ..plan() }] {
+        let told = serde_json::from_str(&json(&plan, &plan.forecast(), &plan.changes(&plan.forecast()))).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&told).map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new());
+    }
+}

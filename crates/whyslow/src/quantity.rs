@@ -1,0 +1,111 @@
+//! Quantities as people write them: a number and its unit, never a bare number.
+
+use whyslow_core::units::Nanos;
+
+/// A unit's name, and how many of the base unit it is.
+type Unit = (&'static str, f64);
+
+const TIME: &[Unit] = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("min", 60.0)];
+const SIZE: &[Unit] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+const RATE: &[Unit] = &[
+    ("bit", 1.0),
+    ("kbit", 1e3),
+    ("mbit", 1e6),
+    ("gbit", 1e9),
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("B/s", 8.0),
+    ("kB/s", 8e3),
+    ("MB/s", 8e6),
+];
+const SHARE: &[Unit] = &[("%", 0.01)];
+
+/// A length of time, above zero and up to an hour.
+pub(crate) fn time(text: &str) -> Result<Nanos, String> {
+    let seconds = quantity(text, TIME, "a time", "100ms")?;
+    within(text, seconds, 1e-6, 3600.0, "1 µs", "60 min").map(Nanos::from_secs_f64)
+}
+
+/// The same, or none at all.
+pub(crate) fn pause(text: &str) -> Result<Nanos, String> {
+    let seconds = quantity(text, TIME, "a time", "10s")?;
+    within(text, seconds, 0.0, 86_400.0, "0 s", "one day").map(Nanos::from_secs_f64)
+}
+
+/// A number of bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let bytes = quantity(text, SIZE, "a size", "1MB")?;
+    within(text, bytes, 1.0, 1e15, "1 B", "1,000,000 GB").map(|bytes| bytes.round() as u64)
+}
+
+/// Bits per second.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    let rate = quantity(text, RATE, "a rate", "100mbit")?;
+    within(text, rate, 1e3, 1e13, "1 kbit/s", "10,000 Gbit/s")
+}
+
+/// A share of packets.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = quantity(text, SHARE, "a share", "1%")?;
+    within(text, share, 0.0, 0.5, "0 %", "50 %")
+}
+
+fn quantity(text: &str, units: &[Unit], what: &str, example: &str) -> Result<f64, String> {
+    let known = || units.iter().map(|unit| unit.0).collect::<Vec<_>>().join(", ");
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim_start();
+    let value: f64 = number
+        .replace('_', "")
+        .parse()
+        .map_err(|_| format!("`{text}` is not {what}: it begins with a number, as in `{example}`"))?;
+    if unit.is_empty() {
+        return Err(format!("`{text}` has no unit: write `{example}`, for one (units: {})", known()));
+    }
+    match units.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => Ok(value * factor),
+        None => Err(format!("`{unit}` is no unit of {what} (units: {})", known())),
+    }
+}
+
+fn within(text: &str, value: f64, least: f64, most: f64, least_text: &str, most_text: &str) -> Result<f64, String> {
+    if value < least || value > most {
+        return Err(format!("`{text}` is out of range: from {least_text} to {most_text}"));
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_units() {
+        assert_eq!(time("200ms"), Ok(Nanos::from_millis(200)));
+        assert_eq!(size("1MB"), Ok(1_000_000));
+        assert_eq!(size("1.5 MiB"), Ok(1_572_864));
+        assert_eq!(rate("1gbit"), Ok(1e9));
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(pause("0s"), Ok(Nanos::ZERO));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(time("200").unwrap_err().contains("has no unit"));
+        assert!(time("fast").unwrap_err().contains("begins with a number"));
+        assert!(size("1MBit").unwrap_err().contains("is no unit of a size"));
+        assert!(rate("0mbit").unwrap_err().contains("out of range"));
+        assert!(share("90%").unwrap_err().contains("out of range"));
+    }
+}
