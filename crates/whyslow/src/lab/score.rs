@@ -293,7 +293,7 @@ fn promises(judged: &[Judged]) -> String {
     let causes: BTreeSet<&str> = judged.iter().filter(|j| j.mended.is_some()).map(|j| j.cause.as_str()).collect();
     for cause in causes {
         let of: Vec<_> = judged.iter().filter(|j| j.cause == cause).collect();
-        let errors: Vec<f64> = of.iter().filter_map(|j| error(j)).collect();
+        let errors: Vec<f64> = of.iter().filter_map(&error).collect();
         let promised = format!("{} of {}", errors.len(), of.len());
         let _ =
             writeln!(table, "| `{cause}` | {promised} | {} | {} |", spread(errors.clone(), 0.5), spread(errors, 1.0));
