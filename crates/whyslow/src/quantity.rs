@@ -88,6 +88,7 @@ fn within(text: &str, value: f64, least: f64, most: f64, least_text: &str, most_
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]

@@ -267,7 +267,8 @@ fn a_speed_test_over_a_lossy_path() {
     assert_eq!(resent(server), 101);
     assert_eq!(server["retransmitted"]["spurious"], 1, "one D-SACK");
     let transfer = bulk(connection);
-    assert_eq!(causes(transfer)[0], "loss");
+    // At any flight, with no queue, and at the rate that chance leaves Reno.
+    assert_eq!(causes(transfer)[0], "random-loss");
     assert!(near(figure(&transfer["findings"][0], "share of the bytes sent"), 2.0, 0.02));
     // Each hole was filled by a segment that was sent again.
     assert!(!causes(transfer).contains(&"reordering"));

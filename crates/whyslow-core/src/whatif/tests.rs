@@ -122,7 +122,3 @@ fn kinds_of_silence_are_told_by_their_limits() {
     let (fitted, _) = fit(&replay(&transfer));
     assert_eq!(fitted.stalls.first().map(|stall| stall.1), Some(Limit::Timeout));
 }
-
-fn lost(time: Nanos, seq: u64) -> crate::tcp::facts::Loss {
-    crate::tcp::facts::Loss { time, until: time, seq, bytes: MSS, sent: seq, unseen: false }
-}
