@@ -40,7 +40,7 @@ mod zero_window;
 
 pub use case::{ConnectionCase, Outline, TransferCase};
 
-use crate::analysis::{Finding, Problem};
+use crate::analysis::{Finding, HEALTHY, Limit, Problem, UNTOLD};
 use crate::tcp::facts::Facts;
 use std::sync::LazyLock;
 
@@ -139,7 +139,8 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 /// the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     let [first, rest @ ..] = findings else {
-        return "nothing held it back beyond what the path needs".into();
+        let untold = case.time(Limit::Unknown);
+        return if untold.0 * 2 >= case.duration().0.max(1) { UNTOLD } else { HEALTHY }.into();
     };
     let whole = case.duration();
     let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
