@@ -4,7 +4,7 @@
 //! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the same seed draws the same
 //! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
 
-use crate::scenario::{Experiment, ScenarioError, load};
+use crate::scenario::{Experiment, ScenarioError, Variant, load};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -44,12 +44,33 @@ const DRAWS: &[Draw] = &[
     ("mtu-black-hole", black_hole),
 ];
 
+/// What mends a cause in the lab, as settings over those that made it, an empty one for what is left out; only where the mended
+/// transfer is the same but for the cause.
+const CURES: &[(&str, &[(&str, &str)])] = &[
+    // A program that writes without waiting: the rest of a flight is not held for its ACK.
+    ("slow-start", &[("server.initcwnd", "4000"), ("server.nodelay", "true")]),
+    ("early-slow-start-exit", &[("server.no_ssthresh_metrics_save", "true")]),
+    ("restart-after-idle", &[("server.slow_start_after_idle", "false")]),
+    ("receive-window", &[("client.tcp_rmem", AMPLE)]),
+    ("no-window-scaling", &[("client.window_scaling", "true")]),
+    ("zero-window", &[("work.download.read.pause", "0ms"), ("client.rcvbuf", "")]),
+    ("sender-cap", &[("server.sndbuf", "")]),
+    ("protocol-window", &[("work.credit.window", "64MB"), ("work.credit.grant", "16MB")]),
+    ("application", &[("work.download.write", r#"{ chunk = "64KiB" }"#)]),
+    ("loss", &[("path.down.loss", "0%")]),
+    ("mtu-black-hole", &[("path.down.mtu", r#"{ size = "1400B", icmp = true }"#)]),
+];
+/// Buffers that never stand in the way.
+const AMPLE: &str = r#"["4KiB", "4MiB", "16MiB"]"#;
+/// Behind the label of a run whose cause was mended.
+pub const CURED: &str = "-cured";
+
 /// The causes that are drawn.
 pub fn causes() -> impl Iterator<Item = &'static str> {
     DRAWS.iter().map(|(cause, _)| *cause)
 }
 
-/// `each` scenarios of every cause.
+/// `each` scenarios of every cause, and where the lab can mend the cause, the same once more without it, labelled [`CURED`].
 ///
 /// # Errors
 /// None that chance could bring about: a drawn scenario that cannot be built is a mistake in this file, which a test looks for.
@@ -64,11 +85,14 @@ pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
             let mut settings = vec![("cause".to_owned(), (*cause).to_owned())];
             settings.extend(common(&mut chance));
             settings.extend(draw(&mut chance));
-            let mut drawn = load("draws", "", &settings)?;
-            runs.extend(drawn.runs.drain(..).map(|mut run| {
-                run.label = format!("{cause}-{n}");
-                run
-            }));
+            runs.extend(build(&settings, format!("{cause}-{n}"))?);
+            if let Some((_, cure)) = CURES.iter().find(|(mended, _)| mended == cause) {
+                let mended = cure.iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| set(key, *value));
+                settings.retain(|(key, _)| cure.iter().all(|(mended, _)| mended != key));
+                settings.retain(|(key, _)| key != "verify");
+                settings.extend(mended.chain([verify(&["goodput >= 1bit"])]));
+                runs.extend(build(&settings, format!("{cause}-{n}{CURED}"))?);
+            }
         }
     }
     let columns = ["rtt_min", "goodput", "retransmitted", "total"].map(str::to_owned).to_vec();
@@ -80,6 +104,11 @@ pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
         expect: Vec::new(),
         runs,
     })
+}
+
+fn build(settings: &[Setting], label: String) -> Result<impl Iterator<Item = Variant>, ScenarioError> {
+    let drawn = load("draws", "", settings)?;
+    Ok(drawn.runs.into_iter().map(move |run| Variant { label: label.clone(), ..run }))
 }
 
 struct Chance(ChaCha8Rng);
@@ -454,11 +483,31 @@ mod tests {
     fn whatever_is_drawn_can_be_built_and_is_confirmed_by_something() {
         for seed in 0..40 {
             let experiment = draw(seed, 2).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            assert_eq!(experiment.runs.len(), 2 * DRAWS.len());
+            assert_eq!(experiment.runs.len(), 2 * (DRAWS.len() + CURES.len()));
             for run in &experiment.runs {
                 assert!(!run.scenario.verify.is_empty(), "{}", run.label);
                 assert!(run.label.starts_with(&run.scenario.cause), "{}", run.label);
             }
+        }
+    }
+
+    fn experiment_labels_are_unique() -> bool {
+        let mut labels: Vec<String> = draw(7, 2).unwrap().runs.into_iter().map(|run| run.label).collect();
+        let all = labels.len();
+        labels.sort();
+        labels.dedup();
+        labels.len() == all
+    }
+
+    #[test]
+    fn a_cure_changes_what_made_the_cause_and_nothing_else() {
+        let experiment = draw(3, 1).unwrap();
+        let of = |label: &str| &experiment.runs.iter().find(|run| run.label == label).unwrap().scenario;
+        for (cause, cure) in CURES {
+            let (made, mended) = (of(&format!("{cause}-1")), of(&format!("{cause}-1{CURED}")));
+            assert_ne!(made.key(), mended.key(), "{cause}");
+            assert_eq!((made.path.rtt, made.path.seed), (mended.path.rtt, mended.path.seed), "{cause}");
+            assert!(mended.resolve().is_ok() && !cure.is_empty(), "{cause}");
         }
     }
 
@@ -467,5 +516,6 @@ mod tests {
         let keys = |seed| draw(seed, 1).unwrap().runs.iter().map(|run| run.scenario.key()).collect::<Vec<_>>();
         assert_eq!(keys(7), keys(7));
         assert!(keys(7).iter().zip(keys(8)).all(|(a, b)| *a != b));
+        assert!(experiment_labels_are_unique());
     }
 }

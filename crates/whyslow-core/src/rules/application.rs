@@ -14,7 +14,9 @@
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
-//! Look at the sending program: read ahead, write larger pieces, do the slow part in parallel with the sending.
+//! Look at the sending program: read ahead, write larger pieces, do the slow part in parallel with the sending. A proxy that sends
+//! what it gets from elsewhere waits for its own upstream: nginx `proxy_buffers`, `proxy_buffering on`, `output_buffers` and `aio threads` for
+//! slow disks; HAProxy `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`. A client that uploads: read the file ahead of the socket.
 //!
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.

@@ -14,8 +14,9 @@
 //! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
 //!
 //! ## The fix
-//! More capacity, compression, fewer bytes, or another path. If the rate is lower than what was bought, look for a shaper
-//! or policer at exactly this rate.
+//! More capacity, compression, fewer bytes, or another path: nginx `gzip on` or `brotli on`, HAProxy `compression algo gzip`, Envoy's
+//! compressor filter; a client that asks with `Accept-Encoding`. If the rate is lower than what was bought, look for a shaper or policer at
+//! exactly this rate.
 //!
 //! ## References
 //! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.

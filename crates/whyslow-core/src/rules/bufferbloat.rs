@@ -14,7 +14,8 @@
 //!
 //! ## The fix
 //! Queue management at the bottleneck: `tc qdisc replace dev DEV root cake bandwidth RATE` or fq_codel; smaller buffers; a
-//! sender with BBR keeps the queue short by itself.
+//! sender with BBR keeps the queue short by itself (`sysctl -w net.ipv4.tcp_congestion_control=bbr`). A server whose own socket is the queue:
+//! `net.ipv4.tcp_notsent_lowat=131072`; nginx `limit_rate` and Envoy's bandwidth limit filter keep bulk below the bottleneck.
 //!
 //! ## References
 //! RFC 7567, RFC 8289 (CoDel), RFC 8290 (fq_codel); Gettys and Nichols 2011.

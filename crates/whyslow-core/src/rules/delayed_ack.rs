@@ -15,7 +15,8 @@
 //!
 //! ## The fix
 //! Let the sender have more in flight, so that no flight ends in a lone segment (see `sender-cap`, `receive-window`).
-//! On a Linux receiver, `ip route change … quickack 1`, or TCP_QUICKACK set again after every read.
+//! On a Linux receiver, `ip route change … quickack 1`, or TCP_QUICKACK set again after every read. HAProxy as the receiver: leave `option
+//! tcp-smart-accept` out. Windows: `TcpAckFrequency=1`.
 //!
 //! ## References
 //! RFC 1122 section 4.2.3.2, RFC 5681 section 4.2; Linux tcp(7).

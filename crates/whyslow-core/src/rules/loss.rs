@@ -17,8 +17,9 @@
 //! - `bandwidth`: losses at a steady rate are how TCP finds the rate of a full path.
 //!
 //! ## The fix
-//! Find where the path loses: cable, radio, duplex, a policer, a full queue. A sender with BBR minds random loss less; one
-//! with SACK and RACK repairs it sooner.
+//! Find where the path loses: cable, radio, duplex, a policer, a full queue: `ip -s link`, `ethtool -S`, `mtr --tcp`. A sender with BBR
+//! (`net.ipv4.tcp_congestion_control=bbr`; nginx, HAProxy and Envoy take the host's) minds random loss less; one with SACK and RACK repairs it
+//! sooner.
 //!
 //! ## References
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997.

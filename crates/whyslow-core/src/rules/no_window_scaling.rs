@@ -14,7 +14,8 @@
 //!
 //! ## The fix
 //! `sysctl -w net.ipv4.tcp_window_scaling=1` on the end whose SYN lacks it. If that end has it on, a balancer, firewall or
-//! proxy between strips the option: capture on both sides of it. Note that SYN cookies without timestamps lose it too.
+//! proxy between strips the option: capture on both sides of it. A balancer that ends connections offers its own host's options: look at the
+//! sysctl where nginx, HAProxy or Envoy runs. Note that SYN cookies without timestamps lose it too (`nstat -az TcpExtSyncookiesSent`).
 //!
 //! ## References
 //! RFC 7323 section 2.

@@ -20,7 +20,8 @@
 //! it is missed, `loss` is said.
 //!
 //! ## The fix
-//! Ask for the policed rate and burst, or for shaping instead. A sender that paces, or shapes itself just below the rate, loses nothing.
+//! Ask for the policed rate and burst, or for shaping instead. A sender that paces, or shapes itself just below the rate, loses nothing: `tc
+//! qdisc replace dev DEV root fq maxrate RATE`, nginx `limit_rate`, HAProxy `filter bwlim-out`, curl `--limit-rate`.
 //!
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.

@@ -14,7 +14,8 @@
 //! - a capture with several queues may note packets in another order than they passed.
 //!
 //! ## The fix
-//! Balance by flow and not by packet; check LAG hashing, parallel tunnels, and receive offloads.
+//! Balance by flow and not by packet; check LAG hashing (`xmit_hash_policy=layer3+4`, never round-robin), ECMP
+//! (`net.ipv4.fib_multipath_hash_policy=1`), parallel tunnels, and receive offloads.
 //!
 //! ## References
 //! RFC 4737, RFC 5236, RFC 8985 section 3.3.2.

@@ -16,7 +16,8 @@
 //!
 //! ## The fix
 //! `sysctl -w net.ipv4.tcp_slow_start_after_idle=0` on the sender, or keep the connection busy (a small transfer more often
-//! than every timer period), or send larger batches.
+//! than every timer period), or send larger batches. Behind a proxy both legs idle: set it where nginx, HAProxy or Envoy runs too, and keep
+//! upstream connections few and busy (nginx `keepalive`, HAProxy `http-reuse always`). BBR does not start over.
 //!
 //! ## References
 //! RFC 5681 section 4.1, RFC 2861, RFC 7661 (the better way); Linux ip-sysctl(7).

@@ -14,7 +14,8 @@
 //! - `loss`: the request or the first answer was lost and sent again.
 //!
 //! ## The fix
-//! Profile the server for this request; if it is a proxy, capture behind it.
+//! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more: nginx `$upstream_response_time` beside
+//! `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
 //!
 //! ## References
 //! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.

@@ -12,8 +12,8 @@
 //! tells.
 //!
 //! ## The fix
-//! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`), a firewall that drops, or loss on the
-//! path.
+//! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`, `net.ipv4.tcp_max_syn_backlog`; nginx `listen …
+//! backlog=`, HAProxy `backlog`, Envoy `tcp_backlog_size`), a firewall that drops, or loss on the path.
 //!
 //! ## References
 //! RFC 6298 section 2.1 and 5.7; Linux listen(2).

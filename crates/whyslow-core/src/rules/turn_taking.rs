@@ -15,7 +15,8 @@
 //!
 //! ## The fix
 //! Ask for more at once: batch, pipeline, prefetch, send several requests before the first answer, or move the two
-//! programs nearer to each other.
+//! programs nearer to each other. HTTP/2 carries requests side by side on one connection: nginx `http2 on`, HAProxy `alpn h2`, Envoy
+//! `http2_protocol_options`; clients: Redis pipelines, SQL batches, `sftp -R 256`.
 //!
 //! ## References
 //! Cheshire, "It's the Latency, Stupid", 1996.

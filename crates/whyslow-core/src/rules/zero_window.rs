@@ -15,7 +15,8 @@
 //!
 //! ## The fix
 //! Nothing in the network: make the receiving program read faster (a thread of its own, larger reads, less work between
-//! two reads), and look whether its disk or its CPU is the reason.
+//! two reads), and look whether its disk or its CPU is the reason. A proxy that stops reading passes its client's slowness on: nginx
+//! `proxy_max_temp_file_size` and `proxy_buffers`, `proxy_request_buffering on` for uploads, Envoy's buffer limits.
 //!
 //! ## References
 //! RFC 9293 section 3.8.6.1.

@@ -74,9 +74,7 @@ fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
     }
     for finding in &mut transfer.findings {
         let Some(changed) = remedy::apply(finding.cause, replay, &fitted) else { continue };
-        let Some(without) = changed.duration(work) else { return };
-        // What the model has wrong in common is taken out.
-        let predicted = measured.scale(without.0 as f64 / modelled.0.max(1) as f64);
+        let Some(predicted) = changed.duration(work) else { return };
         if predicted < measured.scale(1.0 - LEAST_GAIN) {
             finding.predicted_s = Some(predicted);
         }

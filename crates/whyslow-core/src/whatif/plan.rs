@@ -299,8 +299,8 @@ impl Plan {
         for wanted in [Limit::RoundTrip, Limit::Bandwidth, Limit::LossRecovery] {
             for (limit, time) in limits.iter_mut().filter(|(limit, _)| *limit == wanted) {
                 let part = if *limit == wanted { surplus.or_zero().min(*time) } else { Nanos::ZERO };
-                *time = *time - part;
-                surplus = surplus - part;
+                *time -= part;
+                surplus -= part;
             }
         }
     }

@@ -8,6 +8,10 @@ use crate::units::Nanos;
 /// The fitted scenario with the cause removed; none for causes whose fix the model cannot show.
 pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
     let mut changed = fitted.clone();
+    // Late ACKs met small flights; where the flights change they do not come again.
+    if cause != "delayed-ack" && cause != "application" {
+        remove(&mut changed, Limit::AckDelay);
+    }
     let scenario = &mut changed.scenario;
     match cause {
         "slow-start" => {

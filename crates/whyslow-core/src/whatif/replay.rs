@@ -47,6 +47,9 @@ impl Fitted {
     }
 }
 
+/// So many rounds of slow growth show that slow start had ended.
+const SLOW_ROUNDS: usize = 4;
+
 /// Nearer than this needs no further try.
 const GOOD: f64 = 0.03;
 
@@ -75,12 +78,13 @@ impl Replay {
         // A window, too, gives a steady rate: what the path carried is known only where the path held it.
         let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
+        let cap = cap(transfer, partition);
         let sender = Sending {
             initial_window: initial_window(transfer, partition, mss),
-            threshold: threshold(transfer, partition, mss),
+            threshold: threshold(transfer, partition, cap, mss),
             growth: growth(transfer, partition),
             hystart: false,
-            cap: cap(transfer, partition),
+            cap,
             ..Sending::usual(Algorithm::Cubic)
         };
         let scenario = Scenario {
@@ -230,12 +234,19 @@ fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
 }
 
 /// Where doubling stopped though nothing was lost, segments.
-fn threshold(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
+fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
     let lost = first_loss(transfer);
-    let stopped = partition.shape.base.iter().position(|limit| *limit != Limit::SlowStart);
-    // A program that sends little makes flights that do not grow either.
-    let slow = |index: &usize| *index < lost && partition.rounds.get(*index) == Some(&Limit::CongestionAvoidance);
-    let flight = stopped.filter(slow).and_then(|index| transfer.rounds.get(index)).map(|round| round.in_flight);
+    let base = &partition.shape.base;
+    let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
+    // A program that sends little, or a window that is nearly full, makes a few flights that do not grow either.
+    let slow = partition.rounds.iter().take(lost).skip(stopped);
+    let run = slow.take_while(|limit| **limit == Limit::CongestionAvoidance).count();
+    let flights = transfer.rounds.get(stopped..stopped + run).unwrap_or_default();
+    // Slow growth is growth: flights that stay the same are a cap's.
+    let grows = flights.first().zip(flights.last()).is_some_and(|(first, last)| last.in_flight > first.in_flight);
+    let flight = flights.first().filter(|_| run >= SLOW_ROUNDS && grows).map(|round| round.in_flight);
+    // Flights about as large as a cap are the cap's.
+    let flight = flight.filter(|flight| cap.is_none_or(|cap| cap > flight + flight / 4));
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
@@ -261,10 +272,11 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
         .take_while(|(_, limit)| **limit == Limit::SlowStart)
         .map(|(pair, _)| pair[1].bytes as f64 / pair[0].bytes.max(1) as f64)
         .collect();
-    // The last flight is what was left.
+    // The last flight is what was left, and a single one may be of chance.
     ratios.pop();
     ratios.sort_by(f64::total_cmp);
-    ratios.get(ratios.len() / 2).map_or(2.0, |ratio| if *ratio > 1.8 { 2.0 } else { ratio.clamp(1.3, 2.0) })
+    let median = ratios.get(ratios.len() / 2).filter(|_| ratios.len() >= 3);
+    median.map_or(2.0, |ratio| if *ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
 }
 
 /// The windows that were offered, by how much had been delivered: in a round the ACKs of the one before arrive.

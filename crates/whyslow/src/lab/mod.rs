@@ -3,6 +3,7 @@
 //! What is wrong with the arguments or with a scenario is told before anything is started.
 
 pub(crate) mod args;
+mod forecast;
 mod score;
 
 use crate::explain;
@@ -179,11 +180,24 @@ fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode>
     let experiment = draws::draw(task.seed, task.each)?;
     net::enter()?;
     let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
-    let results = {
+    let make = |experiment: &Experiment| {
         let bar = Bar::new(&experiment.name);
-        run::run(&experiment, &settings, &|event| bar.show(&event))?
+        run::run(experiment, &settings, &|event| bar.show(&event))
     };
-    out.write(&score::report(&experiment, &results, &task.out)?)?;
+    let results = make(&experiment)?;
+    let mut page = score::report(&experiment, &results, &task.out)?;
+    // With some causes alone, predictions are not asked for.
+    if task.only.is_empty() {
+        let mut made = Vec::new();
+        for name in forecast::EXPERIMENTS {
+            let experiment = experiments::open(name, &[])?;
+            let results = make(&experiment)?;
+            made.push((experiment, results));
+        }
+        page += "\n";
+        page += &forecast::report(&made);
+    }
+    out.write(&page)?;
     Ok(ExitCode::SUCCESS)
 }
 

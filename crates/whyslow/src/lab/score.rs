@@ -6,8 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, Connection, End, Finding, Transfer};
+use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Transfer};
+use whyslow_core::units::Nanos;
 use whyslow_io::Input;
+use whyslow_lab::draws::CURED;
 use whyslow_lab::run::folder;
 use whyslow_lab::scenario::Experiment;
 use whyslow_lab::truth::RunResult;
@@ -45,7 +47,18 @@ struct Judged {
     in_flight: Option<(f64, f64)>,
     /// Segments that had to be sent again: said, and the sender's kernel's.
     resent: Option<(f64, f64)>,
+    /// Segments that were sent again for nothing: said, and the sender's kernel's (D-SACKs).
+    needless: Option<(f64, f64)>,
+    /// Segments lost before the capture: said, and the emulator's log's.
+    lost_before: Option<(f64, f64)>,
+    /// Shares of the transfers' time by who held them: said, and the sender's kernel's.
+    shares: Option<([f64; 3], [f64; 3])>,
+    /// The transfer's time without its cause: said, and measured with the cause mended, seconds.
+    mended: Option<(f64, f64)>,
 }
+
+/// Who holds a transfer, as a kernel tells them apart.
+const HOLDERS: [&str; 3] = ["windows", "application", "congestion window and path"];
 
 /// A table of what is right and what is not, in Markdown.
 ///
@@ -56,20 +69,76 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
     for (run, result) in
         experiment.runs.iter().filter_map(|run| Some((run, results.iter().find(|r| r.label == run.label)?)))
     {
-        if !result.confirmed {
+        if !result.confirmed || run.label.ends_with(CURED) {
             continue;
         }
+        let cured = format!("{}{CURED}", run.label);
+        let cured = experiment.runs.iter().find(|run| run.label == cured);
+        let cured = cured.and_then(|run| Some((run, results.iter().find(|r| r.label == run.label && r.confirmed)?)));
         for end in [End::Client, End::Server] {
             if UNSEEN.contains(&(run.scenario.cause.as_str(), end)) {
                 continue;
             }
             let name = if end == End::Client { "client.pcap" } else { "server.pcap" };
-            let capture = folder(out, &experiment.name, run, result.repetition).join(name);
-            let analysis = whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})?;
-            judged.push(judge(result, end, &analysis));
+            let explain = |run, result: &RunResult| {
+                let capture = folder(out, &experiment.name, run, result.repetition).join(name);
+                whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})
+            };
+            let analysis = explain(run, result)?;
+            let mut judgement = judge(result, end, &analysis);
+            // A kernel counts segments, a capture with offload what it hands to the card.
+            if run.scenario.server.tso || run.scenario.client.gro {
+                (judgement.resent, judgement.needless, judgement.lost_before) = (None, None, None);
+            }
+            if let Some((cured, cured_result)) = cured {
+                let last = ABOUT_THE_LAST.contains(&result.cause.as_str());
+                let measured = main_transfer(&explain(cured, cured_result)?, last).map(|t| t.duration_s.as_secs_f64());
+                judgement.mended = promise(&analysis, &result.cause, last).zip(measured);
+            }
+            judged.push(judgement);
         }
     }
     Ok(page(experiment, results, &judged))
+}
+
+/// The server's largest transfer, or its last large one.
+fn main_transfer(analysis: &Analysis, last: bool) -> Option<&Transfer> {
+    let sent = |transfer: &&Transfer| transfer.from == End::Server;
+    let all = analysis.connections.iter().flat_map(|connection| connection.transfers.iter().filter(sent));
+    if last { all.filter(|t| t.bytes > 100_000).max_by_key(|t| t.start_s) } else { all.max_by_key(|t| t.bytes) }
+}
+
+/// What is said that the transfer would take without its cause, seconds.
+fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<f64> {
+    let findings = &main_transfer(analysis, last)?.findings;
+    findings.iter().find(|finding| finding.cause == cause)?.predicted_s.map(Nanos::as_secs_f64)
+}
+
+/// Shares of the time of the server's transfers, said and by its kernel: of the time that the kernel had data outstanding, it says how
+/// long a window held it; the rest of the transfers' time it had nothing to send.
+fn shares(analysis: &Analysis, figure: impl Fn(&str) -> Option<f64>) -> Option<([f64; 3], [f64; 3])> {
+    let sent = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|t| t.from == End::Server);
+    let (mut whole, mut windows, mut idle) = (0.0, 0.0, 0.0);
+    for transfer in sent {
+        whole += transfer.duration_s.as_secs_f64();
+        for share in &transfer.limits {
+            let seconds = share.seconds.as_secs_f64();
+            match share.limit {
+                Limit::ReceiveWindow | Limit::ZeroWindow => windows += seconds,
+                Limit::Application => idle += seconds,
+                _ => {}
+            }
+        }
+    }
+    if whole < 0.2 {
+        return None;
+    }
+    let busy = figure("server.busy")?;
+    let kernels_windows = (figure("server.rwnd_limited")? * busy / whole).min(1.0);
+    let kernels_idle = (1.0 - busy / whole).clamp(0.0, 1.0);
+    let rest = |windows: f64, idle: f64| (1.0 - windows - idle).max(0.0);
+    let (windows, idle) = (windows / whole, idle / whole);
+    Some(([windows, idle, rest(windows, idle)], [kernels_windows, kernels_idle, rest(kernels_windows, kernels_idle)]))
 }
 
 fn judge(result: &RunResult, end: End, analysis: &Analysis) -> Judged {
@@ -101,7 +170,18 @@ fn judge(result: &RunResult, end: End, analysis: &Analysis) -> Judged {
         rtt: rtt.zip(figure("rtt_min")),
         in_flight: in_flight.map(|said| said as f64 / mss).zip(figure("server.max_in_flight").map(|b| b / mss)),
         resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(kernels),
+        needless: Some(directions.iter().map(|d| d.retransmitted.spurious).sum::<u64>() as f64)
+            .zip(figure("server.dsack_dups")),
+        lost_before: (end == End::Client)
+            .then(|| directions.iter().map(|d| d.retransmitted.unseen_original).sum::<u64>() as f64)
+            .zip(sum(&["down.lost", "down.queue_dropped", "down.policed"], figure)),
+        shares: (end == End::Server).then(|| shares(analysis, figure)).flatten(),
+        mended: None,
     }
+}
+
+fn sum(names: &[&str], figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    names.iter().map(|name| figure(name)).sum()
 }
 
 /// All findings, or those about the last large transfer.
@@ -156,7 +236,71 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
         .collect();
     let _ = writeln!(page, "## Wrong at a confidence of {HIGH} or more: {} of {}\n", broken.len(), judged.len());
     page += &broken.concat();
+    page += "\n";
+    page += &attribution(judged);
+    page += &retransmissions(judged);
+    page += &promises(judged);
     page
+}
+
+/// Mean absolute errors of the shares, against the kernel's own counters.
+fn attribution(judged: &[Judged]) -> String {
+    let pairs: Vec<_> = judged.iter().filter_map(|j| j.shares).collect();
+    let mut table = format!(
+        "## Where the time went, against the sender's kernel: {} captures at its end\n\n| held by | mean absolute error, points |\n|---|---|\n",
+        pairs.len()
+    );
+    for (index, holder) in HOLDERS.iter().enumerate() {
+        let error: f64 = pairs.iter().map(|(said, truth)| (said[index] - truth[index]).abs()).sum();
+        let _ = writeln!(table, "| {holder} | {:.1} |", 100.0 * error / pairs.len().max(1) as f64);
+    }
+    table + "\n"
+}
+
+/// How many of the segments that were said to be sent again for a reason were, and how many that were are said.
+fn retransmissions(judged: &[Judged]) -> String {
+    let mut table = "## Retransmissions\n\n| what | end | precision | recall |\n|---|---|---|---|\n".to_owned();
+    let mut row = |what: &str, end: End, pairs: Vec<(f64, f64)>| {
+        let both: f64 = pairs.iter().map(|(said, truth)| said.min(*truth)).sum();
+        let of = |all: f64| if all > 0.0 { format!("{:.3} of {all:.0}", both / all) } else { "–".to_owned() };
+        let (said, truth) = (pairs.iter().map(|pair| pair.0).sum(), pairs.iter().map(|pair| pair.1).sum());
+        let _ = writeln!(table, "| {what} | {} | {} | {} |", name(end), of(said), of(truth));
+    };
+    for end in [End::Server, End::Client] {
+        let at = |pair: fn(&Judged) -> Option<(f64, f64)>| {
+            judged.iter().filter(|j| j.end == end).filter_map(pair).collect::<Vec<_>>()
+        };
+        row("needed, against the kernel's count", end, at(|j| j.resent));
+        row("needless, against its D-SACKs", end, at(|j| j.needless));
+        if end == End::Client {
+            row("lost before the capture, against the emulator's log", end, at(|j| j.lost_before));
+        }
+    }
+    table + "\n"
+}
+
+/// What was promised for a fix, against the lab's measurement with the fix applied.
+fn promises(judged: &[Judged]) -> String {
+    let mut table = "## What a fix would bring, against the same transfer mended\n\n\
+        | cause | promised | error, median | most |\n|---|---|---|---|\n"
+        .to_owned();
+    let error = |j: &&Judged| j.mended.map(|(said, truth)| (said / truth.max(1e-9) - 1.0).abs() * 100.0);
+    let spread = |mut errors: Vec<f64>, share: f64| {
+        errors.sort_by(f64::total_cmp);
+        let last = errors.len().saturating_sub(1);
+        errors.get(((errors.len() as f64 * share) as usize).min(last)).map_or("–".to_owned(), |e| format!("{e:.1} %"))
+    };
+    let causes: BTreeSet<&str> = judged.iter().filter(|j| j.mended.is_some()).map(|j| j.cause.as_str()).collect();
+    for cause in causes {
+        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause).collect();
+        let errors: Vec<f64> = of.iter().filter_map(|j| error(j)).collect();
+        let promised = format!("{} of {}", errors.len(), of.len());
+        let _ =
+            writeln!(table, "| `{cause}` | {promised} | {} | {} |", spread(errors.clone(), 0.5), spread(errors, 1.0));
+    }
+    let all: Vec<f64> = judged.iter().filter_map(|j| error(&j)).collect();
+    let (number, median) = (all.len(), spread(all.clone(), 0.5));
+    table + &format!("\nOver all {number} promises: median error {median}, 90th percentile {}.\n", spread(all, 0.9))
 }
 
 fn name(end: End) -> &'static str {
@@ -231,7 +375,11 @@ mod tests {
             is_right: is_right(cause, top, &[]),
             rtt: Some((0.0101, 0.01)),
             in_flight: Some((10.0, 12.0)),
-            resent: None,
+            resent: Some((4.0, 5.0)),
+            needless: None,
+            lost_before: None,
+            shares: Some(([0.5, 0.25, 0.25], [0.6, 0.25, 0.15])),
+            mended: Some((1.1, 1.0)),
         };
         let all = [
             judged("loss", Some("loss")),
@@ -239,6 +387,9 @@ mod tests {
             judged("none", Some("loss")),
             judged("none", None),
         ];
+        assert!(attribution(&all).contains("| windows | 10.0 |\n| application | 0.0 |"), "{}", attribution(&all));
+        assert!(retransmissions(&all).contains("| client | 1.000 of 16 | 0.800 of 20 |"), "{}", retransmissions(&all));
+        assert!(promises(&all).contains("| `loss` | 2 of 2 | 10.0 % | 10.0 % |"), "{}", promises(&all));
         let all: Vec<_> = all.iter().collect();
         let table = confusion(&all);
         assert!(table.contains("| `loss` | 1/2 | 1/2 | `timeout` 1 |"), "{table}");
