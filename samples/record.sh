@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 cargo build --release -q -p whyslow
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-both="delayed-ack spurious-retransmission early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering bufferbloat syn-loss zero-window tls"
+both="delayed-ack spurious-retransmission random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering bufferbloat syn-loss zero-window tls"
 if [ $# -eq 0 ]; then
     for recipe in samples/recipes/*.toml; do set -- "$@" "$(basename "$recipe" .toml)"; done
 fi

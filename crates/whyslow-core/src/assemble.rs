@@ -6,7 +6,7 @@ use crate::analysis::{
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
-use crate::rules::{self, ConnectionCase, Outline, TransferCase, say};
+use crate::rules::{self, ConnectionCase, Exit, Outline, TransferCase, say};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
@@ -32,11 +32,14 @@ pub(crate) fn connection(
     let by_side: [&[(TransferFacts, Partition)]; 2] = if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
     let case = ConnectionCase { facts, transfers: by_side };
     let mut transfers: Vec<Transfer> = Vec::new();
+    let mut early_exit = None;
     for sender in [client, 1 - client] {
         let mut earlier: Vec<TransferFacts> = Vec::new();
         for (transfer, partition) in by_side[sender] {
             if !is_handshake(facts, sender, transfer) {
-                transfers.push(told(facts, sender, (transfer, partition), &earlier, (id, first), replays));
+                let (told, exit) = told(facts, sender, (transfer, partition), &earlier, (id, first), replays);
+                transfers.push(told);
+                early_exit = early_exit.or(exit);
             }
             earlier.push(outline_of(transfer));
         }
@@ -62,6 +65,7 @@ pub(crate) fn connection(
         bytes: facts.halves.iter().map(|half| half.bytes).sum(),
         closed_by: facts.closed_by.map(|side| end_of(facts, side)),
         rtt: facts.min_rtt(),
+        early_exit,
         first_frame: facts.first_frame,
     };
     let connection = Connection {
@@ -140,7 +144,7 @@ fn told(
     earlier: &[TransferFacts],
     (id, first): (u64, Nanos),
     replays: &mut Replays,
-) -> Transfer {
+) -> (Transfer, Option<Exit>) {
     let opening = !earlier.iter().any(|t| !is_handshake(facts, sender, t))
         && !facts.halves[1 - sender]
             .transfers
@@ -150,6 +154,7 @@ fn told(
     let context = Context::new(facts, sender);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
     let duration = transfer.duration();
     let seconds = duration.as_secs_f64();
     if let Some(worst) = findings.first()
@@ -160,7 +165,7 @@ fn told(
             replays.keep(worst.seconds, id, transfer.start - first, replay);
         }
     }
-    Transfer {
+    let told = Transfer {
         from: end_of(facts, sender),
         bytes: transfer.bytes(),
         start_s: transfer.start - first,
@@ -176,7 +181,8 @@ fn told(
         verdict: rules::verdict(&case, &findings),
         findings,
         before,
-    }
+    };
+    (told, exit)
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
@@ -217,16 +223,8 @@ fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String
 /// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.
 fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
     let record = facts.content[sender].firsts.iter().find(|(start, ..)| *start == transfer.seq.0)?;
-    let whole = record.1.min(transfer.seq.1);
-    // The rounds say when each byte had been sent: the record is whole with the round that holds its end.
-    let mut sent = transfer.seq.0;
-    for round in &transfer.rounds {
-        if whole <= sent + round.bytes {
-            return Some(round.start - transfer.start);
-        }
-        sent += round.bytes;
-    }
-    None
+    let round = transfer.rounds.get(transfer.round_of(record.1.min(transfer.seq.1))?)?;
+    Some(round.start - transfer.start)
 }
 
 fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {

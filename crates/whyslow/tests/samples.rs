@@ -54,12 +54,16 @@ fn each_cause_is_found_where_it_was_made() {
 #[test]
 fn each_cause_is_found_from_both_ends() {
     from_both_ends("delayed-ack", "delayed-ack");
+    from_both_ends("ecn", "ecn");
     from_both_ends("loss", "loss");
+    from_both_ends("pacing", "pacing");
     from_both_ends("policer", "policer");
     from_both_ends("nagle-delayed-ack", "nagle-delayed-ack");
+    from_both_ends("random-loss", "random-loss");
     from_both_ends("receive-window", "receive-window");
     from_both_ends("reordering", "reordering");
     from_both_ends("sender-cap", "sender-cap");
+    from_both_ends("shaper", "shaper");
     from_both_ends("slow-start", "slow-start");
     from_both_ends("spurious-retransmission", "spurious-retransmission");
     from_both_ends("tls", "slow-start");
@@ -70,6 +74,33 @@ fn each_cause_is_found_from_both_ends() {
 fn a_queue_that_grows_is_told_beside_the_rate_that_fills_it() {
     for end in ["client", "server"] {
         assert_eq!(causes(&explain(&format!("bufferbloat-{end}"))), ["bandwidth", "bufferbloat"]);
+    }
+}
+
+#[test]
+fn small_segments_are_told_beside_the_window_that_makes_them() {
+    for end in ["client", "server"] {
+        assert_eq!(causes(&explain(&format!("small-segments-{end}"))), ["receive-window", "small-segments"]);
+    }
+}
+
+#[test]
+fn a_first_record_of_two_flights_is_told_beside_the_slow_start_that_makes_them() {
+    for end in ["client", "server"] {
+        assert_eq!(causes(&explain(&format!("tls-record-buffering-{end}"))), ["slow-start", "tls-record-buffering"]);
+        // An HTTP head is a small record by itself.
+        assert_eq!(causes(&explain(&format!("tls-{end}"))), ["slow-start"]);
+    }
+}
+
+#[test]
+fn a_risk_costs_no_time_and_is_no_verdict() {
+    for end in ["client", "server"] {
+        let analysis = explain(&format!("amplification-risk-{end}"));
+        let transfer = common::bulk(common::main_connection(&analysis));
+        assert_eq!(transfer["findings"][0]["cause"], "amplification-risk");
+        assert_eq!(transfer["findings"][0]["seconds"], 0.0);
+        assert_eq!(transfer["verdict"], "nothing held it back beyond what the path needs");
     }
 }
 
@@ -99,6 +130,26 @@ fn a_threshold_that_was_remembered_ends_the_second_downloads_slow_start() {
             findings.map(|finding| finding["cause"].as_str().unwrap()).collect()
         };
         assert_eq!((of(0)[0], of(1)[0]), ("loss", "early-slow-start-exit"), "{end}");
+    }
+}
+
+#[test]
+fn the_same_threshold_on_three_connections_is_remembered() {
+    let analysis = explain("early-slow-start-exits-server");
+    assert_eq!(analysis["findings"][0]["cause"], "early-slow-start-exit");
+    assert_eq!(analysis["findings"][0]["connections"], serde_json::json!([2, 3, 4]));
+    // One alone may be chance.
+    assert_eq!(explain("early-slow-start-exit-server")["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn marks_are_seen_behind_the_router_that_makes_them() {
+    for (end, marks) in [("client", true), ("server", false)] {
+        let analysis = explain(&format!("ecn-{end}"));
+        let finding = &common::bulk(common::main_connection(&analysis))["findings"][0];
+        let evidence = finding["evidence"].as_array().unwrap();
+        assert_eq!(evidence.iter().any(|e| e["figure"] == "packets seen with a mark (CE)" && e["value"] == 3.0), marks);
+        assert!(evidence.iter().any(|e| e["figure"] == "reductions said by the sender (CWR)" && e["value"] == 1.0));
     }
 }
 

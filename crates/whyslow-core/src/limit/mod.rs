@@ -5,9 +5,11 @@
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
 mod phases;
+mod rates;
 mod rounds;
 
 pub use phases::{before, handshake, tls_handshake};
+pub use rates::Burst;
 pub use rounds::{Plateau, Shape};
 
 use crate::analysis::{Limit, LimitShare, LimitSpan};
@@ -192,7 +194,7 @@ fn longest(spans: &[Span]) -> Option<Limit> {
 
 /// What held the sender in the short pauses of a round.
 fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
-    let recovering = if base == Limit::Bandwidth { Nanos::ZERO } else { round.recovering };
+    let recovering = if is_rate(base) { Nanos::ZERO } else { round.recovering };
     let most = round.flowing.max(round.window_full).max(recovering);
     if most == Nanos::ZERO || most == round.flowing {
         base
@@ -201,6 +203,11 @@ fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
     } else {
         Limit::LossRecovery
     }
+}
+
+/// One rate holds the transfer, whatever its single pauses show.
+fn is_rate(base: Limit) -> bool {
+    matches!(base, Limit::Bandwidth | Limit::Pacing)
 }
 
 /// `alone`: a single segment followed the pause, and its ACK was waited for before the next.
@@ -219,7 +226,7 @@ fn cut_gap(
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
         Release::Peer => Limit::ProtocolWindow,
         // A path that carries all it can loses nothing by repairs.
-        Release::Ack if gap.recovering && base != Limit::Bandwidth => Limit::LossRecovery,
+        Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
         Release::Ack => {
             let late = delay_of_ack(gap, round);
             if late >= DELAYED_ACK && late <= DELAYED_ACK_MOST {
@@ -260,8 +267,8 @@ fn is_held_rest(gap: &Gap, context: &Context) -> bool {
 /// A pause that nothing seen in the capture ended.
 fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Context) -> Limit {
     let length = gap.end - gap.start;
-    if base == Limit::Bandwidth && !gap.ran_dry {
-        return Limit::Bandwidth;
+    if is_rate(base) && !gap.ran_dry {
+        return base;
     }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
     // the wait for a retransmission that was not captured either.
@@ -298,7 +305,7 @@ fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, c
     add(spans, Limit::RoundTrip, from, path);
     let rest = transfer.end - path;
     let limit = match base {
-        Limit::Bandwidth | Limit::LossRecovery => base,
+        Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => base,
         _ if rest >= DELAYED_ACK - context.epsilon && rest <= DELAYED_ACK_MOST => Limit::AckDelay,
         _ if rest <= context.epsilon => Limit::RoundTrip,
         _ => Limit::Unknown,

@@ -1,6 +1,7 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
 use super::Context;
+use super::rates::{self, Burst};
 use crate::analysis::Limit;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
@@ -51,15 +52,26 @@ pub struct Shape {
     pub lost_before: bool,
     /// The one rate that governs the transfer, bits per second of payload, if there is one.
     pub steady: Option<f64>,
+    /// What passed before that rate came into force.
+    pub burst: Option<Burst>,
+    /// The rate is the sender's own: nothing queues, and it waits for no ACK.
+    pub paced: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
 }
 
 pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     let rounds = &transfer.rounds;
+    let late = rates::after_burst(transfer, context).filter(|&(rate, burst)| {
+        rates::queues(transfer, context, rate, burst.until) || rates::is_paced(transfer, context, rate, burst.until)
+    });
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
-        steady: steady_rate(transfer),
+        steady: late
+            .map(|(rate, _)| rate)
+            .or_else(|| steady_rate(transfer))
+            .or_else(|| rates::of_clumps(transfer, context)),
+        burst: late.map(|(_, burst)| burst),
         restarts: restarts(transfer, context),
         ..Shape::default()
     };
@@ -86,7 +98,9 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         *last = Limit::RoundTrip;
     }
     if let Some(rate) = shape.steady {
-        mark_bandwidth(transfer, context, &mut shape, rate);
+        let from = shape.burst.map_or(transfer.start, |burst| burst.until);
+        shape.paced = rates::is_paced(transfer, context, rate, from);
+        mark_rate(transfer, context, &mut shape, rate, from);
     }
     shape
 }
@@ -133,10 +147,16 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
 /// The rate of the whole, if equal amounts of bytes took equal times all along, where segments passed the capture point or
 /// where their ACKs did.
 fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
-    let steady = |spread: &RateSpread| {
-        (spread.bins >= STEADY_BINS && spread.p10 > 0.0 && spread.p90 / spread.p10 <= STEADY).then_some(spread.p50)
-    };
-    steady(&transfer.acked_rate).or_else(|| steady(&transfer.sent_rate))
+    [&transfer.acked_rate, &transfer.sent_rate].into_iter().find(|spread| steady(spread)).map(|spread| spread.p50)
+}
+
+fn steady(spread: &RateSpread) -> bool {
+    spread.bins >= STEADY_BINS && alike_rates(spread.p10, spread.p90)
+}
+
+/// Whether rates between these are one rate.
+pub(super) fn alike_rates(low: f64, high: f64) -> bool {
+    low > 0.0 && high / low <= STEADY
 }
 
 fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shape, lost: usize) {
@@ -185,10 +205,14 @@ fn alike(top: u64, mss: u64) -> u64 {
 /// RFC 9438 section 4.3, and one RFC 5681).
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
+    high - low <= alike(high, mss) && !rises(tops, mss)
+}
+
+pub(super) fn rises(tops: &[u64], mss: u64) -> bool {
     let half = tops.len() / 2;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
-    high - low <= alike(high, mss) && rise <= 0.2 * mss as f64 * (tops.len() - half) as f64
+    rise > 0.2 * mss as f64 * (tops.len() - half) as f64
 }
 
 /// Runs of rounds with the same flight, in order.
@@ -273,17 +297,18 @@ fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool 
 }
 
 /// Rounds that ran at the steady rate, or nearly, were held by it.
-fn mark_bandwidth(transfer: &TransferFacts, context: &Context, shape: &mut Shape, rate: f64) {
+fn mark_rate(transfer: &TransferFacts, context: &Context, shape: &mut Shape, rate: f64, from: Nanos) {
+    let limit = if shape.paced { Limit::Pacing } else { Limit::Bandwidth };
     let rounds = &transfer.rounds;
-    for index in 0..rounds.len() {
+    for index in rounds.partition_point(|round| round.start < from)..rounds.len() {
         let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
         let time = (end - rounds[index].start).as_secs_f64();
         // What is sent again takes its share of the path too.
         let bytes = rounds[index].bytes + u64::from(rounds[index].resent) * context.mss;
         let own = if time > 0.0 { bytes as f64 * 8.0 / time } else { f64::INFINITY };
-        let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == Limit::Bandwidth;
+        let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == limit;
         if (own >= FILLED * rate && time > 0.0) || last {
-            shape.base[index] = Limit::Bandwidth;
+            shape.base[index] = limit;
         }
     }
 }

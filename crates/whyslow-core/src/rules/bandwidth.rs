@@ -39,6 +39,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
     if super::policer::is_policed(case)
+        || super::shaper::is_shaped(case)
         || case.duration() < LEAST_TIME
         || !case.matters(held, 0.3)
         || steady >= LINE_RATE

@@ -1,6 +1,6 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Limit, LimitShare};
+use crate::analysis::{End, Limit, LimitShare, Near};
 use crate::flow::Side;
 use crate::limit::{Context, Partition, Plateau};
 use crate::tcp::facts::{Facts, HalfFacts, TransferFacts};
@@ -71,6 +71,15 @@ impl TransferCase<'_> {
         }
     }
 
+    /// Whether it was captured next to `side`.
+    pub(super) fn is_next_to(&self, side: Side) -> bool {
+        match self.facts.vantage.near {
+            Near::Client => side == self.facts.client,
+            Near::Server => side != self.facts.client,
+            Near::Middle | Near::Unknown => false,
+        }
+    }
+
     /// Confidence 0–1 in what rests on this capture: less for each thing that it does not show.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         let doubts = &self.facts.doubts;
@@ -133,6 +142,8 @@ pub struct Outline {
     pub closed_by: Option<End>,
     /// Round trip.
     pub rtt: Option<Nanos>,
+    /// Where the first of its transfers that left slow start early did so.
+    pub early_exit: Option<super::Exit>,
     /// First frame.
     pub first_frame: crate::analysis::Frame,
 }

@@ -9,7 +9,8 @@
 //! ## How it is recognised
 //! The flights stop doubling and then grow slowly for four rounds or more, with room left in the receiver's window, no segment lost
 //! before, no congestion echo, and the sender waiting for ACKs. If the round trips of the last doubling were longer than the least by
-//! an eighth (4 to 16 ms), HyStart is the likely reason.
+//! an eighth (4 to 16 ms), HyStart is the likely reason. Three connections or more to one peer that stop at the same size (within a tenth)
+//! without such a rise prove that it is remembered.
 //!
 //! ## What it is confused with
 //! - `bandwidth`: the rate stays the same whatever is in flight.
@@ -24,15 +25,16 @@
 //! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New TCP slow start", 2011.
 
 use super::say::{count, evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit};
+use super::{Check, Outline, Rule, TransferCase};
+use crate::analysis::{Actor, End, Finding, Frame, Limit};
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
+use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule = Rule {
     slug: "early-slow-start-exit",
     source: include_str!("early_slow_start_exit.rs"),
-    check: Check::Transfer(check),
+    check: Check::TransferAndAcross(check, across),
 };
 
 /// Rounds of slow growth that mean something.
@@ -50,7 +52,30 @@ fn slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(usize, &'a [RoundFacts
     (run >= LEAST_ROUNDS).then(|| (first, &rounds[first..first + run]))
 }
 
-fn check(case: &TransferCase<'_>) -> Option<Finding> {
+/// Where one transfer left slow start, for the comparison with those of other connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit {
+    /// Who sent.
+    pub sender: End,
+    /// Flight at which the doubling stopped, segments.
+    pub segments: u64,
+    /// What that cost.
+    pub lost: Nanos,
+    /// By how much the last round trip of the doubling was longer than the least.
+    pub rise: Nanos,
+    /// Whether that is enough for HyStart.
+    pub hystart: bool,
+    /// First frame of that flight.
+    pub frame: Frame,
+}
+
+/// Whether and where this transfer left slow start early.
+pub fn exit_of(case: &TransferCase<'_>) -> Option<Exit> {
+    found(case).map(|(exit, _)| exit)
+}
+
+/// The exit, and the rounds of slow growth behind it.
+fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
     let half = case.half();
     let lost_before = case.earlier.iter().any(|transfer| !transfer.losses.is_empty());
     if lost_before || half.ecn_echoes > 0 || case.partition.shape.steady.is_some() || case.transfer.unseen > 0 {
@@ -76,11 +101,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.2) {
         return None;
     }
-    let segments = start.in_flight.div_ceil(mss);
     let least = case.context.rtt?;
     let before = (0..=first).rev().find_map(|index| case.round_trip(index));
     let rise = before.map_or(Nanos::ZERO, |rtt| rtt - least);
-    let hystart = rise >= least.scale(0.125).max(RISE.0).min(RISE.1);
+    let sender = if case.sender == case.facts.client { End::Client } else { End::Server };
+    let exit = Exit {
+        sender,
+        segments: start.in_flight.div_ceil(mss),
+        lost,
+        rise,
+        hystart: rise >= least.scale(0.125).max(RISE.0).min(RISE.1),
+        frame: start.first_frame,
+    };
+    Some((exit, slow))
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let (Exit { segments, lost, rise, hystart, .. }, slow) = found(case)?;
+    let (start, last) = (slow.first()?, slow.last()?);
+    let least = case.context.rtt?;
     let summary = format!(
         "the sender stopped doubling its window at {} ({} B) though nothing was lost, and took {} more to open it slowly",
         count(segments, "segment"),
@@ -116,4 +155,109 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         "on the sender, `ip tcp_metrics show` names a ssthresh of about {segments} for this peer, or `nstat` counts TCPHystart*"
     ));
     Some(found)
+}
+
+/// Connections that leave at one size make a pattern.
+const LEAST_EXITS: usize = 3;
+/// Exits within this of their median, or one segment, are the same.
+const SAME: f64 = 0.1;
+
+/// A threshold that is remembered is the same for each connection to that peer; one that is found anew varies.
+fn across(outlines: &[Outline]) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<(&Outline, Exit)>> = BTreeMap::new();
+    for outline in outlines {
+        if let Some(exit) = outline.early_exit {
+            let (client, server) = (outline.client, outline.server.0);
+            groups.entry((client, server, exit.sender.index())).or_default().push((outline, exit));
+        }
+    }
+    groups.into_values().filter_map(remembered).collect()
+}
+
+fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
+    let mut sizes: Vec<u64> = group.iter().map(|(_, exit)| exit.segments).collect();
+    sizes.sort_unstable();
+    let typical = *sizes.get(sizes.len() / 2)?;
+    let tolerance = ((typical as f64 * SAME) as u64).max(1);
+    let all = group.len();
+    group.retain(|(_, exit)| exit.segments.abs_diff(typical) <= tolerance);
+    let risen = group.iter().filter(|(_, exit)| exit.hystart).count();
+    // The same queue makes HyStart stop at about the same flight each time.
+    if group.len() < LEAST_EXITS || group.len() * 10 < all * 7 || risen * 2 > group.len() {
+        return None;
+    }
+    let lost: Nanos = group.iter().map(|(_, exit)| exit.lost).sum();
+    let (first, exit) = group.first()?;
+    let (sender, peer) = match exit.sender {
+        End::Server => (first.name.clone().unwrap_or_else(|| first.server.0.to_string()), first.client),
+        End::Client => (first.client.to_string(), first.server.0),
+    };
+    let number = group.len() as u64;
+    let summary = format!(
+        "{} from {sender} to {peer} stopped doubling their windows at the same {}: the sender remembers a threshold for this peer, which cost {} in all",
+        count(number, "connection"),
+        count(typical, "segment"),
+        time(lost),
+    );
+    let mut told = finding("early-slow-start-exit", lost, 0.85, summary);
+    let frames: Vec<_> = group.iter().take(6).map(|(_, exit)| exit.frame).collect();
+    told.evidence.push(evidence("connections that stopped at this size", number as f64, "connections", &frames));
+    told.evidence.push(evidence("flight at which the doubling stopped, median", typical as f64, "segments", &[]));
+    told.evidence.push(evidence("of them after the round trip had risen (HyStart)", risen as f64, "connections", &[]));
+    told.fix = fix(
+        Actor::Sender,
+        format!("on {sender}, forget the threshold of {} for {peer}, and remember none", count(typical, "segment")),
+        Some(format!("ip tcp_metrics delete {peer}; sysctl -w net.ipv4.tcp_no_ssthresh_metrics_save=1")),
+    );
+    told.settle = Some(format!("`ip tcp_metrics show {peer}` on the sender names a ssthresh of about {typical}"));
+    told.connections = group.iter().map(|(outline, _)| outline.id).collect();
+    Some(told)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn outline(id: u64, segments: u64, hystart: bool) -> Outline {
+        let exit = Exit {
+            sender: End::Server,
+            segments,
+            lost: Nanos::from_millis(300),
+            rise: Nanos::ZERO,
+            hystart,
+            frame: Frame::default(),
+        };
+        Outline {
+            id,
+            client: [192, 0, 2, 1].into(),
+            server: ([192, 0, 2, 2].into(), 443),
+            name: None,
+            start: Nanos::ZERO,
+            end: Nanos::ZERO,
+            handshakes: Nanos::ZERO,
+            slow_start: Nanos::ZERO,
+            bytes: 1,
+            closed_by: None,
+            rtt: None,
+            early_exit: Some(exit),
+            first_frame: Frame::default(),
+        }
+    }
+
+    #[test]
+    fn the_same_exit_on_three_connections_is_remembered() {
+        let outlines = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
+        let found = across(&outlines);
+        assert_eq!((found.len(), found[0].seconds), (1, Nanos::from_millis(900)));
+        assert_eq!(found[0].connections, [1, 2, 3]);
+        assert!(found[0].fix.as_ref().unwrap().command.as_ref().unwrap().contains("delete 192.0.2.1"));
+        assert!(across(&outlines[..2]).is_empty(), "two may be chance");
+    }
+
+    #[test]
+    fn exits_of_all_sizes_or_after_a_queue_are_found_anew_each_time() {
+        assert!(across(&[outline(1, 10, false), outline(2, 40, false), outline(3, 90, false)]).is_empty());
+        assert!(across(&[outline(1, 17, true), outline(2, 17, true), outline(3, 17, false)]).is_empty());
+    }
 }

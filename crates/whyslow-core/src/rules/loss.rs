@@ -11,6 +11,7 @@
 //! holes that the receiver had reported: those are counted as retransmissions too, and not as reordering.
 //!
 //! ## What it is confused with
+//! - `random-loss`: said instead where enough losses show that they follow neither the flight nor the queue.
 //! - `reordering`: the hole closes with a segment that was sent once only.
 //! - `spurious-retransmission`: the first copy had arrived.
 //! - capture loss: an ACK covers bytes that the capture never had.
@@ -41,12 +42,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let resent = case.transfer.resent_bytes;
     let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
-    // A window that losses made small costs time too, from the first of them on.
-    let slow = slow_since_loss(case);
     let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
-    let cost = recovering + slow;
-    if super::policer::is_policed(case) || !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
+    let cost = cost(case);
+    if super::policer::is_policed(case)
+        || super::random_loss::is_random(case)
+        || !case.matters(cost, 0.1)
+        || (kinds.fast == 0 && recovering == Nanos::ZERO)
+    {
         return None;
     }
     let summary = format!(
@@ -80,6 +83,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
+/// Repairing, and from the first loss on the time under a window that losses made small.
+pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
+    case.time(Limit::LossRecovery) + slow_since_loss(case)
+}
+
 /// Time in congestion avoidance after the first loss.
 fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
     let Some(first) = case.transfer.rounds.iter().find(|round| round.resent > 0) else {
@@ -90,6 +98,6 @@ fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
 }
 
 /// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
-fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
+pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
     mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
 }

@@ -4,6 +4,7 @@
 //! cost enough to matter, with the evidence, a confidence, and what to do. To add one: write its file, and list it in
 //! `RULES`.
 
+mod amplification_risk;
 mod application;
 mod bandwidth;
 mod bufferbloat;
@@ -12,7 +13,9 @@ mod case;
 mod clock_step;
 mod delayed_ack;
 mod early_slow_start_exit;
+mod ecn;
 mod elided_text;
+mod host_cpu;
 mod loss;
 mod mtu_black_hole;
 mod nagle_delayed_ack;
@@ -21,27 +24,36 @@ mod no_handshake;
 mod no_window_scaling;
 mod offload;
 mod one_direction;
+mod pacing;
 mod policer;
 mod protocol_window;
+mod random_loss;
 mod receive_window;
 mod reordering;
 mod restart_after_idle;
 pub(crate) mod say;
+#[cfg(test)]
+mod scene;
 mod sender_cap;
 mod server_think;
+mod shaper;
 mod short_snaplen;
 mod slow_start;
+mod small_segments;
 mod spurious_retransmission;
 mod syn_loss;
 mod tail_loss;
 mod timeout;
+mod tls_record_buffering;
 mod turn_taking;
 mod zero_window;
 
 pub use case::{ConnectionCase, Outline, TransferCase};
+pub use early_slow_start_exit::{Exit, exit_of};
 
 use crate::analysis::{Finding, HEALTHY, Limit, Problem, UNTOLD};
 use crate::tcp::facts::Facts;
+use crate::units::Nanos;
 use std::sync::LazyLock;
 
 /// A rule: a cause, its documentation and its check.
@@ -59,6 +71,8 @@ enum Check {
     Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// All connections.
     Across(fn(&[Outline]) -> Vec<Finding>),
+    /// One transfer, and then all connections.
+    TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[Outline]) -> Vec<Finding>),
     /// What the capture of a connection cannot show.
     Capture(fn(&Facts) -> Option<Problem>),
     /// Found by the capture readers, which count it in the capture's problems.
@@ -67,6 +81,7 @@ enum Check {
 
 /// Every rule, in alphabetical order of slugs.
 const RULES: &[Rule] = &[
+    amplification_risk::RULE,
     application::RULE,
     bandwidth::RULE,
     bufferbloat::RULE,
@@ -74,7 +89,9 @@ const RULES: &[Rule] = &[
     clock_step::RULE,
     delayed_ack::RULE,
     early_slow_start_exit::RULE,
+    ecn::RULE,
     elided_text::RULE,
+    host_cpu::RULE,
     loss::RULE,
     mtu_black_hole::RULE,
     nagle_delayed_ack::RULE,
@@ -83,19 +100,24 @@ const RULES: &[Rule] = &[
     no_window_scaling::RULE,
     offload::RULE,
     one_direction::RULE,
+    pacing::RULE,
     policer::RULE,
     protocol_window::RULE,
+    random_loss::RULE,
     receive_window::RULE,
     reordering::RULE,
     restart_after_idle::RULE,
     sender_cap::RULE,
     server_think::RULE,
+    shaper::RULE,
     short_snaplen::RULE,
     slow_start::RULE,
+    small_segments::RULE,
     spurious_retransmission::RULE,
     syn_loss::RULE,
     tail_loss::RULE,
     timeout::RULE,
+    tls_record_buffering::RULE,
     turn_taking::RULE,
     zero_window::RULE,
 ];
@@ -103,7 +125,7 @@ const RULES: &[Rule] = &[
 /// What one transfer lost, and why; most seconds first.
 pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
     sorted(RULES.iter().filter_map(|rule| match rule.check {
-        Check::Transfer(check) => check(case),
+        Check::Transfer(check) | Check::TransferAndAcross(check, _) => check(case),
         _ => None,
     }))
 }
@@ -119,7 +141,7 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 /// What several connections lost together; most seconds first.
 pub fn check_across(outlines: &[Outline]) -> Vec<Finding> {
     sorted(RULES.iter().flat_map(|rule| match rule.check {
-        Check::Across(check) => check(outlines),
+        Check::Across(check) | Check::TransferAndAcross(_, check) => check(outlines),
         _ => Vec::new(),
     }))
 }
@@ -138,7 +160,9 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 /// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
 /// the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
-    let [first, rest @ ..] = findings else {
+    // A risk costs no time: it is told below, and is not why the transfer took what it took.
+    let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
+    let [first, rest @ ..] = &findings[..costly] else {
         let untold = case.time(Limit::Unknown);
         return if untold.0 * 2 >= case.duration().0.max(1) { UNTOLD } else { HEALTHY }.into();
     };

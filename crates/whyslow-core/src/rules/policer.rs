@@ -121,6 +121,15 @@ fn bucket(case: &TransferCase<'_>, rtt: Nanos) -> Option<Bucket> {
 }
 
 fn fits(case: &TransferCase<'_>) -> Option<Bucket> {
+    paid_by_tokens(case).filter(|bucket| bucket.burst >= BURST)
+}
+
+/// Whether a bucket would be empty where segments were lost, and hold enough where they passed; isolated losses may fit by chance.
+pub(super) fn fits_a_bucket(case: &TransferCase<'_>) -> bool {
+    paid_by_tokens(case).is_some()
+}
+
+fn paid_by_tokens(case: &TransferCase<'_>) -> Option<Bucket> {
     let transfer = case.transfer;
     let lossy: Vec<_> = transfer.rounds.iter().filter(|round| round.resent > 0).collect();
     if transfer.losses.len() < LEAST_LOSSES || lossy.len() < LEAST_ROUNDS {
@@ -146,7 +155,7 @@ fn fits(case: &TransferCase<'_>) -> Option<Bucket> {
     };
     let empty = share(&bucket.at_losses, &|tokens| tokens.abs() > EMPTY.0 * unit) <= EMPTY.1;
     let paid = share(&bucket.at_passes, &|tokens| tokens < -OWED.0 * unit) <= OWED.1;
-    (empty && paid && bucket.burst >= BURST).then_some(bucket)
+    (empty && paid).then_some(bucket)
 }
 
 fn median(list: &[f64]) -> Option<f64> {

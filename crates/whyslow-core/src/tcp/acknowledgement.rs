@@ -144,6 +144,11 @@ impl Half {
         }
         if ack.seg.flags.has(Flags::ECE) && !ack.seg.flags.has(Flags::SYN) {
             self.facts.ecn_echoes += 1;
+            if let Some(transfer) = &mut self.transfer {
+                let facts = transfer.facts();
+                facts.ecn_echoes += 1;
+                facts.first_echo.get_or_insert((at, ack.seg.frame));
+            }
         }
         self.set_window(ack, at);
         if self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top) {

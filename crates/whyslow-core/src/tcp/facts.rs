@@ -83,6 +83,12 @@ impl HandshakeFacts {
         Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.moved)
     }
 
+    /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None when a SYN was not captured.
+    pub fn classic_ecn(&self, client: Side) -> Option<bool> {
+        let (syn, syn_ack) = (self.offers[client]?, self.offers[1 - client]?);
+        Some(syn.ecn & 0b011 == 0b011 && syn_ack.ecn == 0b001)
+    }
+
     /// Both SYNs were captured, so that the options in force are known.
     pub fn is_complete(&self) -> bool {
         self.offers.iter().all(Option::is_some)
@@ -102,6 +108,8 @@ pub struct Offer {
     pub timestamps: bool,
     /// The window in it (never scaled).
     pub window: u16,
+    /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
+    pub ecn: u8,
 }
 
 /// Where the capture stands.
@@ -200,8 +208,10 @@ pub struct HalfFacts {
     pub scale_known: bool,
     /// The segment size, bytes: negotiated, or else the largest that was seen.
     pub mss: u64,
-    /// Time from data to its ACK, seen at the capture point.
+    /// Time from data to its ACK, seen at the capture point: least, …
     pub ack_delay_min: Option<Nanos>,
+    /// … and median, where there are enough of them for one to mean something.
+    pub ack_delay_p50: Option<Nanos>,
     /// Its transfers, in time order.
     pub transfers: Vec<TransferFacts>,
     /// How many there were.
@@ -259,18 +269,38 @@ pub struct TransferFacts {
     pub unseen: u64,
     /// How often a small payload of the other side resumed it.
     pub peer_resumes: u64,
+    /// ACKs that echoed congestion (ECE).
+    pub ecn_echoes: u64,
+    /// The first of them: when it reached the sender, and its frame.
+    pub first_echo: Option<(Nanos, Frame)>,
+    /// Segments by which the sender said that it had reduced its window (CWR), …
+    pub reductions: u64,
+    /// … and segments that passed the capture point with a congestion mark (CE).
+    pub marked: u64,
     /// Most bytes in flight.
     pub max_in_flight: u64,
     /// Rates at which its segments passed the capture point.
     pub sent_rate: RateSpread,
     /// Rates at which it was acknowledged.
     pub acked_rate: RateSpread,
+    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes since its first point. At most 511
+    /// points, at equal distances in bytes.
+    pub delivered: Vec<(Nanos, u64)>,
 }
 
 impl TransferFacts {
     /// Payload bytes.
     pub fn bytes(&self) -> u64 {
         self.seq.1.saturating_sub(self.seq.0)
+    }
+
+    /// Index of the round in which the byte before sequence number `seq` was first sent.
+    pub fn round_of(&self, seq: u64) -> Option<usize> {
+        let mut sent = self.seq.0;
+        self.rounds.iter().position(|round| {
+            sent += round.bytes;
+            seq <= sent
+        })
     }
 
     /// From its first byte to the ACK of its last.

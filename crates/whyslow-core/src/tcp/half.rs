@@ -23,6 +23,10 @@ const MOST_TRANSFERS: usize = 1024;
 /// Payload of the other side below this may be a window update of an application protocol and not a message: an HTTP/2
 /// WINDOW_UPDATE is 13 bytes, an SSH window adjust 36–68, both with their encryption.
 const SMALL_PEER_PAYLOAD: u64 = 100;
+/// ECN bits of a packet that met congestion (RFC 3168 section 5).
+const CONGESTION_EXPERIENCED: u8 = 0b11;
+/// Round-trip samples from which a median of ACKs' delays means something.
+const LEAST_DELAYS: u64 = 50;
 /// A sequence number farther than this from what was sent last is not of this connection.
 const STRAY: u32 = 1 << 30;
 
@@ -360,6 +364,8 @@ impl Half {
         self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
         self.flight_at_send = in_flight;
         if let Some(transfer) = &mut self.transfer {
+            transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
+            transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
             transfer.sent(end, seg.time, seg.frame, in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
         }
         self.sent_now(seg);
@@ -563,6 +569,8 @@ impl Half {
         let top = self.sent_max.min(self.fin_sent.unwrap_or(u64::MAX));
         facts.bytes = top.saturating_sub(1);
         facts.mss = self.mss();
+        let enough = self.rtt.count() >= LEAST_DELAYS;
+        facts.ack_delay_p50 = self.rtt.at(0.5).filter(|_| enough).map(|rtt| (rtt - view.toward_sender).or_zero());
         facts.scale_known = self.window_shift.is_some();
         facts
     }

@@ -168,6 +168,11 @@ impl Connection {
                 sack: options.sack_permitted,
                 timestamps: options.timestamps.is_some(),
                 window: seg.window,
+                ecn: [Flags::ECE, Flags::CWR, Flags::AE]
+                    .into_iter()
+                    .enumerate()
+                    .map(|(bit, flag)| u8::from(seg.flags.has(flag)) << bit)
+                    .sum(),
             });
             self.doubts.scale_over_14 += u64::from(options.window_scale.is_some_and(|shift| shift > 14));
         }

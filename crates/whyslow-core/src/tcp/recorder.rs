@@ -11,6 +11,8 @@ const WHOLE_ROUNDS: usize = 512;
 const MOST_ROUNDS: usize = 8192;
 /// Most pauses held; beyond that the shorter ones go into their rounds' sums.
 const MOST_GAPS: usize = 16_384;
+/// Points of the curve of delivered bytes at most (odd, so that thinning keeps the last one).
+const MOST_POINTS: usize = 511;
 /// First frames sent again that are remembered as evidence.
 const MOST_RESENT_FRAMES: usize = 16;
 
@@ -24,6 +26,10 @@ pub(crate) struct Recorder {
     merging: Option<RoundFacts>,
     sent_rate: RateMeter,
     acked_rate: RateMeter,
+    /// Delivered since the last point of the curve, bytes.
+    since_point: u64,
+    /// How many bins lie between two points of it, less one.
+    thinned: u64,
 }
 
 /// Rates over successive equal amounts of bytes: alike when one rate governs them all, whatever the rounds do.
@@ -126,6 +132,7 @@ impl Recorder {
     pub fn acked(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos, bin: u64) {
         if delivered > 0 {
             self.acked_rate.add(delivered, time, bin);
+            self.point(time, delivered, bin);
         }
         if let Some(rtt) = rtt {
             self.round.rtt = least(self.round.rtt, Some(rtt));
@@ -134,6 +141,29 @@ impl Recorder {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
             self.facts.acknowledged = true;
             self.facts.end = self.facts.end.max(time);
+        }
+    }
+
+    /// Takes the curve of delivered bytes on.
+    fn point(&mut self, time: Nanos, delivered: u64, bin: u64) {
+        let curve = &mut self.facts.delivered;
+        let Some(&(last, before)) = curve.last() else {
+            curve.push((time, 0));
+            return;
+        };
+        self.since_point += delivered;
+        if self.since_point < bin.saturating_mul(self.thinned + 1) || time <= last {
+            return;
+        }
+        curve.push((time, before.saturating_add(self.since_point)));
+        self.since_point = 0;
+        if curve.len() >= MOST_POINTS {
+            let mut index = 0;
+            curve.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.thinned = 2 * self.thinned + 1;
         }
     }
 
@@ -253,5 +283,24 @@ fn merge(one: RoundFacts, two: RoundFacts) -> RoundFacts {
         rtt: least(one.rtt, two.rtt),
         ack_late: least(one.ack_late, two.ack_late),
         merged: one.merged + two.merged,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_of_delivered_bytes_stays_true_and_small() {
+        let mut recorder = Recorder::new(1, Nanos::ZERO, Frame::default(), Nanos::from_millis(1));
+        for n in 0..100_000 {
+            // One byte a microsecond.
+            recorder.acked(Nanos::from_micros(1_000 * n), 1, 1_000, None, Nanos::ZERO, 10_000);
+        }
+        let curve = recorder.finish().delivered;
+        assert!((200..=MOST_POINTS).contains(&curve.len()), "{}", curve.len());
+        assert!(curve.iter().all(|&(time, bytes)| time.0 == 1_000 * bytes as i64), "no byte is lost by thinning");
+        let last = curve.last().map_or(0, |point| point.1);
+        assert!(last > 99_000_000, "{last}");
     }
 }

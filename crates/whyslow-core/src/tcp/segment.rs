@@ -21,6 +21,8 @@ pub(crate) struct Seg {
     pub sack: SackBlocks,
     pub ip_id: Option<u16>,
     pub ttl: u8,
+    /// The two ECN bits of the IP header.
+    pub ecn: u8,
 }
 
 impl Seg {
@@ -39,6 +41,7 @@ impl Seg {
             sack: segment.options.sack,
             ip_id: segment.ip_id,
             ttl: segment.ttl,
+            ecn: segment.ecn,
         }
     }
 

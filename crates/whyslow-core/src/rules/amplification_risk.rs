@@ -1,0 +1,114 @@
+//! The sender answers a small request with a first flight far larger than any initial window: a risk for others, and for its own losses.
+//!
+//! ## What it is
+//! Before the first ACK a sender knows nothing of the path, so it may send no more than an initial congestion window: 10 segments (RFC
+//! 6928). Some senders fill whatever window the receiver advertises: a stack with an initial window of hundreds of segments, a proxy or
+//! balancer that takes the bytes from its own fast side and ignores congestion control. One small request then sets free a burst of
+//! hundreds of kilobytes toward whoever seems to have asked, which is what attackers look for; on a thin path most of the burst is lost.
+//!
+//! ## How it is recognised
+//! More than 50 segments left in the first flight of a server's answer, beyond what the connection's earlier bytes had earned (a window
+//! grows by what was acknowledged), and the handshake is in the capture, so that no earlier traffic was missed. Most content networks
+//! stay below 50 segments, and 100 are the most that was found (Rüth and Hohlfeld). It costs no time here: it is said as a risk.
+//!
+//! ## What it is confused with
+//! - a warm connection whose beginning was not captured: nothing is said without the handshake.
+//! - ACKs missing from the capture: then bytes were acknowledged that look like one flight.
+//!
+//! ## The fix
+//! Cap the initial window at 10 to 32 segments: Linux `ip route change … initcwnd 10`, Windows `Set-NetTCPSetting
+//! -InitialCongestionWindow 10`, the TCP profile of a balancer (F5: "Initial Congestion Window Size"). Where it is on purpose, inside a data
+//! centre, pace the first flight (`fq`, `tcp_pacing_ss_ratio`).
+//!
+//! ## References
+//! RFC 6928, RFC 5681 section 3.1; Rüth and Hohlfeld, "Demystifying TCP Initial Window Configurations of Content Distribution Networks", TMA
+//! 2018; Kührer et al., "Hell of a Handshake: Abusing TCP for Reflective Amplification DDoS Attacks", WOOT 2014.
+
+use super::say::{evidence, finding, fix, thousands};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "amplification-risk", source: include_str!("amplification_risk.rs"), check: Check::Transfer(check) };
+
+/// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
+const MOST_USUAL: u64 = 50;
+/// What the fix asks for (RFC 6928).
+const INITIAL_WINDOW: u64 = 10;
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let (facts, transfer) = (case.facts, case.transfer);
+    let doubts = &facts.doubts;
+    if case.sender == facts.client
+        || !facts.handshake.is_complete()
+        || doubts.one_direction
+        || doubts.unseen_bytes > 0
+        || facts.is_text
+    {
+        return None;
+    }
+    let mut requests = facts.halves[facts.client].transfers.iter().filter(|asked| asked.start <= transfer.start);
+    let request = requests.next_back()?.bytes();
+    let first = transfer.rounds.first()?;
+    // What came earlier on the connection was acknowledged, and has opened the window by as much.
+    let earned = transfer.seq.0.saturating_sub(1);
+    let mss = case.context.mss;
+    let flight = first.in_flight;
+    if flight <= MOST_USUAL * mss + earned {
+        return None;
+    }
+    let times = flight as f64 / request.max(1) as f64;
+    let window = first.window.filter(|window| *window <= flight + 3 * mss);
+    let filled = if window.is_some() { ", all that the receiver's window allows" } else { "" };
+    let summary = format!(
+        "the server answered a request of {} B with {} B before any of it was acknowledged{filled}: {:.0} times the request, {} segments where {INITIAL_WINDOW} are usual",
+        thousands(request),
+        thousands(flight),
+        times,
+        thousands(flight.div_ceil(mss)),
+    );
+    let mut found = finding("amplification-risk", Nanos::ZERO, case.trust(0.8), summary);
+    let frames = [first.first_frame, first.last_frame];
+    found.evidence.push(evidence("sent before the first ACK", flight as f64, "B", &frames));
+    found.evidence.push(evidence("request", request as f64, "B", &[]));
+    found.evidence.push(evidence("of its size", times, "times", &[]));
+    if let Some(window) = first.window {
+        found.evidence.push(evidence("receiver's window then", window as f64, "B", &[]));
+    }
+    found.fix = fix(
+        Actor::Sender,
+        format!(
+            "cap the initial congestion window: {INITIAL_WINDOW} segments are {} B on this path; find what ignores it (initcwnd of the route, a proxy or balancer in front)",
+            thousands(INITIAL_WINDOW * mss)
+        ),
+        Some(format!("ip route change default via GATEWAY initcwnd {INITIAL_WINDOW}")),
+    );
+    found.settle = Some("`ip route show` and `ss -ti` on the server name its initial window; the same first flight to every client proves it".into());
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::Scene;
+    use crate::units::Nanos;
+
+    #[test]
+    fn a_first_flight_of_more_than_fifty_segments_is_a_risk_that_costs_no_time() {
+        let found = Scene::flights(&[60_000, 5_000]).finding("amplification-risk").unwrap();
+        assert_eq!(found.seconds, Nanos::ZERO);
+        assert_eq!(found.evidence[2].value, 600.0, "60,000 B for 100 B");
+        assert!(Scene::flights(&[50_000, 5_000]).finding("amplification-risk").is_none());
+    }
+
+    #[test]
+    fn a_window_that_was_earned_before_is_none() {
+        let mut scene = Scene::flights(&[60_000, 5_000]);
+        scene.transfer.seq = (10_001, 75_001);
+        assert!(scene.finding("amplification-risk").is_none(), "10,000 B had been acknowledged");
+        let mut scene = Scene::flights(&[60_000, 5_000]);
+        scene.facts.handshake.offers[0] = None;
+        assert!(scene.finding("amplification-risk").is_none(), "what went before is not known");
+    }
+}

@@ -1,0 +1,146 @@
+//! A queue on the path marked packets instead of dropping them (ECN), and the sender reduced its window for it.
+//!
+//! ## What it is
+//! With Explicit Congestion Notification a router marks a packet (CE) when its queue builds up; the receiver echoes that (ECE) until the
+//! sender says that it has reduced its window (CWR). It is as good as a loss for the window, without the loss. A queue that marks
+//! very early, on a path whose round trip is long for it, keeps the window below what the path carries.
+//!
+//! ## How it is recognised
+//! ECN was negotiated in the SYNs, ACKs carry ECE, segments CWR; flights shrink and nothing is sent again. The cost is the time in
+//! congestion avoidance from the first echo on, until a loss, if there is one. A path that stays full all the while loses nothing by marks,
+//! and `bandwidth` is said. CE marks themselves are seen only behind the router that makes them. With Accurate ECN (RFC 9768) the same
+//! header bits are a counter, which is not read here, and nothing is said.
+//!
+//! ## What it is confused with
+//! - `loss`: segments were sent again in the same rounds; the marks came beside.
+//! - `bandwidth`, `bufferbloat`: the marks keep the queue short, and the rate stays at the path's.
+//! - `early-slow-start-exit`: there is no echo.
+//!
+//! ## The fix
+//! More capacity where it marks; or an AQM whose target fits the path: CoDel's interval should be the usual round trip, and its target 5 to 10 % of
+//! it (`fq_codel target 5ms interval 100ms`), RED's thresholds above the bandwidth-delay product of one flow. Not: turning ECN off, which
+//! makes losses of the marks.
+//!
+//! ## References
+//! RFC 3168, RFC 8289 sections 3.2 and 4.3 (CoDel's target and interval), RFC 8511 (a smaller reduction for marks), RFC 9768.
+
+use super::say::{count, evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule = Rule { slug: "ecn", source: include_str!("ecn.rs"), check: Check::Transfer(check) };
+
+/// CoDel's defaults, milliseconds (RFC 8289 section 4).
+const TARGET: f64 = 5.0;
+const INTERVAL: f64 = 100.0;
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let (facts, transfer) = (case.facts, case.transfer);
+    let (first, frame) = transfer.first_echo?;
+    // Without the SYNs, a sender that answers proves that the flags are echoes.
+    let classic = facts.handshake.classic_ecn(facts.client).unwrap_or(transfer.reductions > 0);
+    if !classic {
+        return None;
+    }
+    let rounds = &transfer.rounds;
+    let lossy = rounds.iter().find(|round| round.resent > 0 && round.start >= first);
+    let until = lossy.map_or(transfer.end, |round| round.start);
+    let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);
+    let lost: Nanos = spans.map(|span| (span.end.min(until) - span.start.max(first)).or_zero()).sum();
+    if !case.matters(lost, 0.1) {
+        return None;
+    }
+    let at = rounds.partition_point(|round| round.start <= first).max(1) - 1;
+    let before = rounds[at].in_flight;
+    let after = rounds.iter().skip(at + 1).take(3).map(|round| round.in_flight).min().unwrap_or(before);
+    let summary = format!(
+        "a queue on the path marked packets (as {} echoed), and the sender cut its window from {} B to {} B with nothing lost; {} of {} went by at the reduced window",
+        count(transfer.ecn_echoes, "ACK"),
+        thousands(before),
+        thousands(after),
+        time(lost),
+        time(case.duration()),
+    );
+    let mut found = finding("ecn", lost, case.trust(0.8), summary);
+    found.evidence.push(evidence("ACKs that echo congestion (ECE)", transfer.ecn_echoes as f64, "ACKs", &[frame]));
+    found.evidence.push(evidence("reductions said by the sender (CWR)", transfer.reductions as f64, "segments", &[]));
+    if transfer.marked > 0 {
+        found.evidence.push(evidence("packets seen with a mark (CE)", transfer.marked as f64, "packets", &[]));
+    }
+    found.evidence.push(evidence("flight at the first echo", before as f64, "B", &[rounds[at].first_frame]));
+    found.evidence.push(evidence("least flight in the three rounds after", after as f64, "B", &[]));
+    let least = case.context.rtt;
+    let queue = case.round_trip(at).zip(least).map(|(then, least)| (then - least).or_zero());
+    if let Some(queue) = queue {
+        found.evidence.push(evidence(
+            "queue at the mark (round trip above the least)",
+            queue.as_millis_f64(),
+            "ms",
+            &[],
+        ));
+    }
+    let interval = least.map_or(INTERVAL, |rtt| rtt.as_millis_f64().max(INTERVAL));
+    let target = (interval * TARGET / INTERVAL).max(TARGET);
+    found.fix = fix(
+        Actor::Network,
+        format!(
+            "give the marking queue more capacity, or a target that fits this round trip of {}: {target:.0} ms in an interval of {interval:.0} ms",
+            least.map_or("unknown length".into(), time),
+        ),
+        Some(format!("tc qdisc replace dev DEV root fq_codel ecn target {target:.0}ms interval {interval:.0}ms")),
+    );
+    found.settle = Some(
+        "`tc -s qdisc show` on the routers counts ecn_mark; a capture behind the marking one shows CE in the IP header"
+            .into(),
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+
+    /// Slow start to 40 segments, an echo in the fourth round, and slow growth from 20 on.
+    fn marked() -> Scene {
+        let mut flights = vec![10_000, 20_000, 40_000];
+        flights.extend((0..12).map(|n| 20_000 + 500 * n));
+        let mut scene = Scene::flights(&flights);
+        scene.facts.handshake.offers[0].as_mut().unwrap().ecn = 0b011;
+        scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b001;
+        scene.transfer.ecn_echoes = 3;
+        scene.transfer.first_echo = Some((ms(1250), Default::default()));
+        scene.transfer.reductions = 1;
+        scene
+    }
+
+    #[test]
+    fn an_echo_makes_the_slow_growth_behind_it_its_own() {
+        let found = marked().finding("ecn").unwrap();
+        // The third round's rest, eleven rounds more; the last one is the way to the receiver and back.
+        assert_eq!(found.seconds, ms(50 + 1100));
+        assert!(marked().finding("loss").is_none());
+    }
+
+    #[test]
+    fn a_loss_ends_what_the_marks_cost() {
+        let mut scene = marked();
+        scene.transfer.rounds[6].resent = 1;
+        assert_eq!(scene.finding("ecn").unwrap().seconds, ms(350));
+    }
+
+    #[test]
+    fn accurate_ecn_counts_with_the_same_bits() {
+        let mut scene = marked();
+        scene.facts.handshake.offers[0].as_mut().unwrap().ecn = 0b111;
+        scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b010;
+        assert!(scene.finding("ecn").is_none());
+        let mut refused = marked();
+        refused.facts.handshake.offers[1].as_mut().unwrap().ecn = 0;
+        assert!(refused.finding("ecn").is_none());
+        let mut unseen = marked();
+        unseen.facts.handshake.offers = [None; 2];
+        assert!(unseen.finding("ecn").is_some(), "the sender answers, so it is ECN");
+    }
+}

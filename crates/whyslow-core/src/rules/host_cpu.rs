@@ -1,0 +1,207 @@
+//! A host may be short of processor time: it paused, or answered late, where nothing on the wire held it.
+//!
+//! ## What it is
+//! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other programs sends later than its windows
+//! let it, or acknowledges milliseconds after the data came. No capture proves that: it shows only that the network was not the reason.
+//!
+//! ## How it is recognised
+//! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window, timer or message ended, between full segments with
+//! more to come (so the program had written it), with room in the receiver's window and less in flight than had been in flight
+//! before (so the congestion window had room too), at no even rate. Receiver: captured next to it, half of the ACKs come later than 1 ms after
+//! their data; a network card that gathers interrupts waits less, and delayed ACKs (25 ms and more) are something else. It is never
+//! said with a confidence above 0.5.
+//!
+//! ## What it is confused with
+//! - `zero-window`: a reading program that is too slow closes the window, for want of processor time or for another reason.
+//! - `application`: the program had nothing to send; its last segment is cut short.
+//! - `pacing`: the pauses are even.
+//! - a virtual machine that was not scheduled (steal time): the same, one level down.
+//!
+//! ## The fix
+//! Check first: `mpstat -P ALL 1` (a core at 100 % in %soft or %sys, %steal), `top -H`, `/proc/net/softnet_stat` (third column: out of
+//! time). Then: offloads on (`ethtool -K DEV tso on gro on`), queues spread over cores (RSS: `ethtool -L`; RPS:
+//! `/sys/class/net/DEV/queues/rx-*/rps_cpus`), a core of its own for the program, hardware encryption, more cores.
+//!
+//! ## References
+//! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled transfers are not held by the
+//! network); Linux Documentation/networking/scaling.rst.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::limit::DELAYED_ACK;
+use crate::tcp::facts::{Gap, Release};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "host-cpu", source: include_str!("host_cpu.rs"), check: Check::Transfer(check) };
+
+/// Pauses of the sender that make a habit.
+const LEAST_PAUSES: usize = 5;
+/// In flight, of what was in flight before: the window had room for the rest.
+const BELOW: f64 = 0.8;
+/// And it was more than an initial window, segments: small flights are all pauses.
+const LEAST_FLIGHT: u64 = 10;
+/// Interrupts are gathered for less than this, and schedulers of idle machines wake sooner.
+const PROMPT: Nanos = Nanos::from_millis(1);
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let doubts = &case.facts.doubts;
+    if case.facts.is_text || doubts.one_direction || doubts.backwards > 0 {
+        return None;
+    }
+    slow_sender(case).into_iter().chain(slow_receiver(case)).max_by_key(|found| found.seconds)
+}
+
+/// Pauses that nothing explains, of a sender that had full segments to send and room for them.
+fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
+    let mss = case.context.mss;
+    let shape = &case.partition.shape;
+    if !case.is_next_to(case.sender) || shape.steady.is_some() || shape.lost_before || case.transfer.unseen > 0 {
+        return Vec::new();
+    }
+    let rounds = &case.transfer.rounds;
+    let mut found = Vec::new();
+    let (mut top, mut next) = (0, 0);
+    for gap in &case.transfer.gaps {
+        // What was in flight in the rounds that were over before this pause.
+        while let Some(round) = rounds.get(next).filter(|round| round.last_send < gap.start) {
+            top = if round.resent > 0 { 0 } else { top.max(round.in_flight) };
+            next += 1;
+        }
+        let full = gap.before_len >= mss && gap.after_len >= mss && !gap.ran_dry;
+        let held = gap.recovering || gap.zero_window || gap.idle || gap.unseen;
+        let window = gap.room.is_none_or(|room| room > 3 * mss);
+        let below = top >= LEAST_FLIGHT * mss && gap.in_flight > 0 && (gap.in_flight as f64) < BELOW * top as f64;
+        if gap.release == Release::Nothing && full && !held && window && below && gap.end - gap.start > PROMPT {
+            found.push(gap);
+        }
+    }
+    found
+}
+
+fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
+    let pauses = pauses(case);
+    let lost: Nanos = pauses.iter().map(|gap| gap.end - gap.start).sum();
+    if pauses.len() < LEAST_PAUSES || !case.matters(lost, 0.1) {
+        return None;
+    }
+    let longest = pauses.iter().max_by_key(|gap| gap.end - gap.start)?;
+    let summary = format!(
+        "the sending host paused {} for {} in all, with full segments to send, room in both windows and nothing to wait for",
+        count(pauses.len() as u64, "time"),
+        time(lost),
+    );
+    let mut found = finding("host-cpu", lost, case.trust(0.4), summary);
+    found.evidence.push(evidence("pauses that nothing in the capture ended", pauses.len() as f64, "pauses", &[]));
+    let frames = [longest.frames.0, longest.frames.1];
+    found.evidence.push(evidence("longest of them", (longest.end - longest.start).as_millis_f64(), "ms", &frames));
+    found.fix = fix(
+        Actor::Sender,
+        "check the sending host's processors while it sends: a core that is full, steal time, offloads that are off",
+        Some("mpstat -P ALL 1; cat /proc/net/softnet_stat; ethtool -k DEV | grep -E 'tcp-seg|generic'".into()),
+    );
+    found.settle = Some(
+        "a program that writes late looks the same where its writes fill whole segments: `perf top` and `mpstat -P ALL 1` on the sender tell"
+            .into(),
+    );
+    Some(found)
+}
+
+/// ACKs that come late where they are made.
+fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
+    let late = case.half().ack_delay_p50.filter(|_| case.is_next_to(1 - case.sender))?;
+    // With a full window, ACKs wait for the reading program.
+    let reader = case.time(Limit::ReceiveWindow) + case.time(Limit::ZeroWindow);
+    if late <= PROMPT || late >= DELAYED_ACK || case.share(reader) > 0.2 {
+        return None;
+    }
+    // The round trip is longer by that much, and so is all that waits for ACKs.
+    let rtt = case.rtt()?;
+    let waits = [Limit::SlowStart, Limit::CongestionAvoidance, Limit::SenderCap];
+    let waited: Nanos = waits.into_iter().map(|limit| case.time(limit)).sum();
+    let lost = waited.scale((late.0 as f64 / rtt.0.max(1) as f64).min(1.0));
+    if !case.matters(lost, 0.1) {
+        return None;
+    }
+    let summary = format!(
+        "the receiving host acknowledged data {} after it came (median), which made each round trip of {} longer: about {} of {}",
+        time(late),
+        time(rtt),
+        time(lost),
+        time(case.duration()),
+    );
+    let mut found = finding("host-cpu", lost, case.trust(0.4), summary);
+    found.evidence.push(evidence("data to ACK at the receiver, median", late.as_millis_f64(), "ms", &[]));
+    if let Some(least) = case.half().ack_delay_min {
+        found.evidence.push(evidence("data to ACK at the receiver, least", least.as_millis_f64(), "ms", &[]));
+    }
+    found.evidence.push(evidence("round trip, median", rtt.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Receiver,
+        "check the receiving host's processors while it receives: a core that is full of interrupts, steal time, one receive queue for all",
+        Some("mpstat -P ALL 1; cat /proc/net/softnet_stat; ethtool -l DEV; ethtool -c DEV".into()),
+    );
+    found.settle = Some(
+        "a capture point that is a hop away from the receiver looks the same: `mpstat -P ALL 1` on the receiver tells"
+            .into(),
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::analysis::Near;
+    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::tcp::facts::Release;
+
+    /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the first.
+    fn stalled() -> Scene {
+        let mut scene = Scene::flights(&[40 * MSS; 10]);
+        scene.transfer.gaps = (0..9)
+            .flat_map(|n| {
+                let (start, pause) = (ms(1000 + 100 * n), ms(1030 + 100 * n));
+                let stall = super::Gap { in_flight: 10 * MSS, ..gap(start, pause, Release::Nothing) };
+                [stall, super::Gap { in_flight: 40 * MSS, ..gap(pause, ms(1100 + 100 * n), Release::Ack) }]
+            })
+            .collect();
+        scene.facts.vantage.near = Near::Server;
+        scene
+    }
+
+    #[test]
+    fn pauses_that_nothing_ended_may_be_the_senders_processor() {
+        let found = stalled().finding("host-cpu").unwrap();
+        assert_eq!(found.seconds, ms(8 * 30), "before the first flight was whole, no window is known");
+        assert!(found.confidence <= 0.5);
+        let mut afar = stalled();
+        afar.facts.vantage.near = Near::Client;
+        assert!(afar.finding("host-cpu").is_none(), "the path may have made them");
+    }
+
+    #[test]
+    fn a_reason_that_is_seen_is_the_reason() {
+        let with = |change: fn(&mut super::Gap)| {
+            let mut scene = stalled();
+            scene.transfer.gaps.iter_mut().filter(|gap| gap.release == Release::Nothing).for_each(change);
+            scene.finding("host-cpu")
+        };
+        assert!(with(|_| ()).is_some());
+        assert!(with(|gap| gap.ran_dry = true).is_none(), "the program had no more");
+        assert!(with(|gap| gap.room = Some(MSS)).is_none(), "the receiver's window was full");
+        assert!(with(|gap| gap.in_flight = 40 * MSS).is_none(), "the congestion window may have been");
+        assert!(with(|gap| gap.recovering = true).is_none());
+    }
+
+    #[test]
+    fn acks_that_come_late_where_they_are_made() {
+        let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
+        scene.facts.halves[1].ack_delay_p50 = Some(ms(20));
+        assert!(scene.finding("host-cpu").is_none(), "it was not captured there");
+        scene.facts.vantage.near = Near::Client;
+        assert_eq!(scene.finding("host-cpu").unwrap().seconds, ms(400).scale(0.2));
+        scene.facts.halves[1].ack_delay_p50 = Some(ms(40));
+        assert!(scene.finding("host-cpu").is_none(), "delayed ACKs");
+    }
+}

@@ -1,0 +1,185 @@
+//! The sender kept to one rate of its own, though path and windows had room for more.
+//!
+//! ## What it is
+//! A sender can space its segments: a program or proxy that limits its rate, a socket with SO_MAX_PACING_RATE, a queueing discipline of
+//! the sending host, a video server that sends as fast as the film plays. The spacing is even from the start, and no queue grows
+//! anywhere, as the path could carry more.
+//!
+//! ## How it is recognised
+//! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above the lower, about a coefficient of
+//! variation of 0.1), over ten segments or over half a round trip; what is in flight is never more than that rate times the least round trip, and
+//! does not grow; the receiver's window has room, nothing is lost or marked (ECN), and the sender waits neither for the ACK of a full flight nor with
+//! segments cut short.
+//!
+//! ## What it is confused with
+//! - `bandwidth`: a sender held by the path opens its window until a queue grows (the round trip rises) or something is lost.
+//! - `sender-cap`: a flight leaves at once and the sender waits for its ACK.
+//! - `application`: a program that writes little at a time ends in segments cut short; one that writes at a fixed rate paces, and
+//!   is said as this.
+//! - the sending host's own link or shaper before the capture point; rates of common links are said as `bandwidth`.
+//! - BBR in its steady state on a path that it knows: it has probed above the rate before, which its beginning shows.
+//!
+//! ## The fix
+//! Find what limits the rate, by its value, and raise or remove it: nginx `limit_rate` and `limit_rate_after`, HAProxy `bwlim-out`, Envoy's
+//! bandwidth limit filter, Apache `mod_ratelimit`; `curl --limit-rate`, `rsync --bwlimit`, `scp -l`, `wget --limit-rate`;
+//! SO_MAX_PACING_RATE in the program; `tc qdisc show` on the sender (fq `maxrate`, tbf, htb, cake). On purpose: leave it, TCP does its job.
+//!
+//! ## References
+//! Linux tc-fq(8), socket option SO_MAX_PACING_RATE (since 3.13); Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing",
+//! INFOCOM 2000.
+
+use super::receive_window::frames_of;
+use super::say::{evidence, finding, fix, rate, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+
+pub(super) const RULE: Rule = Rule { slug: "pacing", source: include_str!("pacing.rs"), check: Check::Transfer(check) };
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let shape = &case.partition.shape;
+    let steady = shape.steady.filter(|_| shape.paced)?;
+    let held = case.time(Limit::Pacing);
+    if !case.matters(held, 0.2) {
+        return None;
+    }
+    let rtt = case.context.rtt?;
+    let needed = (steady / 8.0 * rtt.as_secs_f64()) as u64;
+    let rounds =
+        case.transfer.rounds.iter().zip(&case.partition.shape.base).filter(|(_, base)| **base == Limit::Pacing);
+    let (mut flight, mut window) = (0, None);
+    for (round, _) in rounds {
+        flight = flight.max(round.in_flight);
+        window = [window, round.window].into_iter().flatten().min();
+    }
+    let at_sender = case.is_next_to(case.sender);
+    let summary = format!(
+        "the sender kept to {} of its own accord for {} of {}: never more than {} B in flight, no queue, no wait for an ACK",
+        rate(steady),
+        time(held),
+        time(case.duration()),
+        thousands(flight),
+    );
+    // Elsewhere a bottleneck before the capture point makes the spacing even as well.
+    let mut found = finding("pacing", held, case.trust(if at_sender { 0.8 } else { 0.6 }), summary);
+    let spread = case.transfer.acked_rate;
+    found.evidence.push(evidence("rate of payload", steady, "bit/s", &frames_of(case, Limit::Pacing)));
+    if shape.burst.is_none() {
+        found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
+        found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
+    }
+    if let Some(burst) = shape.burst {
+        found.evidence.push(evidence("sent freely before", burst.bytes as f64, "B", &[]));
+    }
+    found.evidence.push(evidence("most in flight", flight as f64, "B", &[]));
+    found.evidence.push(evidence("rate × least round trip", needed as f64, "B", &[]));
+    if let Some(window) = window {
+        found.evidence.push(evidence("least window of the receiver meanwhile", window as f64, "B", &[]));
+    }
+    let bytes = (steady / 8.0) as u64;
+    found.fix = fix(
+        Actor::Sender,
+        format!(
+            "find what limits the sender to {} B/s ({}) and raise it: limit_rate or bwlim of a server or proxy, --limit-rate of a client, SO_MAX_PACING_RATE, a queueing discipline",
+            thousands(bytes),
+            rate(steady),
+        ),
+        Some(format!("grep -r limit_rate /etc/nginx; tc -s qdisc show   # look for about {}k", bytes / 1000)),
+    );
+    found.settle = Some(
+        "`ss -ti` on the sender names pacing_rate, delivery_rate and app_limited; a second transfer beside this one that adds its own rate to it proves that the path has room"
+            .into(),
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::analysis::Near;
+    use crate::rules::scene::{Scene, gap, ms};
+    use crate::tcp::facts::{RateSpread, Release};
+
+    /// 20,000 B a round trip of 100 ms, evenly spaced.
+    fn paced() -> Scene {
+        let mut scene = Scene::flights(&[20_000; 20]);
+        let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
+        (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
+        scene.transfer.gaps = (0..190).map(|n| gap(ms(1000 + 10 * n), ms(1010 + 10 * n), Release::Nothing)).collect();
+        scene.facts.vantage.near = Near::Server;
+        scene
+    }
+
+    #[test]
+    fn an_even_rate_with_no_queue_and_no_wait_is_the_senders_own() {
+        let found = paced().finding("pacing").unwrap();
+        assert_eq!((found.seconds, found.confidence), (ms(1900), 0.8));
+        assert!(paced().finding("bandwidth").is_none());
+        let mut afar = paced();
+        afar.facts.vantage.near = Near::Client;
+        assert_eq!(afar.finding("pacing").unwrap().confidence, 0.6);
+    }
+
+    #[test]
+    fn a_queue_or_a_window_that_grows_is_the_paths_rate() {
+        let mut queued = paced();
+        for round in &mut queued.transfer.rounds[5..] {
+            round.in_flight = 40_000;
+        }
+        let mut growing = paced();
+        for (index, round) in growing.transfer.rounds.iter_mut().enumerate() {
+            round.in_flight += 250 * index as u64;
+        }
+        let mut lossy = paced();
+        lossy.transfer.resent_bytes = 3_000;
+        let mut marked = paced();
+        marked.transfer.ecn_echoes = 1;
+        for scene in [queued, growing, lossy, marked] {
+            assert!(scene.finding("pacing").is_none());
+            assert!(scene.finding("bandwidth").is_some());
+        }
+    }
+
+    #[test]
+    fn clumps_are_even_over_half_a_round_trip_only() {
+        let mut scene = paced();
+        let uneven = RateSpread { p10: 1.3e6, p50: 1.6e6, p90: 1.9e6, bins: 40 };
+        (scene.transfer.sent_rate, scene.transfer.acked_rate) = (uneven, uneven);
+        assert!(scene.finding("pacing").is_none());
+        // 10,000 B in two clumps every 50 ms.
+        scene.transfer.delivered =
+            (0..80).map(|n| (ms(1100 + 50 * (n / 2) + 30 * (n % 2)), 5_000 * n as u64)).collect();
+        assert_eq!(scene.finding("pacing").unwrap().seconds, ms(1900));
+        // A window of 20,000 B that is used up at once.
+        scene.transfer.delivered =
+            (0..80).map(|n| (ms(1100 + 100 * (n / 4) + 2 * (n % 4)), 5_000 * n as u64)).collect();
+        assert!(scene.finding("pacing").is_none());
+    }
+
+    #[test]
+    fn a_sender_that_looks_for_more_rate_is_held_by_the_path() {
+        let mut scene = paced();
+        scene.transfer.rounds[3].in_flight = 30_000;
+        assert!(scene.finding("pacing").is_some(), "ACKs were late, once");
+        scene.transfer.rounds[3].in_flight = 45_000;
+        assert!(scene.finding("pacing").is_none());
+    }
+
+    #[test]
+    fn a_sender_that_waits_for_acks_has_a_window() {
+        let mut scene = paced();
+        scene.transfer.gaps = (0..19).map(|n| gap(ms(1000 + 100 * n), ms(1100 + 100 * n), Release::Ack)).collect();
+        assert!(scene.finding("pacing").is_none());
+    }
+
+    #[test]
+    fn the_rate_of_a_common_link_is_its_bandwidth() {
+        let mut scene = paced();
+        let rate = 10e6 * 1000.0 / 1090.0;
+        let spread = RateSpread { p10: rate, p50: rate, p90: rate, bins: 40 };
+        (scene.transfer.sent_rate, scene.transfer.acked_rate) = (spread, spread);
+        for round in &mut scene.transfer.rounds {
+            round.bytes = (rate / 80.0) as u64;
+        }
+        assert!(scene.finding("pacing").is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! Packets are lost at random: neither a full queue nor a rate limit explains where.
+//!
+//! ## What it is
+//! A damaged cable, a dirty fibre, a radio link, a duplex mismatch, a failing card or memory corrupts packets, and whoever finds the wrong
+//! checksum drops them. It happens to any packet, however little is in flight. Loss-based congestion control takes each loss for a full
+//! queue and keeps its window at about MSS / √p, far below what the path carries.
+//!
+//! ## How it is recognised
+//! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on average), at round trips no longer than 1.3
+//! times the least, at distances in bytes that vary as chance makes them vary (the quartiles are 0.6 of the median apart or more, where
+//! chance makes 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median), and that fit no token
+//! bucket. Wrong checksums in a capture next to the receiver say it outright.
+//!
+//! ## What it is confused with
+//! - a short queue: the losses come at the same flight again and again, when the window has grown back to it.
+//! - `policer`: the losses come where a bucket of the transfer's own rate is empty.
+//! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are random too).
+//! - other traffic that fills a queue at moments of its own, if that queue is short.
+//!
+//! ## The fix
+//! Find the link: error counters of interfaces and switch ports along the path (`ethtool -S`, `ip -s link`: CRC, FCS, symbol errors), optical levels,
+//! duplex and speed at both ends, signal of the radio. Until then, a sender whose congestion control does not take each loss for
+//! congestion (BBR), or a proxy that shortens the round trip over the lossy part.
+//!
+//! ## References
+//! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone and Partridge, "When the CRC and TCP
+//! Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016.
+
+use super::say::{count, evidence, finding, fix, rate, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "random-loss", source: include_str!("random_loss.rs"), check: Check::Transfer(check) };
+
+/// Fewer losses make no distribution.
+const LEAST: usize = 10;
+/// So many make one that can be relied on.
+const MANY: usize = 25;
+/// Losses in one round trip, on average.
+const IN_A_BURST: f64 = 1.6;
+/// Round trips at losses, of the least one (as for a policer: no queue).
+const RTT_INFLATION: f64 = 1.3;
+/// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent ones, near zero for a sawtooth), and
+/// of the flights that they came from (near zero for a queue that overflows at its length).
+const VARIED_DISTANCES: f64 = 0.6;
+const VARIED_FLIGHTS: f64 = 0.3;
+
+/// What shows that losses are independent of what the sender does.
+struct Chance {
+    /// Losses in one round trip, on average.
+    burst: f64,
+    /// Distance between the quartiles of the bytes between losses, of the median.
+    distances: f64,
+    /// And of the flights from which they were lost.
+    flights: f64,
+    /// Round trip where segments were lost, median.
+    rtt: Nanos,
+}
+
+/// Whether the losses are random, so that `loss` need not be said.
+pub(super) fn is_random(case: &TransferCase<'_>) -> bool {
+    chance(case).is_some()
+}
+
+fn chance(case: &TransferCase<'_>) -> Option<Chance> {
+    let transfer = case.transfer;
+    let least = case.context.rtt?;
+    // What the capture itself lost looks like the path's doing, unless the second copies are there.
+    let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
+    if transfer.losses.len() < LEAST || doubtful {
+        return None;
+    }
+    let mut losses = transfer.losses.clone();
+    losses.sort_unstable();
+    // What is lost within a round trip is one event: TCP takes it as one, and so does a full queue.
+    let mut events = losses.clone();
+    events.dedup_by(|next, before| {
+        let same = next.0 - before.0 <= least;
+        before.0 = if same { next.0 } else { before.0 };
+        same
+    });
+    if events.len() < LEAST {
+        return None;
+    }
+    let burst = losses.len() as f64 / events.len() as f64;
+    let mut places: Vec<u64> = events.iter().map(|event| event.1).collect();
+    places.sort_unstable();
+    let distances: Vec<f64> = places.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+    let rounds = &transfer.rounds;
+    let home = |time: Nanos| rounds.partition_point(|round| round.start <= time).max(1) - 1;
+    let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.0)].in_flight as f64).collect();
+    // The round before: in the lossy one itself there are few samples (Karn).
+    let mut times: Vec<Nanos> =
+        losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1))).collect();
+    times.sort_unstable();
+    let found = Chance {
+        burst,
+        distances: spread(distances)?,
+        flights: spread(flights)?,
+        rtt: times.get(times.len() / 2).copied().unwrap_or(least),
+    };
+    let is_random = found.burst < IN_A_BURST
+        && found.distances >= VARIED_DISTANCES
+        && found.flights >= VARIED_FLIGHTS
+        && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
+        && !super::policer::fits_a_bucket(case);
+    is_random.then_some(found)
+}
+
+/// The distance between the quartiles, of the median: what slow start overran at the beginning does not count.
+fn spread(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();
+    let (low, middle, high) = (at(0.25)?, at(0.5)?, at(0.75)?);
+    (middle > 0.0).then(|| (high - low) / middle)
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let found = chance(case)?;
+    let cost = super::loss::cost(case);
+    if !case.matters(cost, 0.1) {
+        return None;
+    }
+    let transfer = case.transfer;
+    let resent = transfer.resent_bytes;
+    let share = resent as f64 / (transfer.bytes() + resent).max(1) as f64;
+    let number = transfer.losses.len();
+    let summary = format!(
+        "{:.2} % of the bytes were lost one by one ({}), whatever was in flight and with no queue; repairing that, and sending slower for it, took {} of {}",
+        share * 100.0,
+        count(number as u64, "segment"),
+        time(cost),
+        time(case.duration()),
+    );
+    let corrupt = case.facts.doubts.bad_checksums;
+    let confidence = if number >= MANY || corrupt > 0 { 0.8 } else { 0.65 };
+    let mut told = finding("random-loss", cost, case.trust(confidence), summary);
+    let frames: Vec<_> = transfer.resent_frames.iter().copied().take(6).collect();
+    told.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
+    told.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
+    if corrupt > 0 {
+        told.evidence.push(evidence("segments with a wrong checksum", corrupt as f64, "segments", &[]));
+    }
+    told.evidence.push(evidence("of them in one round trip, on average", found.burst, "segments", &[]));
+    told.evidence.push(evidence(
+        "spread of the bytes between them, of the median (chance: 1.6)",
+        found.distances,
+        "",
+        &[],
+    ));
+    told.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
+    told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
+    if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
+        let ceiling = super::loss::mathis(case.context.mss, rtt, share);
+        let figure = format!("ceiling by Mathis for this loss (measured {})", rate(case.rate()));
+        told.evidence.push(evidence(figure, ceiling, "bit/s", &[]));
+    }
+    told.fix = fix(
+        Actor::Network,
+        format!(
+            "find the link that damages {:.2} % of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex",
+            share * 100.0
+        ),
+        Some("ethtool -S DEV | grep -iE 'err|crc|drop'   # and until it is mended, on the sender: sysctl -w net.ipv4.tcp_congestion_control=bbr".into()),
+    );
+    told.settle = Some(
+        "send at a constant low rate (iperf3 -u -b 1M): losses that stay in proportion are random, those of a queue or a policer vanish"
+            .into(),
+    );
+    Some(told)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{MSS, Scene, ms};
+
+    /// Rounds of 5 to 27 segments; a segment of each of these is lost.
+    fn lossy(rounds: &[usize], flight: impl Fn(usize) -> u64) -> Scene {
+        let sizes: Vec<u64> = (0..60).map(|n| flight(n) * MSS).collect();
+        let mut scene = Scene::flights(&sizes);
+        let mut seq = 1;
+        for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
+            if rounds.contains(&index) {
+                round.resent = 1;
+                scene.transfer.losses.push((round.start, seq + 2 * MSS));
+            }
+            seq += round.bytes;
+        }
+        let lost = scene.transfer.losses.len() as u64;
+        scene.transfer.retransmitted.fast = lost;
+        scene.transfer.resent_bytes = lost * MSS;
+        for gap in &mut scene.transfer.gaps {
+            gap.recovering = rounds.iter().any(|&round| scene.transfer.rounds[round].start == gap.start);
+        }
+        scene
+    }
+
+    const BY_CHANCE: [usize; 12] = [2, 4, 9, 11, 22, 24, 27, 36, 38, 51, 53, 57];
+
+    #[test]
+    fn losses_at_any_flight_and_distance_are_random() {
+        let scene = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
+        assert!(scene.finding("random-loss").is_some());
+        assert!(scene.finding("loss").is_none(), "it is said once");
+    }
+
+    #[test]
+    fn losses_at_the_same_flight_are_a_short_queues() {
+        // A sawtooth from 10 to 14 segments that is lost at its top.
+        let tops: Vec<usize> = (0..12).map(|n| 5 * n + 4).collect();
+        let scene = lossy(&tops, |n| 10 + n as u64 % 5);
+        assert!(scene.finding("random-loss").is_none());
+        assert!(scene.finding("loss").is_some());
+    }
+
+    #[test]
+    fn losses_behind_a_queue_and_few_losses_are_not_called_random() {
+        let mut queued = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
+        for round in &mut queued.transfer.rounds {
+            round.rtt = Some(ms(140));
+        }
+        assert!(queued.finding("random-loss").is_none());
+        assert!(lossy(&BY_CHANCE[..9], |n| 5 + (11 * n as u64) % 23).finding("random-loss").is_none());
+    }
+}

@@ -1,0 +1,132 @@
+//! Made-up transfers for the tests of the rules: what the `tcp` stage would give of them.
+
+use super::{TransferCase, check_transfer};
+use crate::analysis::{Finding, Frame, State};
+use crate::limit::{self, Context};
+use crate::tcp::facts::{
+    Doubts, Facts, Gap, HalfFacts, HandshakeFacts, Offer, Release, RoundFacts, RttFacts, TransferFacts, Vantage,
+};
+use crate::units::Nanos;
+
+/// Segment size, bytes.
+pub(super) const MSS: u64 = 1000;
+
+/// A download: side 0 asked, side 1 answers.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub facts: Facts,
+    pub transfer: TransferFacts,
+}
+
+pub(super) fn ms(milliseconds: i64) -> Nanos {
+    Nanos::from_millis(milliseconds)
+}
+
+/// A pause within a transfer.
+pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
+    Gap {
+        start,
+        end,
+        release,
+        zero_window: false,
+        recovering: false,
+        ack_late: Nanos::ZERO,
+        in_flight: MSS,
+        room: Some(100_000),
+        before_len: MSS,
+        ran_dry: false,
+        with_payload: false,
+        tail: false,
+        idle: false,
+        unseen: false,
+        last_ack: false,
+        after_len: MSS,
+        frames: Default::default(),
+        ack_frame: None,
+    }
+}
+
+impl Scene {
+    /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for an ACK; captured next to the
+    /// sender.
+    pub fn flights(sizes: &[u64]) -> Self {
+        let at = |index: usize| ms(1000 + 100 * index as i64);
+        let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };
+        let rounds: Vec<RoundFacts> = sizes
+            .iter()
+            .enumerate()
+            .map(|(index, &bytes)| RoundFacts {
+                start: at(index),
+                last_send: at(index),
+                first_frame: frame(index),
+                last_frame: frame(index),
+                bytes,
+                in_flight: bytes,
+                window: Some(1_000_000),
+                rtt: Some(ms(100)),
+                merged: 1,
+                ..RoundFacts::default()
+            })
+            .collect();
+        let bytes = sizes.iter().sum::<u64>();
+        let transfer = TransferFacts {
+            seq: (1, 1 + bytes),
+            start: at(0),
+            end: at(sizes.len()),
+            last_send: at(sizes.len() - 1),
+            acknowledged: true,
+            request: Some((ms(900), ms(900))),
+            rounds_total: sizes.len() as u64,
+            segments: bytes.div_ceil(MSS),
+            gaps: (1..sizes.len()).map(|index| gap(at(index - 1), at(index), Release::Ack)).collect(),
+            rounds,
+            ..TransferFacts::default()
+        };
+        let offer =
+            Offer { mss: Some(1012), window_scale: Some(7), sack: true, timestamps: true, window: 64_000, ecn: 0 };
+        let request = TransferFacts { seq: (1, 101), start: ms(900), end: ms(1000), ..TransferFacts::default() };
+        let client = HalfFacts { mss: MSS, transfers: vec![request], ..HalfFacts::default() };
+        let facts = Facts {
+            endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
+            client: 0,
+            client_proven: true,
+            first: ms(800),
+            last: transfer.end,
+            first_frame: Frame { file: None, number: 1 },
+            handshake: HandshakeFacts { offers: [Some(offer); 2], ..HandshakeFacts::default() },
+            state: State::Open,
+            closed_by: None,
+            closing: [None; 2],
+            vantage: Vantage { toward: [Some(ms(100)), Some(Nanos::ZERO)], ..Vantage::default() },
+            rtt: RttFacts { min: Some(ms(100)), p50: Some(ms(100)), p95: Some(ms(100)), samples: 10 },
+            halves: [client, HalfFacts { mss: MSS, ..HalfFacts::default() }],
+            content: Default::default(),
+            doubts: Doubts::default(),
+            is_text: false,
+            timeless: false,
+        };
+        Self { facts, transfer }
+    }
+
+    /// What the rules find.
+    pub fn findings(&self) -> Vec<Finding> {
+        let context = Context::new(&self.facts, 1);
+        let partition = limit::partition(&self.transfer, &context);
+        let whole: Nanos = partition.spans.iter().map(limit::Span::length).sum();
+        assert_eq!(whole, self.transfer.duration(), "the limits partition the time");
+        check_transfer(&TransferCase {
+            facts: &self.facts,
+            sender: 1,
+            transfer: &self.transfer,
+            partition: &partition,
+            before: &[],
+            context,
+            earlier: &[],
+        })
+    }
+
+    /// The finding of this cause.
+    pub fn finding(&self, cause: &str) -> Option<Finding> {
+        self.findings().into_iter().find(|finding| finding.cause == cause)
+    }
+}

@@ -1,0 +1,155 @@
+//! The path let a burst pass and then held the transfer to a lower rate with a queue: a shaper.
+//!
+//! ## What it is
+//! A token bucket with a queue behind it: while there are tokens, everything passes at the speed of the link; after that the rate of the
+//! plan is in force, and what is more waits. Providers sell rates that way (a "boost"), clouds give instances credits, and `tc tbf` is
+//! one. TCP fills the rate, so a longer transfer sees the lower rate for most of its time.
+//!
+//! ## How it is recognised
+//! The curve of delivered bytes has one bend: before it the rate was at least 1.5 times as high, for at least 20 segments more than the
+//! lower rate would have let through in that time; after it equal amounts of bytes take equal times to the end, for half of the time or
+//! more; and the round trip rises at the bend, as a queue grows where there was none.
+//!
+//! ## What it is confused with
+//! - `policer`: the rate drops in the same way, and what is above it is lost, with no rise of the round trip.
+//! - `bandwidth`: the rate is the same from the beginning.
+//! - `pacing`: the sender itself slows down (`limit_rate_after`), and no queue grows.
+//! - other traffic that began on the path at that moment; a radio link that changed its rate.
+//!
+//! ## The fix
+//! A plan or a QoS class with a higher rate; for cloud instances a size whose baseline is higher than its burst credits promise. On
+//! one's own router: `tc -s qdisc show`, and the burst and rate found here. Fewer bytes (compression, caching).
+//!
+//! ## References
+//! RFC 2697, tc-tbf(8); Kanuparthy and Dovrolis, "ShaperProbe: End-to-End Detection of ISP Traffic Shaping Using Active Methods", IMC 2011.
+
+use super::receive_window::frames_of;
+use super::say::{evidence, finding, fix, rate, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule = Rule { slug: "shaper", source: include_str!("shaper.rs"), check: Check::Transfer(check) };
+
+/// By so much the round trip rises at least, of the one before and in time.
+const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
+
+/// Median round trips before and after the bend, if they rise there.
+fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
+    let burst = case.partition.shape.burst?;
+    let rounds = &case.transfer.rounds;
+    let bend = rounds.partition_point(|round| round.start < burst.until);
+    let typical = |range: std::ops::Range<usize>| {
+        let mut times: Vec<Nanos> = range.filter_map(|index| case.round_trip(index)).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied()
+    };
+    // The round of the bend itself has both.
+    let before = typical(0..bend.saturating_sub(1)).or(case.context.rtt)?;
+    let after = typical(bend..rounds.len())?;
+    (after >= before.scale(RISE.0) && after - before >= RISE.1).then_some((before, after))
+}
+
+/// Whether a shaper explains the rate, so that `bandwidth` need not.
+pub(super) fn is_shaped(case: &TransferCase<'_>) -> bool {
+    rise(case).is_some()
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let shape = &case.partition.shape;
+    let (steady, burst) = shape.steady.zip(shape.burst)?;
+    let (before, after) = rise(case)?;
+    let held = case.time(Limit::Bandwidth);
+    if super::policer::is_policed(case) || !case.matters(held, 0.2) {
+        return None;
+    }
+    let mss = case.context.mss as f64;
+    let on_the_wire = steady * (mss + 66.0) / mss;
+    let since = burst.until - case.transfer.start;
+    let summary = format!(
+        "the path let {} B pass at {} and then held the transfer to {}, with a queue: round trips went from {} to {}",
+        thousands(burst.bytes),
+        rate(burst.rate),
+        rate(steady),
+        time(before),
+        time(after),
+    );
+    let mut found = finding("shaper", held, case.trust(0.7), summary);
+    found.evidence.push(evidence("burst beyond the rate (size of the bucket)", burst.bytes as f64, "B", &[]));
+    found.evidence.push(evidence("rate of the burst", burst.rate, "bit/s", &[]));
+    found.evidence.push(evidence("used up after", since.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("rate of payload from then on", steady, "bit/s", &frames_of(case, Limit::Bandwidth)));
+    found.evidence.push(evidence("on the wire, with headers", on_the_wire, "bit/s", &[]));
+    found.evidence.push(evidence("round trip before", before.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("round trip after", after.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Network,
+        format!(
+            "find the shaper of about {} with a burst of {} B (the plan, a QoS class, an instance's baseline) and raise its rate; or send fewer bytes",
+            rate(on_the_wire),
+            thousands(burst.bytes),
+        ),
+        Some("tc -s qdisc show; tc -s class show dev DEV   # on routers of one's own".into()),
+    );
+    found.settle = Some(
+        "other traffic that began at that moment looks the same: repeat it after a pause, and a bucket gives the same burst and the same rate"
+            .into(),
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+
+    /// 100,000 B at 100,000 B a round trip, then 20,000 B a round trip.
+    fn shaped() -> Scene {
+        let mut scene = Scene::flights(&[20_000; 30]);
+        scene.transfer.rounds[0].bytes = 50_000;
+        scene.transfer.rounds[1].bytes = 50_000;
+        let mut curve = vec![(ms(1100), 0)];
+        curve.extend((1..=10).map(|n| (ms(1100 + 10 * n), 10_000 * n as u64)));
+        curve.extend((1..=54).map(|n| (ms(1200 + 50 * n), 100_000 + 10_000 * n as u64)));
+        scene.transfer.delivered = curve;
+        for round in &mut scene.transfer.rounds[2..] {
+            (round.rtt, round.in_flight) = (Some(ms(180)), 36_000);
+        }
+        scene
+    }
+
+    #[test]
+    fn a_burst_and_then_a_lower_rate_with_a_queue() {
+        let found = shaped().finding("shaper").unwrap();
+        let burst = found.evidence.iter().find(|e| e.figure.starts_with("burst")).unwrap().value;
+        assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
+        assert!(shaped().finding("bandwidth").is_none(), "it is said once");
+    }
+
+    #[test]
+    fn without_a_queue_it_is_no_shaper() {
+        let mut scene = shaped();
+        for round in &mut scene.transfer.rounds {
+            (round.rtt, round.in_flight) = (Some(ms(100)), 20_000);
+        }
+        assert!(scene.finding("shaper").is_none());
+        assert!(scene.finding("bandwidth").is_none(), "flights of one size are the sender's cap");
+        assert!(scene.finding("sender-cap").is_some());
+    }
+
+    #[test]
+    fn a_rate_from_the_beginning_is_bandwidth() {
+        let mut scene = shaped();
+        scene.transfer.delivered = (0..60).map(|n| (ms(1100 + 50 * n), 10_000 * n as u64)).collect();
+        assert!(scene.finding("shaper").is_none());
+    }
+
+    #[test]
+    fn a_rate_that_goes_on_changing_is_no_bucket() {
+        let mut scene = shaped();
+        for (index, point) in scene.transfer.delivered.iter_mut().enumerate().skip(30) {
+            point.0 += ms(if index % 10 < 5 { 60 } else { 0 });
+        }
+        assert!(scene.finding("shaper").is_none());
+    }
+}

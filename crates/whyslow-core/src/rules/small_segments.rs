@@ -1,0 +1,167 @@
+//! A bulk of data went out in segments much smaller than the path carries.
+//!
+//! ## What it is
+//! Every segment costs its headers (66 bytes with Ethernet and timestamps), the hosts' work for a packet, and a place in the sender's
+//! window, which Linux counts in segments. A program that writes a few bytes at a time with Nagle off, or a receiver whose buffer is so
+//! small that it can only offer windows of less than a segment (the silly window syndrome), makes many small segments of what would fit
+//! into few.
+//!
+//! ## How it is recognised
+//! The mean segment of a transfer of 20 segments or more is below half of the MSS, in flights of more than one MSS (or as
+//! much as the window lets out). The cost is what full segments would have saved of
+//! the time that was spent under a limit that counts segments or bytes on the wire: in slow start a round trip for each doubling that the
+//! mean falls short of the MSS; in congestion avoidance, and under a window of the receiver of less than two segments, the share of
+//! each segment that was empty; at a full path the headers.
+//!
+//! ## What it is confused with
+//! - the messages of a program that has no more to send: time under `application` or `turn-taking` is not counted.
+//! - a sender that bounds its segments to half of a small window (RFC 9293 section 3.8.6.2.1): that is the receiver's doing, and said so.
+//!
+//! ## The fix
+//! In the program: one write of all that is there (writev, a buffered writer, TCP_CORK, MSG_MORE), and TCP_NODELAY only with that. At the
+//! receiver: a buffer of many segments (remove SO_RCVBUF, `net.ipv4.tcp_rmem`).
+//!
+//! ## References
+//! RFC 9293 section 3.8.6.2, RFC 896, RFC 813 (silly window).
+
+use super::say::{evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::tcp::facts::RoundFacts;
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "small-segments", source: include_str!("small_segments.rs"), check: Check::Transfer(check) };
+
+/// Fewer segments are a message, not a bulk.
+const LEAST_SEGMENTS: u64 = 20;
+/// And so are fewer bytes than an initial window, segments.
+const LEAST_BULK: u64 = 10;
+/// Of the MSS: a smaller mean is small.
+const SMALL: f64 = 0.5;
+/// Ethernet, IP and TCP with timestamps, bytes.
+const HEADERS: f64 = 66.0;
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let transfer = case.transfer;
+    if transfer.segments < LEAST_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
+        return None;
+    }
+    let mss = case.context.mss as f64;
+    let mean = (transfer.bytes() + transfer.resent_bytes - transfer.unseen) as f64 / transfer.segments as f64;
+    if mean >= SMALL * mss || mean < 1.0 {
+        return None;
+    }
+    // Messages that go out one by one, as they come up, are no bulk: nothing waits behind them.
+    if transfer.bytes() < LEAST_BULK * case.context.mss {
+        return None;
+    }
+    // A window of less than two segments cannot hold a full one and leave the sender anything to wait with.
+    let window = transfer.rounds.iter().filter_map(|round| round.window).max();
+    let silly = window.is_some_and(|window| (window as f64) < 2.0 * mss);
+    let in_flight = |round: &&RoundFacts| round.in_flight >= case.context.mss;
+    if !silly && transfer.rounds.iter().filter(in_flight).count() * 2 < transfer.rounds.len() {
+        return None;
+    }
+    let empty = 1.0 - mean / mss;
+    let doublings = (mss / mean).log2();
+    let opening = case.rtt().map_or(Nanos::ZERO, |rtt| rtt.scale(doublings)).min(case.time(Limit::SlowStart));
+    let windows = if silly { case.time(Limit::ReceiveWindow) } else { Nanos::ZERO };
+    let on_the_wire = 1.0 - ((mss + HEADERS) / mss) / ((mean + HEADERS) / mean);
+    let lost = opening
+        + (case.time(Limit::CongestionAvoidance) + case.time(Limit::LossRecovery) + windows).scale(empty)
+        + case.time(Limit::Bandwidth).scale(on_the_wire);
+    if !case.matters(lost, 0.1) {
+        return None;
+    }
+    let summary = format!(
+        "segments of {mean:.0} B on average where {} B fit: full ones would have saved about {} of {}",
+        thousands(case.context.mss),
+        time(lost),
+        time(case.duration()),
+    );
+    let mut found = finding("small-segments", lost, case.trust(if silly { 0.75 } else { 0.6 }), summary);
+    let frames = [transfer.frames.0, transfer.frames.1];
+    found.evidence.push(evidence("mean segment", mean, "B", &frames));
+    found.evidence.push(evidence("segment size of the path", mss, "B", &[]));
+    found.evidence.push(evidence("segments", transfer.segments as f64, "segments", &[]));
+    found.evidence.push(evidence("headers' share of the wire", 100.0 * HEADERS / (mean + HEADERS), "%", &[]));
+    if silly && let Some(window) = window {
+        found.evidence.push(evidence("largest window of the receiver", window as f64, "B", &[]));
+    }
+    found.fix = if silly {
+        let buffer = 16 * case.context.mss;
+        fix(
+            Actor::Receiver,
+            format!(
+                "offer windows of many segments: remove SO_RCVBUF from the receiving program, or set it to {} B (16 segments) at least",
+                thousands(buffer)
+            ),
+            Some("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 6291456\"".into()),
+        )
+    } else {
+        fix(
+            Actor::Application,
+            format!(
+                "write {} B or more at a time (writev, a buffered writer, TCP_CORK, MSG_MORE), and leave TCP_NODELAY off where writes are small",
+                thousands(16 * case.context.mss)
+            ),
+            None,
+        )
+    };
+    found.settle = Some("Linux counts its congestion window in segments, other senders in bytes, which small segments do not slow: `strace -e write,sendmsg` shows the size of the writes".into());
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, gap, ms};
+    use crate::tcp::facts::Release;
+
+    #[test]
+    fn a_quarter_of_the_segment_size_costs_slow_start_two_round_trips() {
+        let mut scene = Scene::flights(&[2_500, 5_000, 10_000, 20_000, 40_000]);
+        scene.transfer.segments = 310;
+        let found = scene.finding("small-segments").unwrap();
+        assert_eq!(found.seconds, ms(200));
+        scene.transfer.segments = 155;
+        assert!(scene.finding("small-segments").is_none(), "half of the segment size");
+    }
+
+    #[test]
+    fn windows_of_less_than_two_segments_are_the_receivers_doing() {
+        let mut scene = Scene::flights(&[500; 40]);
+        for round in &mut scene.transfer.rounds {
+            round.window = Some(600);
+        }
+        for pause in &mut scene.transfer.gaps {
+            pause.release = Release::WindowAck;
+        }
+        scene.transfer.segments = 50;
+        let found = scene.finding("small-segments").unwrap();
+        assert_eq!(found.seconds, ms(3900).scale(0.6), "segments of 400 B");
+        assert_eq!(found.fix.unwrap().who, crate::analysis::Actor::Receiver);
+    }
+
+    #[test]
+    fn messages_one_at_a_time_are_no_bulk() {
+        let mut scene = Scene::flights(&[300; 40]);
+        scene.transfer.segments = 40;
+        assert!(scene.finding("small-segments").is_none());
+        let mut few = Scene::flights(&[1_500; 6]);
+        few.transfer.segments = 45;
+        assert!(few.finding("small-segments").is_none());
+    }
+
+    #[test]
+    fn a_program_that_writes_little_at_a_time_loses_nothing_by_it() {
+        let mut scene = Scene::flights(&[500; 40]);
+        scene.transfer.segments = 80;
+        for pause in &mut scene.transfer.gaps {
+            *pause = gap(pause.start, pause.end, Release::Nothing);
+            (pause.ran_dry, pause.idle) = (true, true);
+        }
+        assert!(scene.finding("small-segments").is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! The first TLS record spans several flights, so that its first byte can be read a round trip late or later.
+//!
+//! ## What it is
+//! A TLS record can be decrypted and checked only when all of it is there. A server that writes records of 16 KB puts more into the
+//! first one than its initial congestion window of 10 segments lets out: the rest follows a round trip later, and so does the first byte
+//! that the receiving program can read. A browser finds out a round trip later what else it needs.
+//!
+//! ## How it is recognised
+//! The header of the answer's first record says how long it is; the record's last byte left the sender in a later round than its first.
+//! The cost is the time between those two rounds. It is the delay of the first byte: the bulk behind it comes no later for it.
+//!
+//! ## What it is confused with
+//! - `server-think`: the first byte itself is late.
+//! - `slow-start`: it makes the rounds, and the record makes the receiver wait for them. Both are named then.
+//! - an answer that is no longer than its one record: nothing could have been done with a part of it, and nothing is said.
+//!
+//! ## The fix
+//! Smaller records at the start of an answer: nginx `ssl_buffer_size 4k;`, HAProxy `tune.ssl.maxrecord 4096` (it goes back to large
+//! records for long streams), Apache Traffic Server `proxy.config.ssl.max_record_size: -1`, which is dynamic; Go's crypto/tls begins with
+//! small records by itself. In a program of one's own: SSL_CTX_set_max_send_fragment of OpenSSL, max_fragment_size of rustls. Or a larger initial
+//! window (initcwnd), if one more segment or two would hold the record.
+//!
+//! ## References
+//! RFC 8446 section 5.1, RFC 8449 (record size limit); I. Grigorik, "High Performance Browser Networking", chapter 4.
+
+use super::say::{count, evidence, finding, fix, thousands, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding};
+
+pub(super) const RULE: Rule = Rule {
+    slug: "tls-record-buffering",
+    source: include_str!("tls_record_buffering.rs"),
+    check: Check::Transfer(check),
+};
+
+/// Content type of a record of application data (RFC 8446 section 5.1).
+const APPLICATION_DATA: u8 = 23;
+/// The largest that a fix would ask for: beyond this a record holds little less overhead (29 bytes of it).
+const MOST_ADVISED: u64 = 4096;
+const LEAST_ADVISED: u64 = 1024;
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let transfer = case.transfer;
+    let firsts = &case.facts.content[case.sender].firsts;
+    let &(start, end, _) =
+        firsts.iter().find(|(start, _, kind)| *start == transfer.seq.0 && *kind == APPLICATION_DATA)?;
+    // Without the bytes between, the rounds do not say when the record was whole.
+    if transfer.seq.1 <= end || transfer.unseen > 0 {
+        return None;
+    }
+    let whole = transfer.round_of(end)?;
+    let (first, last) = (transfer.rounds.first()?, transfer.rounds.get(whole)?);
+    let lost = last.start - transfer.start;
+    if whole == 0 || lost < super::say::WORTH_SAYING {
+        return None;
+    }
+    let size = end - start;
+    let summary = format!(
+        "the first byte of the answer could be read {} late: its TLS record of {} B left in {}, and only a whole record can be decrypted",
+        time(lost),
+        thousands(size),
+        count(whole as u64 + 1, "flight"),
+    );
+    let mut found = finding("tls-record-buffering", lost, case.trust(0.8), summary);
+    found.evidence.push(evidence("first record of the answer", size as f64, "B", &[first.first_frame]));
+    found.evidence.push(evidence("first flight", first.bytes as f64, "B", &[first.first_frame, first.last_frame]));
+    found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, "", &[last.first_frame]));
+    let fits = first.bytes.checked_ilog2().map_or(LEAST_ADVISED, |log| 1u64 << log);
+    let advised = fits.clamp(LEAST_ADVISED, MOST_ADVISED);
+    found.fix = fix(
+        Actor::Application,
+        format!(
+            "begin answers with TLS records of {} B at most (the first flight is {} B); the bulk behind them is no slower or faster for it",
+            thousands(advised),
+            thousands(first.bytes),
+        ),
+        Some(format!("nginx: ssl_buffer_size {}k;   HAProxy: tune.ssl.maxrecord {advised}", advised / 1024)),
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+
+    fn record(size: u64) -> Scene {
+        let mut scene = Scene::flights(&[10_000, 20_000, 40_000]);
+        scene.facts.content[1].firsts = vec![(1, 1 + size, 23)];
+        scene
+    }
+
+    #[test]
+    fn a_record_larger_than_the_first_flight_is_readable_a_round_trip_late() {
+        let found = record(16_408).finding("tls-record-buffering").unwrap();
+        assert_eq!(found.seconds, ms(100));
+        assert!(found.fix.unwrap().command.unwrap().contains("ssl_buffer_size 4k"));
+        assert_eq!(record(30_001).finding("tls-record-buffering").unwrap().seconds, ms(200), "three flights");
+    }
+
+    #[test]
+    fn a_record_within_the_first_flight_delays_nothing() {
+        assert!(record(10_000).finding("tls-record-buffering").is_none());
+        assert!(record(10_001).finding("tls-record-buffering").is_some());
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_could_not_be_otherwise() {
+        assert!(record(70_000).finding("tls-record-buffering").is_none(), "the answer is one record");
+        let mut handshake = record(16_408);
+        handshake.facts.content[1].firsts[0].2 = 22;
+        assert!(handshake.finding("tls-record-buffering").is_none());
+        let mut lossy = record(16_408);
+        lossy.transfer.unseen = 1_000;
+        assert!(lossy.finding("tls-record-buffering").is_none(), "the capture lacks some of it");
+    }
+}
