@@ -11,8 +11,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Cases whose cause never stands first, for what comes with it takes more time, and why.
-const BESIDE: &[(&str, &str)] = &[("bufferbloat", "bandwidth")];
+/// Causes that come with another one, which takes more time.
+const BESIDE: &[(&str, &str)] = &[
+    ("bufferbloat", "bandwidth"),
+    ("host-cpu", "slow-start"),
+    ("small-segments", "receive-window"),
+    ("tls-record-buffering", "slow-start"),
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -149,7 +154,8 @@ fn costs(analysis: &Value) -> BTreeMap<String, f64> {
     costs
 }
 
-/// Above all others on the page is the cause that the case is about, and it is printed. What a capture cannot show has no cost.
+/// Above all others on the page is the cause that the case is about, and it is printed. A risk, and what a capture cannot show,
+/// have no cost.
 #[test]
 fn each_case_is_about_the_cause_that_its_page_names() {
     for (cause, case) in cases() {
@@ -165,7 +171,7 @@ fn each_case_is_about_the_cause_that_its_page_names() {
         }
         let page = whyslow(arguments, &[]);
         let names = |line: &str| {
-            let line = line.trim_start().trim_start_matches("! ");
+            let line = line.trim_start().trim_start_matches("! ").trim_start_matches("possibly ");
             line.starts_with(&format!("{cause}: ")) || line.starts_with(&format!("{cause} "))
         };
         assert!(page.lines().any(names), "{cause} is not on its page");
