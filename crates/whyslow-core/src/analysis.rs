@@ -3,6 +3,10 @@
 //! This is the JSON contract, `"schema": "whyslow/1"`: names are added, never renamed. Times are seconds from the
 //! capture's first packet, rates bits per second, pairs `[client, server]`, and what is unknown is null.
 
+mod pair;
+
+pub use pair::*;
+
 use crate::units::Nanos;
 use serde::{Serialize, Serializer};
 
@@ -20,6 +24,11 @@ pub struct Analysis {
     pub connections: Vec<Connection>,
     /// Findings that span connections, ordered by seconds lost.
     pub findings: Vec<Finding>,
+    /// Connections that two of the captures hold, compared packet by packet: those that carried most first, at most
+    /// [`MAX_PAIRS`].
+    pub pairs: Vec<Pair>,
+    /// How many such connections there are, and those that could not be compared among them.
+    pub pairs_total: u64,
 }
 
 /// One input.

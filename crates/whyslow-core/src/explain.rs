@@ -4,6 +4,7 @@ use crate::analysis::{Analysis, Capture, Connection, Frame, Problem, SCHEMA};
 use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
 use crate::flow::{ConnectionId, Table};
+use crate::pair::Mark;
 use crate::rules::{self, Outline};
 use crate::tcp;
 use crate::units::Nanos;
@@ -24,6 +25,7 @@ pub struct Explainer {
     open: HashMap<ConnectionId, Box<Open>, FixedState>,
     gone: Vec<ConnectionId>,
     finished: Vec<(ConnectionId, Connection, Outline)>,
+    marks: Vec<Mark>,
     names: Names,
     replays: Replays,
     /// The first packet of all: times are told from it.
@@ -64,7 +66,12 @@ impl Explainer {
     }
 
     /// Everything was read.
-    pub fn finish(mut self) -> Analysis {
+    pub fn finish(self) -> Analysis {
+        self.finish_marked().0
+    }
+
+    /// Everything was read: what was found, and what each connection that has times is recognised by in other captures.
+    pub fn finish_marked(mut self) -> (Analysis, Vec<Mark>) {
         for id in self.table.drain() {
             self.close(id);
         }
@@ -79,7 +86,9 @@ impl Explainer {
         if !several {
             assemble::forget_files(&mut connections, &mut findings);
         }
-        Analysis { schema: SCHEMA, captures, connections, findings }
+        self.marks.sort_by_key(|mark| mark.id);
+        let analysis = Analysis { schema: SCHEMA, captures, connections, findings, pairs: Vec::new(), pairs_total: 0 };
+        (analysis, self.marks)
     }
 
     /// No more packets of this connection come: what is left of it is its account.
@@ -93,6 +102,9 @@ impl Explainer {
         let mut facts = open.tcp.finish();
         facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
         facts.timeless |= clock == Clock::None;
+        if !facts.timeless {
+            self.marks.push(Mark::new(id.0 + 1, &facts));
+        }
         let (connection, outline) =
             assemble::connection(&facts, id.0 + 1, open.capture, first, &self.names, &mut self.replays);
         self.finished.push((id, connection, outline));

@@ -24,25 +24,40 @@ impl<'a> Feed<'a> {
         Self { buffer: vec![0; BLOCK], done: 0, total, progress }
     }
 
+    /// These inputs are to be read as well.
+    pub(crate) fn expect(&mut self, inputs: &[Input]) {
+        let more = inputs.iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
+        self.total = self.total.zip(more).and_then(|(total, more)| total.checked_add(more));
+    }
+
     /// Reads one input to its end.
     ///
     /// # Errors
     /// When the input cannot be read or is no capture.
     pub(crate) fn run(&mut self, mut source: Source, explainer: &mut Explainer) -> Result<Summary, Error> {
         explainer.begin_capture(source.name());
+        let summary = self.read(&mut source, explainer)?;
+        explainer.end_capture(summary.clone());
+        Ok(summary)
+    }
+
+    /// Pushes an input's packets to a sink, to the input's end.
+    ///
+    /// # Errors
+    /// When the input cannot be read or is no capture.
+    pub(crate) fn read<S: Sink>(&mut self, source: &mut Source, sink: &mut S) -> Result<Summary, Error> {
         let mut reader = Reader::new();
         let torn = loop {
-            match push_block(&mut source, &mut self.buffer, &mut reader, explainer)? {
+            match push_block(source, &mut self.buffer, &mut reader, sink)? {
                 Block::Bytes(_) => {}
                 Block::End => break None,
                 Block::Torn(detail) => break Some(detail),
             }
             (self.progress)(Progress { read: self.done + source.raw_bytes(), total: self.total });
         };
-        let mut summary = reader.finish(explainer).map_err(|error| source.no_capture(error))?;
+        let mut summary = reader.finish(sink).map_err(|error| source.no_capture(error))?;
         self.done += source.raw_bytes();
         summary.problems.extend(torn.map(|detail| Problem { slug: "torn-compression", count: 1, detail }));
-        explainer.end_capture(summary.clone());
         Ok(summary)
     }
 }

@@ -7,7 +7,14 @@ use whyslow_core::analysis::{Analysis, Finding, Frame, SCHEMA};
 pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     let analyses: Vec<_> = analyses.collect();
     let apart = analyses.len() > 1;
-    let mut joined = Analysis { schema: SCHEMA, captures: vec![], connections: vec![], findings: vec![] };
+    let mut joined = Analysis {
+        schema: SCHEMA,
+        captures: vec![],
+        connections: vec![],
+        findings: vec![],
+        pairs: vec![],
+        pairs_total: 0,
+    };
     for mut analysis in analyses {
         if apart {
             renumber(&mut analysis, joined.captures.len(), joined.connections.len() as u64);

@@ -7,9 +7,11 @@
 //! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
 //! go through one `Explainer` in time order whatever their order on the command line, so that a connection that crosses
 //! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
-//! thing from two places: each has an `Explainer` of its own, and the results stand side by side (`join`).
+//! thing from two places: each has an `Explainer` of its own, and the results stand side by side (`join`). Connections that
+//! two of them hold are then compared packet by packet, in a second pass over the files (`again`).
 #![forbid(unsafe_code)]
 
+mod again;
 mod error;
 mod feed;
 mod join;
@@ -18,6 +20,7 @@ mod source;
 
 pub use error::Error;
 
+use again::Seen;
 use feed::Feed;
 use set::{Part, Set};
 use std::path::PathBuf;
@@ -57,7 +60,8 @@ pub struct Progress {
 /// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
 /// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
 /// is also at the beginning of one of the set's. Of several sets it continues the one of its name, or else the one that
-/// ended last. All others, and those without a date, are explained on their own.
+/// ended last. All others, and those without a date, are explained on their own, and the connections that two of these sets
+/// hold are compared.
 ///
 /// # Errors
 /// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at all. An input that
@@ -73,16 +77,29 @@ pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<A
     }
     let mut parts = inputs.iter().map(Part::look).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
-    let mut sets: Vec<(Set, Explainer)> = Vec::new();
+    let mut sets: Vec<(Set, Explainer, Vec<Option<Input>>)> = Vec::new();
     for part in parts {
-        let continued = set::continued(sets.iter().map(|(set, _)| set), &part.look);
-        let (set, explainer) = match continued.and_then(|place| sets.get_mut(place)) {
+        let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
+        let (set, explainer, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
             None => sets.push_mut(Default::default()),
         };
         let Part { look, source } = part;
+        files.push(source.file());
         let summary = feed.run(source.open()?, explainer)?;
         set.add(look, &summary);
     }
-    Ok(join::join(sets.into_iter().map(|(_, explainer)| explainer.finish())))
+    let mut seen = Vec::new();
+    let mut analyses = Vec::new();
+    let (mut captures, mut connections) = (0, 0);
+    for (_, explainer, files) in sets {
+        let (analysis, marks) = explainer.finish_marked();
+        seen.push(Seen { files: files.into_iter().collect(), marks, captures, connections });
+        captures += analysis.captures.len();
+        connections += analysis.connections.len() as u64;
+        analyses.push(analysis);
+    }
+    let mut joined = join::join(analyses.into_iter());
+    again::compare(&seen, &mut feed, &mut joined)?;
+    Ok(joined)
 }

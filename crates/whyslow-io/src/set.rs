@@ -91,6 +91,14 @@ impl Part {
 }
 
 impl Waiting {
+    /// Its file, where there is one that can be opened once more.
+    pub(crate) fn file(&self) -> Option<Input> {
+        match self {
+            Self::File(input) => Some(input.clone()),
+            Self::Pipe(_) => None,
+        }
+    }
+
     /// The input's bytes from the first one on.
     ///
     /// # Errors
@@ -151,9 +159,13 @@ impl Sink for Glance {
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         if segment.flags.has(Flags::SYN) {
-            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint.
+            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint. Its
+            // addresses are no part of it where it has either, for they may be translated on the way.
+            let stamps = segment.options.timestamps;
+            let id = segment.ip_id.filter(|id| *id != 0 && stamps.is_none());
             let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
-            let numbers = (segment.seq.0, segment.flags.0, segment.ip_id, segment.options.timestamps);
+            let ends = Some(ends).filter(|_| stamps.is_none() && id.is_none());
+            let numbers = (segment.seq.0, segment.ack.0, segment.flags.0, stamps, id);
             self.syns.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one((ends, numbers)));
         }
     }

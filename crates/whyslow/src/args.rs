@@ -53,7 +53,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Default, PartialEq, Eq, ClapArgs)]
 pub(crate) struct Explain {
-    /// Captures; `-` is standard input. Files that follow each other in time are read as one.
+    /// Captures; `-` is standard input. Files that follow each other in time are read as one, and what two places saw of
+    /// one connection is compared.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 

@@ -63,6 +63,7 @@ fn keep(analysis: &mut Analysis, id: u64) -> anyhow::Result<()> {
         }
     }
     analysis.findings.retain(|finding| finding.connections.contains(&id));
+    analysis.pairs.retain(|pair| pair.connections.contains(&id));
     Ok(())
 }
 

@@ -26,6 +26,8 @@ impl Meter {
             self.bar = Some(bar(progress));
         }
         if let Some(bar) = &self.bar {
+            // Captures of two places are read twice.
+            progress.total.into_iter().for_each(|total| bar.set_length(total));
             bar.set_position(progress.read);
         }
     }

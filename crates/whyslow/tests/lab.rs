@@ -144,6 +144,73 @@ fn what_the_lab_caused_is_what_the_explanation_finds_at_both_ends() {
     }
 }
 
+const LOSSY: &str = r#"
+    name = "lossy"
+    path.up = { delay = "20ms", loss = "3%" }
+    path.down = { delay = "20ms", loss = "2%", duplicate = "1%" }
+    work.download.size = "2MiB"
+    [[case]]
+    name = "plain"
+    set = {}
+    [[case]]
+    name = "offload"
+    set = { server.tso = true, client.gro = true }
+    [[case]]
+    name = "no-timestamps"
+    set = { server.timestamps = false }
+    [[case]]
+    name = "queue"
+    set = { path.down.rate = "20mbit", path.down.queue = "40KiB" }
+"#;
+
+/// What both captures show together is what the link's log has of every packet.
+#[test]
+fn both_captures_together_tell_what_the_link_did() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    std::fs::write(user.path("lossy.toml"), LOSSY).unwrap();
+    let output = user.lab(&["run", "lossy.toml", "--attempts", "20"]);
+    let complaint = text(&output.stderr);
+    if complaint.contains("no result") && complaint.contains(" late ") {
+        println!("skipped: this machine is too busy: {complaint}");
+        return;
+    }
+    assert!(output.status.success(), "{complaint}");
+    for case in ["plain", "offload", "no-timestamps", "queue"] {
+        let folder = user.path(&format!("lab-results/lossy/{case}-1"));
+        let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
+        let files = ["client.pcap", "server.pcap"].map(|file| folder.join(file).to_str().unwrap().to_owned());
+        let output = user.command(&["--json", &files[0], &files[1]]).output().unwrap();
+        let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let pairs = analysis["pairs"].as_array().unwrap();
+        assert_eq!(pairs.len(), 1, "{case}");
+        for direction in pairs[0]["directions"].as_array().unwrap() {
+            let name = if direction["from"] == "client" { "up" } else { "down" };
+            let links = truth["links"].as_array().unwrap();
+            let records = links.iter().find(|link| link["direction"] == name).unwrap()["records"].as_array().unwrap();
+            let lost: Vec<&Value> = records.iter().filter(|record| record["fate"] != "passed").collect();
+            let bytes = |records: &[&Value]| records.iter().map(|r| r["payload_bytes"].as_u64().unwrap()).sum::<u64>();
+            let told = |field: &str| direction[field].as_u64().unwrap();
+            assert_eq!(told("lost") + told("unjudged"), lost.len() as u64, "{case} {name}: {direction}");
+            assert!(told("unjudged") <= 1, "at most the last ACK: {case} {name}");
+            assert_eq!(told("lost_bytes"), bytes(&lost), "{case} {name}");
+            assert_eq!(told("sent") + told("unjudged"), records.len() as u64, "{case} {name}");
+            let doubled = |record: &&Value| record["touched"].to_string().contains("duplicated");
+            let came = |record: &&Value| record["fate"] == "passed";
+            assert_eq!(told("duplicated"), records.iter().filter(came).filter(doubled).count() as u64, "{case} {name}");
+            let millis =
+                |record: &Value| (record["out_ns"].as_f64().unwrap() - record["in_ns"].as_f64().unwrap()) / 1e6;
+            let mut delays: Vec<f64> = records.iter().filter(came).map(millis).collect();
+            delays.sort_by(f64::total_cmp);
+            for (figure, share) in [("min", 0.0), ("p50", 0.5), ("p95", 0.95)] {
+                let truth = delays[((delays.len() - 1) as f64 * share).round() as usize];
+                let told = direction["delay_ms"][figure].as_f64().unwrap();
+                assert!((told - truth).abs() < 1.0, "{case} {name} {figure}: {told} ms, and the log has {truth}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_users_own_programs_are_run_and_explained() {
     const SERVE: &str = r#"exec python3 -c "import socket,time

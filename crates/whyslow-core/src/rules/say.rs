@@ -35,7 +35,7 @@ pub(super) fn fix(who: Actor, what: impl Into<String>, command: Option<String>) 
 }
 
 /// `1234567` → `1,234,567`.
-pub(super) fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn thousands(number: u64) -> String {
 }
 
 /// A time with three figures: `25.7 ms`, `1.02 s`.
-pub(super) fn time(time: Nanos) -> String {
+pub(crate) fn time(time: Nanos) -> String {
     let ms = time.as_millis_f64();
     match ms.abs() {
         ms_abs if ms_abs < 10.0 => format!("{ms:.2} ms"),

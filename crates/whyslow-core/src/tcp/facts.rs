@@ -7,7 +7,7 @@
 use super::content;
 use crate::analysis::{Frame, Near, Retransmitted, State};
 use crate::flow::Side;
-use crate::units::Nanos;
+use crate::units::{Nanos, SeqNumber};
 use std::net::IpAddr;
 
 /// One connection.
@@ -15,6 +15,8 @@ use std::net::IpAddr;
 pub struct Facts {
     /// Addresses and ports, by side.
     pub endpoints: [(IpAddr, u16); 2],
+    /// The sequence number before each side's first payload byte: that of its SYN, or what the first packets let infer.
+    pub origins: [Option<SeqNumber>; 2],
     /// Which side opened the connection.
     pub client: Side,
     /// Whether the SYNs prove it; else it was inferred.

@@ -327,6 +327,7 @@ impl Connection {
         let [stream0, stream1] = std::mem::take(&mut self.streams);
         Facts {
             endpoints: self.endpoints,
+            origins: self.origins,
             client,
             client_proven: self.proven_client().is_some(),
             first: self.first,

@@ -85,6 +85,8 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         captures: vec![capture],
         connections: vec![connection],
         findings: vec![finding(seconds, &[1])],
+        pairs: vec![],
+        pairs_total: 0,
     }
 }
 

@@ -150,6 +150,8 @@ pub fn analysis(connections: Vec<Connection>) -> Analysis {
         }],
         connections,
         findings: Vec::new(),
+        pairs: Vec::new(),
+        pairs_total: 0,
     }
 }
 
@@ -345,6 +347,66 @@ pub fn many() -> Analysis {
     analysis
 }
 
+/// A download that was captured at both ends, with losses on its way; nearer to the server is where it is told.
+pub fn both_ends() -> Analysis {
+    let mut analysis = slow_start();
+    let mut other = slow_start();
+    other.captures[0].path = "server.pcap".into();
+    other.connections[0].id = 2;
+    other.connections[0].capture = 1;
+    other.connections[0].near = Near::Server;
+    analysis.captures.append(&mut other.captures);
+    analysis.connections.append(&mut other.connections);
+    let delay = |samples, min: f64, p95: f64| OneWay { min: Some(min), p50: Some(min + 0.1), p95: Some(p95), samples };
+    let way = |from, sent, lost, p95: f64| PairDirection {
+        from,
+        sent,
+        sent_bytes: sent * 1_428,
+        lost,
+        lost_with_payload: lost,
+        lost_bytes: lost * 1_428,
+        lost_share: lost as f64 / sent as f64,
+        lost_frames: (0..lost.min(16)).map(|n| Frame { file: Some(1), number: 40 + n * 11 }).collect(),
+        damaged: 0,
+        unjudged: 0,
+        uncaptured: 0,
+        unseen_before: 0,
+        duplicated: 0,
+        reordered: 3,
+        reordered_s: ms(1.5),
+        resent: lost,
+        resent_for_loss: lost,
+        lost_before: 0,
+        delay_ms: delay(sent - lost, 12.9, p95),
+        queue_ms: delay(sent - lost, 0.0, p95 - 12.9),
+        uncorrected_ms: Some(-8.0),
+    };
+    let leg = |place, min| Leg { place, rtt_ms: Rtt { min: Some(min), p50: None, p95: None, samples: 3 } };
+    analysis.pairs = vec![Pair {
+        connections: [1, 2],
+        captures: [0, 1],
+        told: 2,
+        matched_by: MatchedBy::InitialNumbers,
+        clock: Some(PairClock { offset_s: ms(-1_234.5), drift_ppm: Some(12.3), drift_error_ppm: Some(0.4) }),
+        directions: vec![way(End::Client, 180, 0, 13.1), way(End::Server, 535, 12, 61.0)],
+        legs: vec![leg(Place::Client, 0.1), leg(Place::Between, 25.8), leg(Place::Server, 0.0)],
+        changes: vec![Change {
+            what: "addresses",
+            from: Some(End::Client),
+            count: 1,
+            detail: "the client is 192.0.2.7 port 50001 near the client and 203.0.113.9 port 61000 near the server"
+                .into(),
+        }],
+        proxy: None,
+        summary: vec!["lost between the two captures: 12 of 535 packets (2.24 %) on the way to the client".into()],
+        caveats: vec![
+            "only the first 700 packets that the capture nearer to the client has of it were compared".into(),
+        ],
+    }];
+    analysis.pairs_total = 1;
+    analysis
+}
+
 /// Every kind of value that an analysis may hold, and strings that try to escape.
 pub fn everything() -> Analysis {
     let mut analysis = many();
@@ -355,6 +417,21 @@ pub fn everything() -> Analysis {
     for state in [State::Refused, State::Open, State::HalfClosed, State::Reset] {
         analysis.connections.extend(without_payload(state).connections);
     }
+    let mut pairs = both_ends().pairs;
+    pairs[0].clock = None;
+    pairs[0].proxy = Some(Proxy {
+        slower: Some(End::Client),
+        before_ms: Some(0.4),
+        behind_ms: None,
+        full_share: 0.6,
+        empty_share: 0.0,
+        held_bytes: 65_536,
+        held_most_bytes: 131_072,
+    });
+    pairs.extend(both_ends().pairs);
+    pairs[1].changes[0].from = None;
+    pairs[1].directions[0].delay_ms = OneWay::default();
+    analysis.pairs = pairs;
     let every: Vec<_> = ALL_LIMITS.iter().map(|&limit| (limit, 10.0)).collect();
     let mut told = transfer(0, 0.0, &every, &every);
     told.label = Some("\u{1b}]0;owned\u{7} GET /\u{202e} \"quoted\"".into());

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::io::{self, Write};
-use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, SCHEMA};
+use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
 
 /// Writes the whole analysis as one indented object and a line feed.
 ///
@@ -20,6 +20,7 @@ enum Row<'a> {
     Capture(&'a Capture),
     Connection(&'a Connection),
     Finding(&'a Finding),
+    Pair(&'a Pair),
 }
 
 #[derive(Serialize)]
@@ -29,8 +30,9 @@ struct Line<'a> {
     row: Row<'a>,
 }
 
-/// Writes one object a line: the captures, then the connections, then the findings that span connections. Each object
-/// has `schema`, and one of `capture`, `connection` and `finding` which says what it is.
+/// Writes one object a line: the captures, then the connections, then the findings that span connections, then the
+/// connections that two captures hold. Each object has `schema`, and one of `capture`, `connection`, `finding` and `pair`
+/// which says what it is.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -38,7 +40,8 @@ pub fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     let captures = analysis.captures.iter().map(Row::Capture);
     let connections = analysis.connections.iter().map(Row::Connection);
     let findings = analysis.findings.iter().map(Row::Finding);
-    for row in captures.chain(connections).chain(findings) {
+    let pairs = analysis.pairs.iter().map(Row::Pair);
+    for row in captures.chain(connections).chain(findings).chain(pairs) {
         serde_json::to_writer(&mut *out, &Line { schema: SCHEMA, row })?;
         writeln!(out)?;
     }

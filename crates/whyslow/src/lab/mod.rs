@@ -128,26 +128,15 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
         eprintln!("whyslow: the client's program failed: {}", done.client);
     }
     let has_succeeded = done.client.success();
-    let explanation = if task.json { both_ends(done) } else { senders_end(done)? };
-    let code = explain::run(&explanation, out)?;
+    let code = explain::run(&both_ends(done, task.json), out)?;
     Ok(if has_succeeded { code } else { ExitCode::from(FAILED) })
 }
 
-/// Everything, for a program.
-fn both_ends(done: exec::Executed) -> ExplainTask {
+/// What both captures show together: one page for a person, told from the sender's end, and everything for a program.
+fn both_ends(done: exec::Executed, json: bool) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
-    ExplainTask { inputs, format: Explanation::Json, connection: None, fail_on: Vec::new() }
-}
-
-/// One page, for a person: from the end that sent most, which sees most.
-fn senders_end(done: exec::Executed) -> anyhow::Result<ExplainTask> {
-    let counted = exec::figures(&done)?;
-    let [client, server] = done.captures;
-    let of_client = counted.get("client").is_some_and(|c| c.from_client.bytes > c.from_server.bytes);
-    let (told, other) = if of_client { (client, server) } else { (server, client) };
-    eprintln!("this is the sender's end; `whyslow {}` tells the other's\n", other.display());
-    let format = Explanation::Terminal { top: crate::settings::TOP };
-    Ok(ExplainTask { inputs: vec![Input::Path(told)], format, connection: None, fail_on: Vec::new() })
+    let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
+    ExplainTask { inputs, format, connection: None, fail_on: Vec::new() }
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {

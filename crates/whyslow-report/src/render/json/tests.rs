@@ -3,7 +3,7 @@
 use super::super::example;
 use super::*;
 use serde_json::{Value, json};
-use whyslow_core::analysis::{MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, State};
+use whyslow_core::analysis::{MAX_LOST_FRAMES, MAX_PAIRS, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, State};
 
 fn schema() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/whyslow-1.schema.json");
@@ -36,6 +36,7 @@ fn examples() -> Vec<Analysis> {
         example::reused(),
         example::many(),
         example::everything(),
+        example::both_ends(),
         example::without_payload(State::Unanswered),
         example::analysis(Vec::new()),
     ]
@@ -64,7 +65,8 @@ fn every_line_is_what_the_schema_describes() {
         let mut out = Vec::new();
         lines(&analysis, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let count = analysis.captures.len() + analysis.connections.len() + analysis.findings.len();
+        let count =
+            analysis.captures.len() + analysis.connections.len() + analysis.findings.len() + analysis.pairs.len();
         assert_eq!(text.lines().count(), count);
         for line in text.lines() {
             assert!(line.starts_with(r#"{"schema":"whyslow/1","#), "{line}");
@@ -111,6 +113,8 @@ fn the_schema_has_the_slugs_and_bounds_of_the_analysis() {
     assert_eq!(schema["$defs"]["transfer"]["properties"]["rounds"]["maxItems"], json!(MAX_ROUNDS));
     assert_eq!(schema["$defs"]["transfer"]["properties"]["timeline"]["maxItems"], json!(MAX_SPANS));
     assert_eq!(schema["$defs"]["connection"]["properties"]["transfers"]["maxItems"], json!(MAX_TRANSFERS));
+    assert_eq!(schema["$defs"]["analysis"]["properties"]["pairs"]["maxItems"], json!(MAX_PAIRS));
+    assert_eq!(schema["$defs"]["pair_direction"]["properties"]["lost_frames"]["maxItems"], json!(MAX_LOST_FRAMES));
     let pattern = schema["$defs"]["cause"]["pattern"].as_str().unwrap();
     assert!(pattern.starts_with('^') && pattern.ends_with('$'));
 }

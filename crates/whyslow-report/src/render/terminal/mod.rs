@@ -8,6 +8,7 @@ mod connection;
 mod finding;
 mod names;
 mod overview;
+mod pair;
 pub(super) mod timeline;
 mod transfer;
 
@@ -42,6 +43,9 @@ pub fn page(analysis: &Analysis, view: View) -> String {
     for (index, capture) in analysis.captures.iter().enumerate() {
         print_capture(&mut page, analysis, index, capture);
     }
+    let once = pair::told_once(analysis);
+    let analysis = once.as_ref();
+    let both = |id: u64| analysis.pairs.iter().filter(move |pair| pair.connections.contains(&id));
     match analysis.connections.as_slice() {
         [] => {
             page.gap();
@@ -50,9 +54,13 @@ pub fn page(analysis: &Analysis, view: View) -> String {
         connections if view.full => {
             for connection in connections {
                 connection::print_full(&mut page, connection);
+                both(connection.id).for_each(|both| pair::print(&mut page, both, connection.id));
             }
         }
-        [connection] => connection::print(&mut page, connection),
+        [connection] => {
+            connection::print(&mut page, connection);
+            both(connection.id).for_each(|both| pair::print(&mut page, both, connection.id));
+        }
         _ => overview::print(&mut page, analysis, view.top),
     }
     if view.full || analysis.connections.len() < 2 {

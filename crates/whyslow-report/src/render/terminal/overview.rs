@@ -1,10 +1,11 @@
 //! Many connections: the causes by the time that they cost, then the connections that lost most.
 
 use super::finding::{self, Context};
-use super::{BOLD, CAUSE, DIM, GOOD, connection};
+use super::{BOLD, CAUSE, DIM, GOOD, connection, pair};
 use crate::ranking::{self, CauseCost};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
+use std::collections::HashSet;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::units::Nanos;
 
@@ -28,10 +29,17 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
         page.gap();
         finding::print(page, spanning, &Context::default());
     }
+    let mut said = HashSet::new();
     for told in worst.iter().take(top) {
         connection::print_header(page, told, Some(told.id));
         print_verdict(page, told);
+        for both in analysis.pairs.iter().filter(|both| both.connections.contains(&told.id)) {
+            if said.insert(both.connections) {
+                pair::print_short(page, both);
+            }
+        }
     }
+    pair::print_sum(page, &analysis.pairs);
     print_hint(page, worst.len().saturating_sub(top), worst.first().map(|first| first.id));
 }
 

@@ -1,0 +1,189 @@
+//! The second pass: the packets of the connections that are to be compared.
+
+use crate::analysis::Frame;
+use crate::capture::{Packet, Sink};
+use crate::flow::{Side, Table};
+use crate::tcp::facts::Offer;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::{self, Checksum, Flags, Segment};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+/// Packets held in one pass over all captures; to compare them takes about 300 MB.
+const MOST_PACKETS: u64 = 1 << 21;
+/// Packets before one of the same direction that are looked at to tell whether it is one of them again.
+const RECENT: usize = 16;
+
+/// How many packets may be held of each connection, given how many each has: any but very large ones are held whole, and
+/// each leaves half of the room to those after it.
+pub fn shares(packets: impl IntoIterator<Item = u64>) -> Vec<usize> {
+    let mut room = MOST_PACKETS;
+    packets
+        .into_iter()
+        .map(|packets| {
+            let share = packets.min(room / 2);
+            room -= share;
+            usize::try_from(share).unwrap_or(usize::MAX)
+        })
+        .collect()
+}
+
+/// A connection to be watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Its id in the capture's analysis.
+    pub id: u64,
+    /// Its client.
+    pub client: (IpAddr, u16),
+    /// Packets to keep.
+    pub most: usize,
+}
+
+/// One packet, as far as it is compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rec {
+    pub time: Nanos,
+    pub frame: Frame,
+    pub seq: SeqNumber,
+    pub ack: Option<SeqNumber>,
+    pub len: u32,
+    pub flags: Flags,
+    pub window: u16,
+    pub stamps: Option<(u32, u32)>,
+    pub id: Option<u16>,
+    pub ttl: u8,
+    pub ecn: u8,
+    /// 0: the client sent it.
+    pub from: Side,
+}
+
+impl Rec {
+    fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) -> Self {
+        Self {
+            time,
+            frame,
+            seq: segment.seq,
+            ack: segment.flags.has(Flags::ACK).then_some(segment.ack),
+            len: segment.payload_len,
+            flags: segment.flags,
+            window: segment.window,
+            stamps: segment.options.timestamps,
+            id: segment.ip_id,
+            ttl: segment.ttl,
+            ecn: segment.ecn,
+            from,
+        }
+    }
+
+    /// One packet twice, and not one segment sent twice: the sender's IP stack did not number it anew.
+    fn is_again(&self, other: &Self) -> bool {
+        self.id.is_some_and(|id| id != 0)
+            && self.id == other.id
+            && (self.seq, self.ack, self.len) == (other.seq, other.ack, other.len)
+            && (self.flags, self.window, self.stamps) == (other.flags, other.window, other.stamps)
+    }
+}
+
+/// One connection's packets in one capture, in the capture's order.
+#[derive(Clone, Debug, Default)]
+pub struct Track {
+    pub(super) recs: Vec<Rec>,
+    /// What each end's SYN offered.
+    pub(super) offers: [Option<Offer>; 2],
+    /// Packets of each direction that came a second time.
+    pub(super) again: [u64; 2],
+    /// Packets of each direction with a wrong checksum.
+    pub(super) damaged: [u64; 2],
+    /// Packets that found no room.
+    pub(super) beyond: u64,
+    recent: [VecDeque<Rec>; 2],
+    most: usize,
+    client: Option<(IpAddr, u16)>,
+}
+
+impl Track {
+    fn push(&mut self, segment: &Segment<'_>, time: Nanos, frame: Frame) {
+        let from = usize::from(self.client != Some((segment.src, segment.src_port)));
+        if segment.checksum == Checksum::Bad {
+            // The receiver drops it.
+            self.damaged[from] += 1;
+            return;
+        }
+        let rec = Rec::new(segment, from, time, frame);
+        if self.beyond > 0 || self.recs.len() >= self.most {
+            // From here on nothing is kept, so that what is held ends at one instant.
+            self.beyond += 1;
+            return;
+        }
+        let recent = &mut self.recent[from];
+        if recent.iter().any(|other| rec.is_again(other)) {
+            self.again[from] += 1;
+            return;
+        }
+        if recent.len() == RECENT {
+            recent.pop_front();
+        }
+        recent.push_back(rec);
+        if segment.flags.has(Flags::SYN) {
+            let options = &segment.options;
+            self.offers[from].get_or_insert(Offer {
+                mss: options.mss,
+                window_scale: options.window_scale,
+                sack: options.sack_permitted,
+                timestamps: options.timestamps.is_some(),
+                window: segment.window,
+            });
+        }
+        self.recs.push(rec);
+    }
+}
+
+/// Takes the packets of one set of captures once more, and keeps those of the wanted connections.
+#[derive(Debug, Default)]
+pub struct Watch {
+    table: Table,
+    gone: Vec<crate::flow::ConnectionId>,
+    tracks: BTreeMap<u64, Track>,
+    /// The place of the capture that is read among all, from 1 on.
+    captures: usize,
+    time: Option<(Nanos, Nanos)>,
+}
+
+impl Watch {
+    /// Watches these connections of a set of captures, of which `captures` stand before it among all.
+    pub fn new(captures: usize, wanted: impl IntoIterator<Item = Wanted>) -> Self {
+        let track = |wanted: Wanted| Track { most: wanted.most, client: Some(wanted.client), ..Track::default() };
+        let tracks = wanted.into_iter().map(|wanted| (wanted.id, track(wanted))).collect();
+        Self { tracks, captures, ..Self::default() }
+    }
+
+    /// The packets that follow come from the next capture of the set.
+    pub fn begin_capture(&mut self) {
+        self.captures += 1;
+    }
+
+    /// When the captures' first and last packets were captured.
+    pub fn time(&self) -> Option<(Nanos, Nanos)> {
+        self.time
+    }
+
+    /// What was kept of a connection.
+    pub fn track(&self, id: u64) -> Option<&Track> {
+        self.tracks.get(&id)
+    }
+}
+
+impl Sink for Watch {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        let (first, last) = self.time.unwrap_or((packet.time, packet.time));
+        self.time = Some((first.min(packet.time), last.max(packet.time)));
+        let Ok(segment) = wire::decode(packet) else { return };
+        // The same table with the same segments gives the same numbers as the first pass.
+        let routed = self.table.route(&segment, packet.time, &mut self.gone);
+        self.gone.clear();
+        if let Some(track) = self.tracks.get_mut(&(routed.id.0 + 1)) {
+            let file = u16::try_from(self.captures.saturating_sub(1)).ok();
+            track.push(&segment, packet.time, Frame { file, number: packet.frame });
+        }
+    }
+}

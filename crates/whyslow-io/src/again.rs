@@ -1,0 +1,118 @@
+//! The second pass: connections that two sets of captures hold are compared packet by packet.
+//!
+//! It is only made when there are such connections, only over the sets that hold them, and keeps the packets of these
+//! connections alone, up to a bound. A pipe cannot be read a second time: that its connections were not compared is said.
+
+use crate::feed::Feed;
+use crate::source::Source;
+use crate::{Error, Input};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
+use whyslow_core::pair::{self, Found, Mark, Wanted, Watch};
+
+/// A set of captures that was read once.
+pub(crate) struct Seen {
+    /// Its files in the order of reading; none when one of them was a pipe.
+    pub(crate) files: Option<Vec<Input>>,
+    /// Its connections.
+    pub(crate) marks: Vec<Mark>,
+    /// Captures of the sets before it.
+    pub(crate) captures: usize,
+    /// Connections of the sets before it.
+    pub(crate) connections: u64,
+}
+
+/// Connections of two sets that are one.
+struct Shared {
+    sets: [usize; 2],
+    found: Found,
+}
+
+impl Shared {
+    /// Its place in each set: the set's place, and the connection's id there.
+    fn places(&self) -> [(usize, u64); 2] {
+        [0, 1].map(|which| (self.sets[which], self.found.marks[which].id))
+    }
+}
+
+/// Compares what several sets hold, and puts what comes of it into their joined analysis.
+///
+/// # Errors
+/// When a file that was read once can no longer be.
+pub(crate) fn compare(seen: &[Seen], feed: &mut Feed<'_>, joined: &mut Analysis) -> Result<(), Error> {
+    let mut shared = shared(seen);
+    let untold = shared.len().saturating_sub(MAX_PAIRS);
+    shared.truncate(MAX_PAIRS);
+    let watches = watch(seen, &shared, feed)?;
+    let id = |(set, id): (usize, u64)| seen.get(set).map_or(id, |seen| seen.connections + id);
+    let told: HashMap<u64, &Connection> =
+        joined.connections.iter().map(|connection| (connection.id, connection)).collect();
+    let (mut pairs, mut uncompared) = (Vec::new(), Vec::new());
+    for shared in &shared {
+        let ids = shared.places().map(id);
+        let [a, b] = shared.places().map(|(set, id)| {
+            let watch = watches.get(&set)?;
+            Some((watch.track(id)?, watch.time()?))
+        });
+        let ((Some(a), Some(b)), (Some(p), Some(q))) = ((a, b), (told.get(&ids[0]), told.get(&ids[1]))) else {
+            uncompared.push((ids[0], "one of the captures came through a pipe, which cannot be read twice".to_owned()));
+            continue;
+        };
+        match pair::compare(&shared.found, [a.0, b.0], [a.1, b.1], [p, q]) {
+            Ok(pair) => pairs.push(pair),
+            Err(Some(why)) => uncompared.push((ids[0], why)),
+            Err(None) => {}
+        }
+    }
+    pair::attach(joined, pairs, uncompared, untold as u64);
+    Ok(())
+}
+
+/// What any two sets share, what carried most first.
+fn shared(seen: &[Seen]) -> Vec<Shared> {
+    let mut shared = Vec::new();
+    for (i, a) in seen.iter().enumerate() {
+        for (j, b) in seen.iter().enumerate().skip(i + 1) {
+            let found = pair::find(&a.marks, &b.marks);
+            shared.extend(found.into_iter().map(|found| Shared { sets: [i, j], found }));
+        }
+    }
+    let bytes =
+        |shared: &Shared| shared.found.marks[0].bytes.iter().fold(0, |sum: u64, more| sum.saturating_add(*more));
+    shared.sort_by_key(|shared| (std::cmp::Reverse(bytes(shared)), shared.places()));
+    shared
+}
+
+/// Reads the sets that share connections once more.
+fn watch(seen: &[Seen], shared: &[Shared], feed: &mut Feed<'_>) -> Result<BTreeMap<usize, Watch>, Error> {
+    let readable = |set: usize| seen.get(set).and_then(|seen| seen.files.as_ref());
+    // In the order of what they carried; one that three sets hold is watched once in each.
+    let mut wanted: Vec<(usize, &Mark)> = Vec::new();
+    let mut known = HashSet::new();
+    for shared in shared.iter().filter(|shared| shared.sets.iter().all(|&set| readable(set).is_some())) {
+        for (place, mark) in shared.places().into_iter().zip(&shared.found.marks) {
+            if known.insert(place) {
+                wanted.push((place.0, mark));
+            }
+        }
+    }
+    let shares = pair::shares(wanted.iter().map(|(_, mark)| mark.packets));
+    let mut by_set: BTreeMap<usize, Vec<Wanted>> = BTreeMap::new();
+    for ((set, mark), most) in wanted.into_iter().zip(shares) {
+        by_set.entry(set).or_default().push(Wanted { id: mark.id, client: mark.ends[0], most });
+    }
+    let files = |set: &usize| readable(*set).map_or(&[][..], Vec::as_slice);
+    for set in by_set.keys() {
+        feed.expect(files(set));
+    }
+    let mut watches = BTreeMap::new();
+    for (set, wanted) in by_set {
+        let mut watch = Watch::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
+        for input in files(&set) {
+            watch.begin_capture();
+            feed.read(&mut Source::open(input)?, &mut watch)?;
+        }
+        watches.insert(set, watch);
+    }
+    Ok(watches)
+}
