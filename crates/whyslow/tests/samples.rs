@@ -197,6 +197,12 @@ fn what_a_capture_cannot_show_is_not_concluded() {
     let cut = derived("short-snaplen");
     assert_eq!(cut["connections"][0]["directions"][1]["max_window"], Value::Null);
     assert_eq!(cut["connections"][0]["problems"][0]["slug"], "no-handshake");
+    // Nor is a rate that a full window makes taken for the path's.
+    for name in ["no-handshake", "short-snaplen"] {
+        let found = common::bulk(&derived(name)["connections"][0])["findings"].clone();
+        assert_eq!(found[0]["cause"], "sender-cap", "{name}");
+        assert!(found[0]["confidence"].as_f64().unwrap() <= 0.5, "{name}");
+    }
     let half = derived("one-direction");
     let transfer = common::bulk(&half["connections"][0]);
     assert_eq!(transfer["verdict"], "what held it back cannot be told from this capture");

@@ -69,7 +69,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
         steady: late
             .map(|(rate, _)| rate)
-            .or_else(|| steady_rate(transfer))
+            .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
             .or_else(|| rates::of_clumps(transfer, context)),
         burst: late.map(|(_, burst)| burst),
         restarts: restarts(transfer, context),
@@ -148,6 +148,11 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
 /// where their ACKs did.
 fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
     [&transfer.acked_rate, &transfer.sent_rate].into_iter().find(|spread| steady(spread)).map(|spread| spread.p50)
+}
+
+/// A full window of the receiver makes one rate too. Where the windows are unknown, a rate is the path's only if a queue stands.
+fn is_told_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+    transfer.rounds.iter().any(|round| round.window.is_some()) || rates::queues(transfer, context, rate, transfer.start)
 }
 
 fn steady(spread: &RateSpread) -> bool {
