@@ -7,7 +7,9 @@ cd "$(dirname "$0")/.."
 cargo build --release -q -p whyslow
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-both="delayed-ack spurious-retransmission random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering bufferbloat syn-loss zero-window tls"
+# Where the cause is seen.
+both="delayed-ack spurious-retransmission random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments duplication early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering no-sack bufferbloat syn-loss zero-window tail-loss tls"
+client="proxy-split"
 if [ $# -eq 0 ]; then
     for recipe in samples/recipes/*.toml; do set -- "$@" "$(basename "$recipe" .toml)"; done
 fi
@@ -16,8 +18,8 @@ for name in "$@"; do
     # Whether there is a result stands in its file.
     target/release/whyslow lab run "samples/recipes/$name.toml" --attempts 20 --out "$out" >"$out/log" 2>&1 || true
     if grep -qs '"problems":\[\],"confirmed":true' "$out/$name/$name-1/result.json"; then
-        cp "$out/$name/$name-1/server.pcap" "samples/$name-server.pcap"
-        case " $both " in *" $name "*) cp "$out/$name/$name-1/client.pcap" "samples/$name-client.pcap" ;; esac
+        case " $client " in *" $name "*) ;; *) cp "$out/$name/$name-1/server.pcap" "samples/$name-server.pcap" ;; esac
+        case " $both $client " in *" $name "*) cp "$out/$name/$name-1/client.pcap" "samples/$name-client.pcap" ;; esac
         echo "recorded $name"
     else
         failed="$failed $name"

@@ -448,6 +448,9 @@ pub struct Finding {
     /// Ids of the connections, when it spans several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
+    /// It sums up findings of these connections, and its time is theirs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// What would settle an open question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,

@@ -2,7 +2,7 @@
 
 use crate::analysis::{
     Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, Near,
-    Problem, Round, Rtt, Transfer,
+    Problem, Round, Rtt, State, Transfer,
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
@@ -63,7 +63,8 @@ pub(crate) fn connection(
         handshakes: limit::handshake(facts).unwrap_or_default() + tls,
         slow_start,
         bytes: facts.halves.iter().map(|half| half.bytes).sum(),
-        closed_by: facts.closed_by.map(|side| end_of(facts, side)),
+        closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
+        reset: facts.state == State::Reset,
         rtt: facts.min_rtt(),
         early_exit,
         first_frame: facts.first_frame,
@@ -299,11 +300,13 @@ fn problems(facts: &Facts) -> Vec<Problem> {
             problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
         }
     };
+    // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not the capture's.
+    let reported: u64 = facts.halves.iter().map(|half| half.duplicated).sum();
     add(
         "duplicate-frames",
-        doubts.duplicate_frames,
+        doubts.duplicate_frames.saturating_sub(reported),
         "packet",
-        " captured a second time (several interfaces or mirror ports): not used, and no retransmission",
+        " captured a second time (several interfaces or mirror ports), as the receiver reports no copy: not used, and no retransmission",
     );
     add("stray-segments", doubts.stray, "segment", " not used: the sequence number is far outside the window");
     add(

@@ -81,7 +81,7 @@ impl Explainer {
         let captures = self.captures.into_iter().map(|capture| capture.told(evicted)).collect();
         let (mut connections, outlines): (Vec<_>, Vec<_>) =
             self.finished.into_iter().map(|(_, connection, outline)| (connection, outline)).unzip();
-        let mut findings = rules::check_across(&outlines);
+        let mut findings = rules::check_across(&outlines, &connections);
         self.replays.predict(&mut connections);
         if !several {
             assemble::forget_files(&mut connections, &mut findings);

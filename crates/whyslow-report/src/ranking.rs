@@ -1,7 +1,7 @@
 //! What each cause cost over all connections: the one sum that a renderer needs and an analysis does not hold.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, Finding};
 use whyslow_core::units::Nanos;
 
@@ -48,6 +48,12 @@ pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
     worst.into_iter().map(|(_, connection)| connection).collect()
 }
 
+/// The causes that findings over several connections sum up, each with a connection that shares it.
+pub fn shared(analysis: &Analysis) -> HashSet<(&'static str, u64)> {
+    let shared = analysis.findings.iter().filter(|finding| finding.shared);
+    shared.flat_map(|finding| finding.connections.iter().map(|&id| (finding.cause, id))).collect()
+}
+
 /// The causes by the time that they cost, the worst first.
 pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     #[derive(Default)]
@@ -63,7 +69,8 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
             *sum.connections.entry(connection.id).or_default() += finding.seconds;
         }
     }
-    for finding in &analysis.findings {
+    // A shared finding sums up what was counted already.
+    for finding in analysis.findings.iter().filter(|finding| !finding.shared) {
         let sum = sums.entry(finding.cause).or_default();
         sum.seconds += finding.seconds;
         for &id in &finding.connections {

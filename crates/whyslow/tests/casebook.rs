@@ -14,7 +14,9 @@ use std::process::Command;
 /// Causes that come with another one, which takes more time.
 const BESIDE: &[(&str, &str)] = &[
     ("bufferbloat", "bandwidth"),
+    ("duplication", "slow-start"),
     ("host-cpu", "slow-start"),
+    ("lost-retransmission", "loss"),
     ("small-segments", "receive-window"),
     ("tls-record-buffering", "slow-start"),
 ];

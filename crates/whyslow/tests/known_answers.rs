@@ -205,7 +205,9 @@ fn a_receive_buffer_of_4096_bytes() {
 #[test]
 fn a_fifth_of_the_segments_lost_before_the_capture() {
     let mut both = Vec::new();
-    for (end, late) in [("client", 795), ("server", 800)] {
+    // 795 and 800 late segments (860 packets) fill holes. By the server's IP numbers 1,229 packets are missing; 44 times such a one
+    // was in no hole, and a silence of a timer's length followed. The rest are copies that were lost again.
+    for (end, late) in [("client", 795 + 44), ("server", 800 + 44)] {
         let Some(analysis) = known(&format!("exp2/loss_20pct/{end}.pcap")) else { return };
         let connection = main_connection(&analysis);
         let transfer = bulk(connection);

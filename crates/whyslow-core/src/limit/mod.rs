@@ -4,10 +4,12 @@
 //! stretches meet without gap or overlap, so that their shares sum to 1. Long pauses are told by what ended them; the rest
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
+mod between;
 mod phases;
 mod rates;
 mod rounds;
 
+pub use between::Between;
 pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
 pub use rounds::{Plateau, Shape};
@@ -129,6 +131,8 @@ pub struct Context {
     pub one_direction: bool,
     /// Packets may have been left out on purpose (a text capture).
     pub elided: bool,
+    /// The capture stands nearer to the receiver than to the sender.
+    pub near_receiver: bool,
 }
 
 impl Context {
@@ -141,7 +145,20 @@ impl Context {
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.doubts.one_direction,
             elided: facts.is_text,
+            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
         }
+    }
+
+    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
+    /// length is the round trip, unless something was repaired in it.
+    pub fn round_trip(&self, transfer: &TransferFacts, index: usize) -> Option<Nanos> {
+        let rounds = &transfer.rounds;
+        let round = rounds.get(index).filter(|round| round.merged == 1)?;
+        if !self.near_receiver {
+            return round.rtt;
+        }
+        let next = rounds.get(index + 1)?;
+        (round.resent == 0).then(|| next.start - round.start)
     }
 }
 
@@ -270,9 +287,14 @@ fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Cont
     if is_rate(base) && !gap.ran_dry {
         return base;
     }
+    // Sent together: a queue on the path has put them apart.
+    if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
+        return base;
+    }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
     // the wait for a retransmission that was not captured either.
-    let full = gap.before_len >= context.mss && gap.after_len >= context.mss;
+    // Unless the sender's IP numbers show that it sent nothing.
+    let full = gap.before_len >= context.mss && gap.after_len >= context.mss && gap.missing != Some(0);
     if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }

@@ -1,6 +1,7 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
 use super::Context;
+use super::between::{Between, between};
 use super::rates::{self, Burst};
 use crate::analysis::Limit;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
@@ -56,6 +57,8 @@ pub struct Shape {
     pub burst: Option<Burst>,
     /// The rate is the sender's own: nothing queues, and it waits for no ACK.
     pub paced: bool,
+    /// The one rate at which bytes passed between losses, if there is one.
+    pub between: Option<Between>,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
 }
@@ -67,14 +70,18 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     });
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
-        steady: late
-            .map(|(rate, _)| rate)
-            .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
-            .or_else(|| rates::of_clumps(transfer, context)),
         burst: late.map(|(_, burst)| burst),
         restarts: restarts(transfer, context),
         ..Shape::default()
     };
+    shape.between = between(transfer, context);
+    // Losses in a queue that is full go with the path's rate; with no queue they are a policer's.
+    let full = shape.between.filter(|between| between.queued).map(|between| between.rate);
+    shape.steady = late
+        .map(|(rate, _)| rate)
+        .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
+        .or(full)
+        .or_else(|| rates::of_clumps(transfer, context));
     let lost = first_loss(transfer);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);

@@ -13,6 +13,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         epsilon: Nanos::from_millis(rtt_ms.max(10) / 10),
         one_direction: false,
         elided: false,
+        near_receiver: false,
     }
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
     }
 }
 
-fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
+pub(crate) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
     Gap {
         start,
         end,
@@ -60,8 +61,11 @@ fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         ran_dry: false,
         with_payload: false,
         tail: false,
+        lost_copy: false,
         idle: false,
         unseen: false,
+        missing: None,
+        sent_apart: None,
         last_ack: true,
         after_len: MSS,
         frames: Default::default(),

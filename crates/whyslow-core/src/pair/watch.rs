@@ -125,14 +125,7 @@ impl Track {
         }
         recent.push_back(rec);
         if segment.flags.has(Flags::SYN) {
-            let options = &segment.options;
-            self.offers[from].get_or_insert(Offer {
-                mss: options.mss,
-                window_scale: options.window_scale,
-                sack: options.sack_permitted,
-                timestamps: options.timestamps.is_some(),
-                window: segment.window,
-            });
+            self.offers[from].get_or_insert(Offer::of(segment));
         }
         self.recs.push(rec);
     }

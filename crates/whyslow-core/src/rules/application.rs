@@ -6,11 +6,15 @@
 //!
 //! ## How it is recognised
 //! Pauses that nothing in the capture ended: no ACK, no window update, no timer. Before them the sender's buffer had run
-//! empty: everything was acknowledged, or the last segment was shorter than the MSS.
+//! empty: everything was acknowledged, or the last segment was shorter than the MSS. Away from the sender its IPv4 numbers, which
+//! Linux counts up by one for each packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
+//! the sender's timers, the confidence is lower: segments may have been lost before the capture point, and come again.
 //!
 //! ## What it is confused with
 //! - `receive-window`, `sender-cap`: the pause ends with an ACK.
+//! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture at the sender settles it.
 //! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot prove it.
+//! - `proxy-split`: the pauses have the rhythm of another connection's slow start.
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
@@ -24,7 +28,7 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::tcp::facts::Release;
+use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -32,7 +36,8 @@ pub(super) const RULE: Rule =
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::Application);
-    if !case.matters(lost, 0.15) {
+    // Pauses in the rhythm of another connection are of that.
+    if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
         return None;
     }
     let pauses = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && (gap.ran_dry || gap.idle));
@@ -44,7 +49,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
         count(number, "pause"),
     );
-    let confidence = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
+    let sure = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
+    // Next to the sender a lost segment would be in the capture.
+    let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
+    let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
+    let confidence = if doubtful { 0.55 } else { sure };
     let mut found = finding("application", lost, case.trust(confidence), summary);
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
@@ -56,5 +65,26 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes",
         None,
     );
+    if doubtful {
+        found.settle = Some(
+            "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
+                .into(),
+        );
+    }
     Some(found)
+}
+
+/// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that it sent nothing: a probe
+/// (RFC 8985 section 7.2: two round trips, and 200 ms with one segment outstanding), or the retransmission timer (Linux: a round trip
+/// and 200 ms, RFC 6298: 1 s) after so many back-offs.
+fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
+    let (Some(rtt), None) = (case.rtt(), gap.missing) else {
+        return false;
+    };
+    let (length, floor) = (gap.end - gap.start, Nanos::from_millis(200));
+    let timer = rtt + floor;
+    // Each back-off doubles: the waits add up to 1, 3, 7, … timers.
+    let waits = [1.0, 3.0, 7.0, 15.0].map(|times| timer.scale(times));
+    let probes = [rtt.scale(2.0).max(Nanos::from_millis(8)), rtt.scale(2.0) + floor];
+    waits.into_iter().chain(probes).any(|wait| length >= wait.scale(0.95) && length <= wait.scale(1.25))
 }

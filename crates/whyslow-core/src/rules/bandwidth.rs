@@ -6,11 +6,13 @@
 //!
 //! ## How it is recognised
 //! Equal amounts of bytes take equal times all along (the upper tenth of the rates is no more than 25 % above the lower),
-//! whatever the window does, and the sender's buffer was not empty.
+//! whatever the window does, and the sender's buffer was not empty. Or, where losses interrupt that (a short queue, CoDel): one rate
+//! passed between losses, always, and round trips were long when something was lost.
 //!
 //! ## What it is confused with
 //! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Both are
 //!   named then.
+//! - `policer`: one rate between losses, and no queue.
 //! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
 //!
 //! ## The fix

@@ -1,9 +1,9 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Limit, LimitShare, Near};
+use crate::analysis::{End, Frame, Limit, LimitShare, Near};
 use crate::flow::Side;
 use crate::limit::{Context, Partition, Plateau};
-use crate::tcp::facts::{Facts, HalfFacts, TransferFacts};
+use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -32,6 +32,11 @@ impl TransferCase<'_> {
         &self.facts.halves[self.sender]
     }
 
+    /// The capture stands next to the sender.
+    pub(super) fn near_sender(&self) -> bool {
+        self.facts.vantage.near == if self.sender == self.facts.client { Near::Client } else { Near::Server }
+    }
+
     /// How long it took.
     pub(super) fn duration(&self) -> Nanos {
         self.transfer.duration()
@@ -58,17 +63,9 @@ impl TransferCase<'_> {
         self.facts.rtt.p50.or(self.facts.rtt.min)
     }
 
-    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
-    /// length is the round trip.
+    /// How long the round trip of a round was.
     pub(super) fn round_trip(&self, index: usize) -> Option<Nanos> {
-        let rounds = &self.transfer.rounds;
-        let round = rounds.get(index).filter(|round| round.merged == 1)?;
-        let toward = &self.facts.vantage.toward;
-        if toward[self.sender] > toward[1 - self.sender] {
-            Some(rounds.get(index + 1)?.start - round.start)
-        } else {
-            round.rtt
-        }
+        self.context.round_trip(self.transfer, index)
     }
 
     /// Whether it was captured next to `side`.
@@ -84,7 +81,7 @@ impl TransferCase<'_> {
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         let doubts = &self.facts.doubts;
         let missing = self.transfer.unseen as f64 / self.transfer.bytes().max(1) as f64;
-        let mut trust = confidence;
+        let mut trust = clock(doubts, confidence);
         if doubts.unseen_bytes > 0 && missing > 0.01 && self.transfer.retransmitted.unseen_original == 0 {
             trust *= 0.7;
         }
@@ -117,6 +114,18 @@ pub struct ConnectionCase<'a> {
     pub transfers: [&'a [(TransferFacts, Partition)]; 2],
 }
 
+impl ConnectionCase<'_> {
+    /// As [`TransferCase::trust`], for what rests on several transfers.
+    pub(super) fn trust(&self, confidence: f64) -> f64 {
+        clock(&self.facts.doubts, confidence)
+    }
+}
+
+/// Over a step of the clock every difference of times is false, and where it stepped forward nothing shows it.
+fn clock(doubts: &Doubts, confidence: f64) -> f64 {
+    if doubts.backwards > 0 { confidence * 0.6 } else { confidence }
+}
+
 /// What remains of a connection for rules over several of them.
 #[derive(Clone, Debug)]
 pub struct Outline {
@@ -138,12 +147,14 @@ pub struct Outline {
     pub slow_start: Nanos,
     /// Payload bytes, both ways.
     pub bytes: u64,
-    /// Who ended it.
-    pub closed_by: Option<End>,
+    /// Who ended it, and in which frame.
+    pub closed_by: Option<(End, Frame)>,
+    /// It was ended by a reset, and not by FINs.
+    pub reset: bool,
     /// Round trip.
     pub rtt: Option<Nanos>,
     /// Where the first of its transfers that left slow start early did so.
     pub early_exit: Option<super::Exit>,
     /// First frame.
-    pub first_frame: crate::analysis::Frame,
+    pub first_frame: Frame,
 }

@@ -2,7 +2,7 @@
 //!
 //! ## What it is
 //! The capturing host set its clock while it captured, or several queues were noted out of order. Every time difference over
-//! such a step is false.
+//! such a step is false, so all findings of the connection are less sure.
 //!
 //! ## How it is recognised
 //! Packets whose time is before that of the packet in front of them.
@@ -30,7 +30,7 @@ fn check(facts: &Facts) -> Option<Problem> {
         slug: RULE.slug.into(),
         count: back,
         detail: format!(
-            "{} older than the one before; taken to be as late as that, and not used to measure round trips",
+            "{} older than the one before; taken to be as late as that, and not used to measure round trips; findings are less sure",
             count(back, "packet")
         ),
     })

@@ -239,6 +239,7 @@ mod tests {
             slow_start: Nanos::ZERO,
             bytes: 1,
             closed_by: None,
+            reset: false,
             rtt: None,
             early_exit: Some(exit),
             first_frame: Frame::default(),

@@ -44,7 +44,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let recovering = case.time(Limit::LossRecovery);
     let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
-    let cost = cost(case);
+    // What SACK would spare has a finding of its own, and so have copies that were lost too.
+    let others = super::no_sack::lost(case) + super::lost_retransmission::lost(case);
+    let cost = (cost(case) - others).or_zero();
     if super::policer::is_policed(case)
         || super::random_loss::is_random(case)
         || !case.matters(cost, 0.1)

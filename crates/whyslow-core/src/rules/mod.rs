@@ -12,21 +12,25 @@ mod capture_loss;
 mod case;
 mod clock_step;
 mod delayed_ack;
+mod duplication;
 mod early_slow_start_exit;
 mod ecn;
 mod elided_text;
 mod host_cpu;
 mod loss;
+mod lost_retransmission;
 mod mtu_black_hole;
 mod nagle_delayed_ack;
 mod new_connection_each_time;
 mod no_handshake;
+mod no_sack;
 mod no_window_scaling;
 mod offload;
 mod one_direction;
 mod pacing;
 mod policer;
 mod protocol_window;
+mod proxy_split;
 mod random_loss;
 mod receive_window;
 mod reordering;
@@ -37,6 +41,7 @@ mod scene;
 mod sender_cap;
 mod server_think;
 mod shaper;
+mod shared;
 mod short_snaplen;
 mod slow_start;
 mod small_segments;
@@ -51,7 +56,7 @@ mod zero_window;
 pub use case::{ConnectionCase, Outline, TransferCase};
 pub use early_slow_start_exit::{Exit, exit_of};
 
-use crate::analysis::{Finding, HEALTHY, Limit, Problem, UNTOLD};
+use crate::analysis::{Connection, Finding, HEALTHY, Limit, Problem, UNTOLD};
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 use std::sync::LazyLock;
@@ -88,21 +93,25 @@ const RULES: &[Rule] = &[
     capture_loss::RULE,
     clock_step::RULE,
     delayed_ack::RULE,
+    duplication::RULE,
     early_slow_start_exit::RULE,
     ecn::RULE,
     elided_text::RULE,
     host_cpu::RULE,
     loss::RULE,
+    lost_retransmission::RULE,
     mtu_black_hole::RULE,
     nagle_delayed_ack::RULE,
     new_connection_each_time::RULE,
     no_handshake::RULE,
+    no_sack::RULE,
     no_window_scaling::RULE,
     offload::RULE,
     one_direction::RULE,
     pacing::RULE,
     policer::RULE,
     protocol_window::RULE,
+    proxy_split::RULE,
     random_loss::RULE,
     receive_window::RULE,
     reordering::RULE,
@@ -138,12 +147,17 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
     }))
 }
 
-/// What several connections lost together; most seconds first.
-pub fn check_across(outlines: &[Outline]) -> Vec<Finding> {
-    sorted(RULES.iter().flat_map(|rule| match rule.check {
-        Check::Across(check) | Check::TransferAndAcross(_, check) => check(outlines),
-        _ => Vec::new(),
-    }))
+/// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first.
+pub fn check_across(outlines: &[Outline], connections: &[Connection]) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES
+        .iter()
+        .flat_map(|rule| match rule.check {
+            Check::Across(check) | Check::TransferAndAcross(_, check) => check(outlines),
+            _ => Vec::new(),
+        })
+        .collect();
+    found.extend(shared::check(connections, &found));
+    sorted(found.into_iter())
 }
 
 /// What the capture of a connection cannot show.

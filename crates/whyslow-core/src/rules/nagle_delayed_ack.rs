@@ -56,7 +56,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         count(waits.len() as u64, "small segment"),
         time(median),
     );
-    let mut found = finding("nagle-delayed-ack", lost, confidence, summary);
+    let mut found = finding("nagle-delayed-ack", lost, case.trust(confidence), summary);
     found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));
     found.evidence.push(evidence("typical wait", median.as_millis_f64(), "ms", &[]));
     found.fix = fix(

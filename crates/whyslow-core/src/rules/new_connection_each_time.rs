@@ -23,7 +23,7 @@
 
 use super::say::{count, evidence, fix, time};
 use super::{Check, Outline, Rule};
-use crate::analysis::{Actor, End, Finding};
+use crate::analysis::{Actor, End, Finding, Frame};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -65,12 +65,18 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
         return None;
     }
     let first = series[0];
-    let closer = |end: End| series.iter().filter(|outline| outline.closed_by == Some(end)).count();
-    let (client, server) = (closer(End::Client), closer(End::Server));
+    let closings = |end: End| -> Vec<Frame> {
+        let by = |outline: &&Outline| outline.closed_by.filter(|(by, _)| *by == end).map(|(_, frame)| frame);
+        series.iter().filter_map(by).collect()
+    };
+    let (by_client, by_server) = (closings(End::Client), closings(End::Server));
+    let (client, server) = (by_client.len(), by_server.len());
+    let what = if series.iter().filter(|outline| outline.reset).count() * 2 > series.len() { "RST" } else { "FIN" };
     let who = match (client, server) {
-        (0, 0) => "nobody was seen to close them",
-        (client, server) if client >= server => "the client closed them",
-        _ => "the server closed them",
+        (0, 0) => "nobody was seen to close them".to_owned(),
+        (client, 0) => format!("the client sent {what} first in {}", number_of(client, series.len())),
+        (0, server) => format!("the server sent {what} first in {}", number_of(server, series.len())),
+        (client, server) => format!("{what} came first from the client in {client}, from the server in {server}"),
     };
     let name = first.name.clone().unwrap_or_else(|| format!("{}:{}", first.server.0, first.server.1));
     let summary = format!(
@@ -82,8 +88,9 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
     let mut found = super::say::finding("new-connection-each-time", lost, 0.85, summary);
     let frames: Vec<_> = series.iter().take(6).map(|outline| outline.first_frame).collect();
     found.evidence.push(evidence("connections one after the other", series.len() as f64, "connections", &frames));
-    found.evidence.push(evidence("closed by the client", client as f64, "connections", &[]));
-    found.evidence.push(evidence("closed by the server", server as f64, "connections", &[]));
+    let first = |frames: &[Frame]| frames.iter().copied().take(6).collect::<Vec<_>>();
+    found.evidence.push(evidence("closed by the client", client as f64, "connections", &first(&by_client)));
+    found.evidence.push(evidence("closed by the server", server as f64, "connections", &first(&by_server)));
     found.fix = fix(
         Actor::Application,
         if client >= server {
@@ -95,4 +102,8 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
     );
     found.connections = series.iter().map(|outline| outline.id).collect();
     Some(found)
+}
+
+fn number_of(some: usize, all: usize) -> String {
+    if some == all { "all of them".to_owned() } else { format!("{some} of them") }
 }

@@ -72,7 +72,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     if transfer.losses.len() < LEAST || doubtful {
         return None;
     }
-    let mut losses = transfer.losses.clone();
+    let mut losses: Vec<(Nanos, u64)> = transfer.losses.iter().map(|loss| (loss.time, loss.seq)).collect();
     losses.sort_unstable();
     // What is lost within a round trip is one event: TCP takes it as one, and so does a full queue.
     let mut events = losses.clone();
@@ -105,7 +105,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         && found.distances >= VARIED_DISTANCES
         && found.flights >= VARIED_FLIGHTS
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
-        && !super::policer::fits_a_bucket(case);
+        && case.partition.shape.between.is_none();
     is_random.then_some(found)
 }
 
@@ -176,6 +176,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{MSS, Scene, ms};
+    use crate::tcp::facts::Loss;
 
     /// Rounds of 5 to 27 segments; a segment of each of these is lost.
     fn lossy(rounds: &[usize], flight: impl Fn(usize) -> u64) -> Scene {
@@ -185,7 +186,8 @@ mod tests {
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if rounds.contains(&index) {
                 round.resent = 1;
-                scene.transfer.losses.push((round.start, seq + 2 * MSS));
+                let (time, seq) = (round.start, seq + 2 * MSS);
+                scene.transfer.losses.push(Loss { time, until: time, seq, bytes: MSS, sent: seq, unseen: false });
             }
             seq += round.bytes;
         }

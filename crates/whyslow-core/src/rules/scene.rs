@@ -24,26 +24,7 @@ pub(super) fn ms(milliseconds: i64) -> Nanos {
 
 /// A pause within a transfer.
 pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
-    Gap {
-        start,
-        end,
-        release,
-        zero_window: false,
-        recovering: false,
-        ack_late: Nanos::ZERO,
-        in_flight: MSS,
-        room: Some(100_000),
-        before_len: MSS,
-        ran_dry: false,
-        with_payload: false,
-        tail: false,
-        idle: false,
-        unseen: false,
-        last_ack: false,
-        after_len: MSS,
-        frames: Default::default(),
-        ack_frame: None,
-    }
+    Gap { last_ack: false, ..limit::tests::gap(start, end, release) }
 }
 
 impl Scene {
@@ -94,6 +75,8 @@ impl Scene {
             last: transfer.end,
             first_frame: Frame { file: None, number: 1 },
             handshake: HandshakeFacts { offers: [Some(offer); 2], ..HandshakeFacts::default() },
+            origins: [None; 2],
+            ttl: [(None, None); 2],
             state: State::Open,
             closed_by: None,
             closing: [None; 2],

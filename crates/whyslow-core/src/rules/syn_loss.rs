@@ -48,7 +48,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
     };
     let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
-    let mut found = finding("syn-loss", lost, 0.9, format!("{what}: {ended} {}", time(done - syn)));
+    let mut found = finding("syn-loss", lost, case.trust(0.9), format!("{what}: {ended} {}", time(done - syn)));
     let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
     found.evidence.push(evidence("SYNs sent again", again as f64, "SYNs", &frames));
     found.evidence.push(evidence("SYN-ACKs sent again", answers as f64, "SYN-ACKs", &[]));

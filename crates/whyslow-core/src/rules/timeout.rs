@@ -7,7 +7,9 @@
 //!
 //! ## How it is recognised
 //! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole in the capture). A
-//! probe of the tail after about two round trips counts in too (RFC 8985 section 7).
+//! probe of the tail after about two round trips counts in too (RFC 8985 section 7). Away from the sender, where the first copies may
+//! never have been seen: numbers that the sender gave to packets meanwhile (IPv4 identification, which Linux counts up by one for each
+//! packet of a connection) are missing; or a window of one segment follows, which only the timer leaves.
 //!
 //! ## What it is confused with
 //! - `application`: nothing was outstanding, and new bytes end the silence.
@@ -23,17 +25,22 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::tcp::facts::Release;
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    // A lost tail, and a path that does not pass large segments, have findings of their own.
-    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case)).or_zero();
+    // A lost tail, a lost copy, and a path that does not pass large segments have findings of their own.
+    let copies = super::lost_retransmission::lost(case) > Nanos::ZERO;
+    let of_copies = if copies { super::lost_retransmission::waited_for_timer(case) } else { Nanos::ZERO };
+    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case) - of_copies).or_zero();
     if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
         return None;
     }
-    let tails = |start| case.transfer.gaps.iter().any(|gap| gap.start == start && gap.tail);
+    let tails =
+        |start| case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_copy)));
     let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
     let longest = waits.max_by_key(|span| span.length())?;
@@ -49,6 +56,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence("waits for the timer", number as f64, "waits", &[]));
     found.evidence.push(evidence("longest wait", length.as_millis_f64(), "ms", &frames));
+    let numbers = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && !gap.tail);
+    let missing: u32 = numbers.filter_map(|gap| gap.missing).fold(0, u32::saturating_add);
+    if missing > 0 {
+        let figure = "packets of the sender that never came here, by its IP numbers";
+        found.evidence.push(evidence(figure, f64::from(missing), "packets", &[]));
+        found.settle = Some(super::tail_loss::UNSEEN.into());
+    }
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     }

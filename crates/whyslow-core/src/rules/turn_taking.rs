@@ -53,7 +53,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(lost),
         time(whole),
     );
-    let mut found = finding("turn-taking", lost, if share >= 0.5 { 0.9 } else { 0.7 }, summary);
+    let mut found = finding("turn-taking", lost, case.trust(if share >= 0.5 { 0.9 } else { 0.7 }), summary);
     let frames = [turns.first()?.frames.0, turns.last()?.frames.1];
     found.evidence.push(evidence("turns", number as f64, "turns", &frames));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));

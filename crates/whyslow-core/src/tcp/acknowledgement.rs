@@ -1,8 +1,9 @@
 //! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
 
-use super::half::{Ack, Half, Recovery, Sent, View};
+use super::half::{Half, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
+use super::sent::{Ack, Recovery, Sent};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
@@ -79,6 +80,7 @@ impl Half {
             transfer.facts().unseen += ack - first;
         }
         if unseen > 0 {
+            self.numbers.excuse();
             self.unseen_bytes += unseen;
             self.unseen_stretches += stretches;
             self.first_unseen.get_or_insert(seg.frame);
@@ -128,7 +130,7 @@ impl Half {
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
-            let (delay, known) = self.acknowledge(ack);
+            let (delay, known) = self.acknowledge(ack, at);
             delivered -= known.min(delivered);
             if let Some(delay) = delay {
                 let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
@@ -176,7 +178,7 @@ impl Half {
 
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
-    fn acknowledge(&mut self, ack: &Ack) -> (Option<Nanos>, u64) {
+    fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let before = std::mem::replace(&mut self.una, ack.ack);
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
@@ -194,6 +196,11 @@ impl Half {
         let recovering = self.recovery != Recovery::None;
         match self.recovery {
             Recovery::Fast(recover) | Recovery::Timeout(recover) if ack.ack >= recover => {
+                if let (Recovery::Fast(_), Some(transfer)) = (self.recovery, &mut self.transfer) {
+                    let recoveries = &mut transfer.facts().recoveries;
+                    recoveries.0 += 1;
+                    recoveries.1 += (at - self.recovery_start).or_zero();
+                }
                 self.recovery = Recovery::None;
             }
             _ => {}

@@ -8,6 +8,7 @@ use super::content;
 use crate::analysis::{Frame, Near, Retransmitted, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
+use crate::wire::{Flags, Segment};
 use std::net::IpAddr;
 
 /// One connection.
@@ -33,6 +34,8 @@ pub struct Facts {
     pub state: State,
     /// Who sent FIN or RST first.
     pub closed_by: Option<Side>,
+    /// Time to live of each side's SYN, and of its first payload.
+    pub ttl: [(Option<u8>, Option<u8>); 2],
     /// When each side sent its first FIN or RST, and in which frame.
     pub closing: [Option<(Nanos, Frame)>; 2],
     /// Where the capture stands.
@@ -112,6 +115,22 @@ pub struct Offer {
     pub window: u16,
     /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
     pub ecn: u8,
+}
+
+impl Offer {
+    /// What this SYN offers.
+    pub fn of(syn: &Segment<'_>) -> Self {
+        let options = &syn.options;
+        let flags = [Flags::ECE, Flags::CWR, Flags::AE].into_iter().enumerate();
+        Self {
+            mss: options.mss,
+            window_scale: options.window_scale,
+            sack: options.sack_permitted,
+            timestamps: options.timestamps.is_some(),
+            window: syn.window,
+            ecn: flags.map(|(bit, flag)| u8::from(syn.flags.has(flag)) << bit).sum(),
+        }
+    }
 }
 
 /// Where the capture stands.
@@ -253,8 +272,13 @@ pub struct TransferFacts {
     pub resent_bytes: u64,
     /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that closed by itself.
     pub needless_fast: u64,
-    /// When the first copies of what had to be sent again passed, and their place in the sequence space: the first ones.
-    pub losses: Vec<(Nanos, u64)>,
+    /// What had to be sent again: the first ones, in the order in which they were.
+    pub losses: Vec<Loss>,
+    /// Fast recoveries (RFC 6582) that came to their end, and how long they took together.
+    pub recoveries: (u64, Nanos),
+    /// Copies that answered duplicate ACKs and had to be sent once more: how many, what the waits for the next copies took, and the
+    /// first frames of these.
+    pub lost_copies: (u64, Nanos, Vec<Frame>),
     /// Segments as large as any that the timer sent again while none that large had ever been acknowledged.
     pub stuck_large: u64,
     /// Payload of the largest segment among those, bytes.
@@ -309,6 +333,23 @@ impl TransferFacts {
     pub fn duration(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
+}
+
+/// A segment, or a copy of one, that had to be sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// When it passed; where it never came, the segment before it.
+    pub time: Nanos,
+    /// The same; where it never came, when the segment behind it passed.
+    pub until: Nanos,
+    /// Its place in the sequence space.
+    pub seq: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Payload bytes that had passed before it, copies included.
+    pub sent: u64,
+    /// It never came to the capture point.
+    pub unseen: bool,
 }
 
 /// One packet-timed round (or several, merged).
@@ -412,10 +453,17 @@ pub struct Gap {
     pub with_payload: bool,
     /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
     pub tail: bool,
+    /// What ended it had been sent again before, for duplicate ACKs.
+    pub lost_copy: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
     /// Bytes between the two sends are not in the capture: the pause may be none.
     pub unseen: bool,
+    /// Packets that the sender sent between the two and that never came to the capture point, by its IP numbers, beside those that
+    /// a hole in the sequence space shows; none where they do not tell.
+    pub missing: Option<u32>,
+    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none without them.
+    pub sent_apart: Option<Nanos>,
     /// The ACK that ended it left nothing outstanding.
     pub last_ack: bool,
     /// Payload length of the segment that ended it.

@@ -6,11 +6,13 @@
 //! the same moment.
 
 use super::facts::{Gap, HalfFacts, Release};
+use super::marks::{Numbers, Ticks};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
+use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
@@ -41,70 +43,6 @@ pub(crate) struct View {
     pub rtt: Option<Nanos>,
 }
 
-/// A segment that was sent and is not acknowledged yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
-    pub start: u64,
-    pub end: u64,
-    /// When it was sent last.
-    pub time: Nanos,
-    pub tsval: Option<u32>,
-    pub resent: bool,
-    /// See [`Seg::moved`].
-    pub moved: bool,
-}
-
-/// A stretch that was skipped by the sender's later segments, as seen at the capture point.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hole {
-    pub start: u64,
-    pub end: u64,
-    /// When the segment after it was seen, and that segment's marks of age.
-    pub time: Nanos,
-    pub tsval: Option<u32>,
-    pub ip_id: Option<u16>,
-}
-
-/// An ACK that the sender may not have yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
-    pub(super) seg: Seg,
-    pub(super) ack: u64,
-    pub(super) window: Option<u64>,
-}
-
-/// What the applied ACKs since the last send have done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SinceSend {
-    /// When the last of them that could release data reached the sender.
-    pub(super) at: Option<Nanos>,
-    pub(super) frame: Option<Frame>,
-    /// It acknowledged new data.
-    pub(super) new: bool,
-    /// It opened the window only.
-    pub(super) update: bool,
-    /// It carried payload.
-    pub(super) payload: bool,
-    /// One of them did.
-    pub(super) any_payload: bool,
-    pub(super) late: Nanos,
-    /// It left nothing outstanding.
-    pub(super) emptied: bool,
-    /// Least room to the right edge before any of them, and right after the last send.
-    pub(super) least_room: Option<u64>,
-    pub(super) zero_window: bool,
-}
-
-/// Loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recovery {
-    None,
-    /// After duplicate ACKs, until this is acknowledged.
-    Fast(u64),
-    /// After the timer, until this is acknowledged.
-    Timeout(u64),
-}
-
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Half {
@@ -119,6 +57,8 @@ pub(crate) struct Half {
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
+    /// Payload bytes that passed, copies included.
+    pub(super) passed: u64,
     pub(super) una: u64,
     pub(super) edge: Option<u64>,
     pub(super) window: Option<u64>,
@@ -127,7 +67,10 @@ pub(crate) struct Half {
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
     pub(super) resends: VecDeque<super::retransmission::Resend>,
+    /// Up to when waits for copies of lost copies are counted.
+    pub(super) copy_awaited: Nanos,
     pub(super) recovery: Recovery,
+    pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) pending: VecDeque<Ack>,
     pub(super) newest_ack: u64,
@@ -147,8 +90,12 @@ pub(crate) struct Half {
     /// How long ACKs took to reach the sender lately, where TSecr tells.
     pub(super) toward_sender_now: Nanos,
     pub(super) fin_sent: Option<u64>,
+    pub(super) fin_time: Nanos,
     pub fin_acked: bool,
 
+    pub(super) numbers: Numbers,
+    pub(super) ticks: Ticks,
+    pub(super) last_tsval: Option<u32>,
     pub(super) transfer: Option<Recorder>,
     pub(super) round_mark: u64,
     pub(super) round_top: u64,
@@ -186,6 +133,7 @@ impl Default for Half {
             largest_len: 0,
             facts: HalfFacts::default(),
             sent_max: 0,
+            passed: 0,
             una: 0,
             edge: None,
             window: None,
@@ -194,7 +142,9 @@ impl Default for Half {
             sacked: Ranges::default(),
             resent: Ranges::default(),
             resends: VecDeque::new(),
+            copy_awaited: Nanos::ZERO,
             recovery: Recovery::None,
+            recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
             pending: VecDeque::new(),
             newest_ack: 0,
@@ -210,7 +160,11 @@ impl Default for Half {
             round_trips: Quantiles::default(),
             toward_sender_now: Nanos::ZERO,
             fin_sent: None,
+            fin_time: Nanos::ZERO,
             fin_acked: false,
+            numbers: Numbers::default(),
+            ticks: Ticks::default(),
+            last_tsval: None,
             transfer: None,
             round_mark: 0,
             round_top: 0,
@@ -304,6 +258,7 @@ impl Half {
         }
         let start = start + u64::from(seg.flags.has(Flags::SYN));
         self.apply(Some(seg), view);
+        self.note_marks(seg, start);
         if seg.len == 0 {
             self.on_empty(seg, start);
             return false;
@@ -311,7 +266,7 @@ impl Half {
         let end = start + u64::from(seg.len);
         self.largest_len = self.largest_len.max(u64::from(seg.len));
         if seg.flags.has(Flags::FIN) {
-            self.fin_sent = Some(end);
+            (self.fin_sent, self.fin_time) = (Some(end), seg.time);
         }
         let new = end > self.sent_max;
         if new {
@@ -322,12 +277,16 @@ impl Half {
         if seg.flags.has(Flags::FIN) {
             self.sent_max = self.sent_max.max(end + 1);
         }
+        self.passed += u64::from(seg.len);
         new
     }
 
     fn on_empty(&mut self, seg: &Seg, start: u64) {
         if seg.flags.has(Flags::FIN) {
-            self.fin_sent = Some(start);
+            if self.fin_sent == Some(start) {
+                self.on_fin_again(seg, start);
+            }
+            (self.fin_sent, self.fin_time) = (Some(start), seg.time);
             self.sent_max = self.sent_max.max(start + 1);
         } else if start + 1 == self.sent_max && start < self.una && seg.flags.has(Flags::ACK) {
             if self.window == Some(0) {
@@ -342,8 +301,15 @@ impl Half {
         self.begin_or_go_on(seg, start, view);
         if start > self.sent_max {
             if self.holes.len() < 4096 {
-                let hole =
-                    Hole { start: self.sent_max, end: start, time: seg.time, tsval: tsval(seg), ip_id: seg.ip_id };
+                let hole = Hole {
+                    start: self.sent_max,
+                    end: start,
+                    time: seg.time,
+                    tsval: tsval(seg),
+                    ip_id: seg.ip_id,
+                    before: self.last_send.map_or(seg.time, |(time, _)| time),
+                    passed: self.passed,
+                };
                 self.holes.push(hole);
             }
             if let Some(transfer) = &mut self.transfer {
@@ -353,9 +319,18 @@ impl Half {
             // Old bytes with new ones behind them: a retransmission that took more along.
             self.resent.insert(start, self.sent_max);
         }
-        self.end_gap(seg, start > self.sent_max, None, view);
+        let again = self.resent_unseen(seg, start, view);
+        self.end_gap(seg, start > self.sent_max, again, view);
         self.sent_max = end;
-        let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: false, moved: seg.moved };
+        let sent = Sent {
+            start,
+            end,
+            time: seg.time,
+            tsval: tsval(seg),
+            resent: false,
+            moved: seg.moved,
+            passed: self.passed,
+        };
         self.outstanding.push_back(sent);
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();
@@ -518,8 +493,12 @@ impl Half {
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
             tail: again.is_some_and(|again| again.tail),
+            lost_copy: again.is_some_and(|again| again.lost_copy),
             idle: is_idle,
             unseen,
+            // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.
+            missing: self.missing().filter(|&packets| packets > 0 || !unseen),
+            sent_apart: self.sent_apart(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
             frames: (last_frame, seg.frame),
@@ -531,6 +510,8 @@ impl Half {
     }
 
     fn sent_now(&mut self, seg: &Seg) {
+        self.numbers.forget();
+        self.last_tsval = tsval(seg);
         self.last_send = Some((seg.time, seg.frame));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();

@@ -7,11 +7,13 @@ mod acknowledgement;
 pub mod content;
 pub mod facts;
 mod half;
+mod marks;
 mod ranges;
 mod recorder;
 mod retransmission;
 mod rtt;
 mod segment;
+mod sent;
 mod vantage;
 
 use crate::analysis::{Frame, State};
@@ -30,6 +32,8 @@ mod tests;
 
 /// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
 const HELD: usize = 128;
+/// No retransmission timer is shorter (Linux: 200 ms).
+const COPIED_WITHIN: Nanos = Nanos::from_millis(190);
 /// Recent packets of a side compared with a new one, to find frames captured twice.
 const RECENT: usize = 16;
 
@@ -54,6 +58,7 @@ pub struct Connection {
     reset: bool,
     first_payload: Option<Side>,
     seen: [bool; 2],
+    ttl: [(Option<u8>, Option<u8>); 2],
     doubts: Doubts,
 }
 
@@ -79,6 +84,7 @@ impl Connection {
             reset: false,
             first_payload: None,
             seen: [false; 2],
+            ttl: [(None, None); 2],
             doubts: Doubts::default(),
         }
     }
@@ -103,6 +109,11 @@ impl Connection {
         self.seen[from] = true;
         self.doubts.malformed_options += u64::from(segment.options.malformed);
         self.note_origins(&seg);
+        if seg.flags.has(Flags::SYN) {
+            self.ttl[from].0.get_or_insert(seg.ttl);
+        } else if seg.len > 0 {
+            self.ttl[from].1.get_or_insert(seg.ttl);
+        }
         self.note_handshake(segment, &seg);
         self.note_close(&seg);
         if seg.len > 0 {
@@ -122,7 +133,9 @@ impl Connection {
 
     fn is_captured_twice(&mut self, seg: &Seg) -> bool {
         let recent = &mut self.recent[seg.from];
-        if recent.iter().any(|other| seg.is_same_packet(other)) {
+        // As late as a timer, it is the sender's copy after all: some number copies as the first ones.
+        let soon = |other: &Seg| seg.time - other.time < COPIED_WITHIN;
+        if recent.iter().any(|other| seg.is_same_packet(other) && soon(other)) {
             return true;
         }
         if recent.len() == RECENT {
@@ -162,18 +175,7 @@ impl Connection {
             handshake.unreadable[seg.from] = true;
         } else {
             let options = &segment.options;
-            handshake.offers[seg.from] = Some(Offer {
-                mss: options.mss,
-                window_scale: options.window_scale,
-                sack: options.sack_permitted,
-                timestamps: options.timestamps.is_some(),
-                window: seg.window,
-                ecn: [Flags::ECE, Flags::CWR, Flags::AE]
-                    .into_iter()
-                    .enumerate()
-                    .map(|(bit, flag)| u8::from(seg.flags.has(flag)) << bit)
-                    .sum(),
-            });
+            handshake.offers[seg.from] = Some(Offer::of(segment));
             self.doubts.scale_over_14 += u64::from(options.window_scale.is_some_and(|shift| shift > 14));
         }
         if seg.ack.is_some() {
@@ -336,6 +338,7 @@ impl Connection {
             state: self.state(client),
             closed_by: self.closed_by(),
             closing: self.closing,
+            ttl: self.ttl,
             handshake: self.handshake,
             vantage,
             rtt,

@@ -100,12 +100,17 @@ impl Recorder {
     /// A segment of `bytes` sent again.
     pub fn resent(&mut self, time: Nanos, frame: Frame, bytes: u64, bin: u64) {
         self.sent_rate.add(bytes, time, bin);
-        self.round.resent += 1;
         self.facts.segments += 1;
+        self.resent_unseen(frame);
+        self.touch(time, frame);
+    }
+
+    /// What [`sent`](Self::sent) is told of as new was sent again, its first copy not captured.
+    pub fn resent_unseen(&mut self, frame: Frame) {
+        self.round.resent += 1;
         if self.facts.resent_frames.len() < MOST_RESENT_FRAMES {
             self.facts.resent_frames.push(frame);
         }
-        self.touch(time, frame);
     }
 
     fn touch(&mut self, time: Nanos, frame: Frame) {

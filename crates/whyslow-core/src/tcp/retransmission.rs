@@ -6,9 +6,11 @@
 //! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
 //! with the highest segment (tail loss probe).
 
-use super::half::{Half, Hole, Recovery, Sent, View, tsval};
+use super::facts::Loss;
+use super::half::{Half, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
+use super::sent::{Hole, Recovery, Sent};
 use crate::analysis::Retransmitted;
 use crate::units::Nanos;
 
@@ -17,8 +19,14 @@ const MOST_RESENDS: usize = 2048;
 /// RFC 5681: that many duplicate ACKs mean loss.
 const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// Newest retransmissions among which the copy before is looked for.
+const RECENT_RESENDS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MOST_SMALL: u64 = 1_000;
+/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
+const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+/// First frames remembered of copies of lost copies.
+const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
 const MOST_LOSSES: usize = 512;
 
@@ -37,6 +45,8 @@ pub(super) struct SentAgain {
     pub timer: bool,
     /// It ends what was sent: a probe, or the timer with nothing else outstanding.
     pub tail: bool,
+    /// It had been sent again before, for duplicate ACKs.
+    pub lost_copy: bool,
 }
 
 /// A segment that was sent again.
@@ -44,6 +54,9 @@ pub(super) struct SentAgain {
 pub(super) struct Resend {
     start: u64,
     end: u64,
+    time: Nanos,
+    /// Payload bytes that had passed before it.
+    passed: u64,
     kind: Kind,
     tsval: Option<u32>,
     /// The TSval of the copy before it, if that was captured.
@@ -96,12 +109,19 @@ impl Half {
             return None;
         }
         let kind = self.kind_of(seg, start, end, view);
-        let (mut original, mut first_sent) = (None, hole.map(|hole| hole.time));
+        // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
+        // wire, each sent again by itself.
+        let mut recent = self.resends.iter().rev().take(RECENT_RESENDS);
+        let earlier = recent.find(|r| r.start < end && r.end > start).copied();
+        let (mut original, mut last_copy) = (None, hole.map(|hole| (hole.before, hole.time, hole.passed)));
+        last_copy = last_copy.or(earlier.map(|copy| (copy.time, copy.time, copy.passed)));
+        let passes = end - start <= self.largest_acked.max(MOST_SMALL);
+        let lost_copy =
+            earlier.filter(|copy| copy.kind == Kind::Fast && !copy.spurious && passes).map(|copy| copy.time);
         for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
-            first_sent = first_sent.or(Some(sent.time).filter(|_| !sent.resent));
+            last_copy = last_copy.or(Some((sent.time, sent.time, sent.passed)));
             sent.resent = true;
-            sent.time = seg.time;
         }
         if hole.is_some() {
             self.remember(seg, start, end);
@@ -109,7 +129,10 @@ impl Half {
         let needless = hole.is_none() && end <= self.una;
         match self.recovery {
             _ if needless => {}
-            Recovery::None if kind == Kind::Fast => self.recovery = Recovery::Fast(self.sent_max),
+            Recovery::None if kind == Kind::Fast => {
+                self.recovery = Recovery::Fast(self.sent_max);
+                self.recovery_start = seg.time;
+            }
             _ if kind == Kind::Timeout => self.recovery = Recovery::Timeout(self.sent_max),
             _ => {}
         }
@@ -117,8 +140,17 @@ impl Half {
         let stuck = !needless && kind == Kind::Timeout && end - start > self.largest_acked.max(MOST_SMALL);
         if let Some(transfer) = self.transfer.as_mut().filter(|_| !needless) {
             let facts = transfer.facts();
-            if let Some(time) = first_sent.filter(|_| facts.losses.len() < MOST_LOSSES) {
-                facts.losses.push((time, start));
+            if let Some((time, until, sent)) = last_copy.filter(|_| facts.losses.len() < MOST_LOSSES) {
+                facts.losses.push(Loss { time, until, seq: start, bytes: end - start, sent, unseen: hole.is_some() });
+            }
+            if let Some(copied) = lost_copy {
+                facts.lost_copies.0 += 1;
+                // Several may be waited for at a time.
+                facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
+                self.copy_awaited = self.copy_awaited.max(seg.time);
+                if facts.lost_copies.2.len() < MOST_COPIES {
+                    facts.lost_copies.2.push(seg.frame);
+                }
             }
             if stuck {
                 facts.stuck_large += 1;
@@ -126,13 +158,12 @@ impl Half {
             }
         }
         self.count(kind, end - start, hole.is_some(), needless);
-        if self.resends.len() == MOST_RESENDS {
-            self.resends.pop_front();
-        }
         let unseen = hole.is_some();
         let resend = Resend {
             start,
             end,
+            time: seg.time,
+            passed: self.passed,
             kind,
             tsval: tsval(seg),
             original,
@@ -141,9 +172,67 @@ impl Half {
             stuck,
             reported: false,
         };
-        self.resends.push_back(resend);
+        self.keep(resend);
         let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
-        Some(SentAgain { timer: kind != Kind::Fast, tail })
+        Some(SentAgain { timer: kind != Kind::Fast, tail, lost_copy: lost_copy.is_some() })
+    }
+
+    /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
+    /// sent packets meanwhile, by its IP numbers, that are in no hole.
+    pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
+        let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
+        let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
+        let closed = self.since.zero_window && self.since.least_room.is_some_and(|room| self.stops(room));
+        let missing = self.missing()?;
+        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
+        if missing == 0 || prompted || closed || together || quiet < PROBE_FLOOR {
+            return None;
+        }
+        // A probe waits for two round trips as they are now, with what queues add.
+        let rtt = self.round_trips.at(0.5).max(view.rtt)?;
+        // What else the host sends in so short a time is told from its probes only where it sends nothing else.
+        let short = quiet < RTO_FLOOR.scale(0.95) && !self.numbers.are_exclusive();
+        if short || quiet < rtt.scale(2.0) {
+            return None;
+        }
+        // One: the probe sends the highest segment again, or the timer the only one.
+        let tail = missing == 1;
+        let kind =
+            if tail && self.is_probe(start, quiet, self.smoothed.rto()) { Kind::TailProbe } else { Kind::Timeout };
+        self.count(kind, u64::from(seg.len), true, false);
+        if let Some(transfer) = &mut self.transfer {
+            transfer.resent_unseen(seg.frame);
+        }
+        Some(SentAgain { timer: true, tail, lost_copy: false })
+    }
+
+    /// A FIN without payload, sent again. It takes a number of the sequence space, and no byte.
+    pub(super) fn on_fin_again(&mut self, seg: &Seg, start: u64) {
+        let needless = self.una > start;
+        let probe = self.is_probe(start, seg.time - self.fin_time, self.smoothed.rto());
+        let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
+        let kinds = &mut self.facts.retransmitted;
+        *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+        self.keep(Resend {
+            start,
+            end: start + 1,
+            time: seg.time,
+            passed: self.passed,
+            kind,
+            tsval: tsval(seg),
+            original: None,
+            unseen: false,
+            spurious: needless,
+            stuck: false,
+            reported: false,
+        });
+    }
+
+    fn keep(&mut self, resend: Resend) {
+        if self.resends.len() == MOST_RESENDS {
+            self.resends.pop_front();
+        }
+        self.resends.push_back(resend);
     }
 
     /// The first copy of what was sent again, overtaken by the second: it is older than that one, which came in its place.
@@ -267,7 +356,15 @@ impl Half {
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
         if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            let sent = Sent { start, end, time: seg.time, tsval: tsval(seg), resent: true, moved: seg.moved };
+            let sent = Sent {
+                start,
+                end,
+                time: seg.time,
+                tsval: tsval(seg),
+                resent: true,
+                moved: seg.moved,
+                passed: self.passed,
+            };
             self.outstanding.insert(index, sent);
         }
     }

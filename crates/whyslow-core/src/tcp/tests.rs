@@ -7,6 +7,9 @@ use super::*;
 use crate::analysis::Near;
 use crate::wire::{Options, SackBlocks};
 
+mod copies;
+mod marks;
+
 const MSS: u32 = 1000;
 
 /// One segment of a made-up capture.

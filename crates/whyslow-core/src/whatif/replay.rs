@@ -208,10 +208,12 @@ fn losses(transfer: &TransferFacts) -> Vec<u64> {
     let mut places: Vec<u64> = transfer
         .losses
         .iter()
-        .filter(|&&(time, seq)| !timed(time, seq))
-        .map(|&(_, seq)| seq.saturating_sub(transfer.seq.0))
+        .filter(|loss| !timed(loss.until, loss.seq))
+        .map(|loss| loss.seq.saturating_sub(transfer.seq.0))
         .collect();
     places.sort_unstable();
+    // A copy that was lost too has the place of the first one.
+    places.dedup();
     places
 }
 
@@ -252,7 +254,7 @@ fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, 
 
 /// Index of the first round of which something was lost.
 fn first_loss(transfer: &TransferFacts) -> usize {
-    let Some(place) = transfer.losses.iter().map(|loss| loss.1).min() else { return transfer.rounds.len() };
+    let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
     let mut sent = transfer.seq.0;
     let holds = |bytes: u64| {
         sent += bytes;

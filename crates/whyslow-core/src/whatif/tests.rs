@@ -6,7 +6,7 @@ use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
 use crate::limit::partition;
 use crate::limit::tests::{MSS, context, flights};
-use crate::tcp::facts::{Release, TransferFacts};
+use crate::tcp::facts::{Loss, Release, TransferFacts};
 use crate::units::Nanos;
 
 fn ms(millis: i64) -> Nanos {
@@ -81,7 +81,8 @@ fn silences_are_kept_and_taken_out() {
 #[test]
 fn a_lost_segment_stands_at_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
-    transfer.losses = vec![(ms(100), transfer.seq.0 + 20_500)];
+    let seq = transfer.seq.0 + 20_500;
+    transfer.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, unseen: false }];
     let replay = replay(&transfer);
     let (fitted, modelled) = fit(&replay);
     assert!(matches!(fitted.scenario.sender.algorithm, Algorithm::Cubic | Algorithm::Reno));
@@ -120,4 +121,8 @@ fn kinds_of_silence_are_told_by_their_limits() {
     (transfer.gaps[0].release, transfer.gaps[0].sent) = (Release::Timer, 10_001);
     let (fitted, _) = fit(&replay(&transfer));
     assert_eq!(fitted.stalls.first().map(|stall| stall.1), Some(Limit::Timeout));
+}
+
+fn lost(time: Nanos, seq: u64) -> crate::tcp::facts::Loss {
+    crate::tcp::facts::Loss { time, until: time, seq, bytes: MSS, sent: seq, unseen: false }
 }

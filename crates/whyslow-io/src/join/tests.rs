@@ -18,6 +18,7 @@ fn finding(seconds: i64, connections: &[u64]) -> Finding {
         fix: None,
         predicted_s: None,
         connections: connections.to_vec(),
+        shared: false,
         settle: None,
     }
 }

@@ -62,6 +62,7 @@ pub fn finding(cause: &'static str, millis: f64, summary: &str) -> Finding {
         fix: None,
         predicted_s: None,
         connections: Vec::new(),
+        shared: false,
         settle: None,
     }
 }

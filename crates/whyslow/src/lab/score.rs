@@ -22,10 +22,9 @@ const ALIKE: &[[&str; 2]] = &[
     ["loss", "random-loss"],
     ["bandwidth", "shaper"],
 ];
-/// What cannot be seen from an end. What is lost on the way to it has never been there: a lost tail, or large segments that never
-/// pass, look like a pause of the sender's program.
-const UNSEEN: &[(&str, End)] =
-    &[("syn-loss", End::Server), ("tail-loss", End::Client), ("mtu-black-hole", End::Client)];
+/// What cannot be seen from an end. What is lost on the way to it has never been there: of large segments that never pass, only the
+/// waits for the timer are left.
+const UNSEEN: &[(&str, End)] = &[("syn-loss", End::Server), ("mtu-black-hole", End::Client)];
 /// Labels that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// A wrong cause said with this confidence is a promise broken.
@@ -189,7 +188,8 @@ fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> {
     if !of_the_last {
         let transfers = analysis.connections.iter().flat_map(|c| &c.transfers).flat_map(|t| &t.findings);
         let connections = analysis.connections.iter().flat_map(|c| &c.findings);
-        return transfers.chain(connections).chain(&analysis.findings).collect();
+        let spanning = analysis.findings.iter().filter(|finding| !finding.shared);
+        return transfers.chain(connections).chain(spanning).collect();
     }
     let large = |transfer: &&Transfer| transfer.from == End::Server && transfer.bytes > 100_000;
     let all = analysis.connections.iter().flat_map(|c| c.transfers.iter().filter(large).map(move |t| (c, t)));
@@ -293,7 +293,7 @@ fn promises(judged: &[Judged]) -> String {
     let causes: BTreeSet<&str> = judged.iter().filter(|j| j.mended.is_some()).map(|j| j.cause.as_str()).collect();
     for cause in causes {
         let of: Vec<_> = judged.iter().filter(|j| j.cause == cause).collect();
-        let errors: Vec<f64> = of.iter().filter_map(|j| error(j)).collect();
+        let errors: Vec<f64> = of.iter().filter_map(&error).collect();
         let promised = format!("{} of {}", errors.len(), of.len());
         let _ =
             writeln!(table, "| `{cause}` | {promised} | {} | {} |", spread(errors.clone(), 0.5), spread(errors, 1.0));

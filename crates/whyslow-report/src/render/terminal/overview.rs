@@ -30,7 +30,13 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
         finding::print(page, spanning, &Context::default());
     }
     let mut said = HashSet::new();
-    for told in worst.iter().take(top) {
+    // What connections share is said by now.
+    let shared = ranking::shared(analysis);
+    let is_shared =
+        |c: &Connection| ranking::causes(c).first().is_some_and(|&(cause, _)| shared.contains(&(cause, c.id)));
+    let apart = worst.iter().filter(|connection| !is_shared(connection));
+    let told: Vec<_> = apart.take(top).collect();
+    for told in &told {
         connection::print_header(page, told, Some(told.id));
         print_verdict(page, told);
         for both in analysis.pairs.iter().filter(|both| both.connections.contains(&told.id)) {
@@ -40,7 +46,7 @@ pub(super) fn print(page: &mut Page, analysis: &Analysis, top: usize) {
         }
     }
     pair::print_sum(page, &analysis.pairs);
-    print_hint(page, worst.len().saturating_sub(top), worst.first().map(|first| first.id));
+    print_hint(page, worst.len() - told.len(), worst.first().map(|first| first.id));
 }
 
 fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {

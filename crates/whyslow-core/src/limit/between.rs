@@ -1,0 +1,174 @@
+//! What passed between one loss and the next: a full queue, or a policer whose tokens are used up, loses what exceeds its rate, so
+//! that between two losses exactly that rate passed, whatever the sender's window did meanwhile. Losses that come by chance cut
+//! the time into stretches of any rate.
+
+use super::Context;
+use crate::tcp::facts::{Loss, TransferFacts};
+use crate::units::Nanos;
+
+/// Stretches that are needed, and segments in each: fewer say little of a rate.
+const LEAST: usize = 5;
+const SEGMENTS: u64 = 20;
+/// Losses needed (Flach et al. 2016, section 2.1).
+const LEAST_LOSSES: usize = 8;
+/// Rates are one when the upper tenth is no more than this above the median, and the lower one no more than that below. Tokens that
+/// overflow, and a queue that runs empty, make stretches slower, and nothing makes one faster.
+const ABOVE: f64 = 1.12;
+const BELOW: f64 = 1.3;
+/// Round trips at losses that are longer than so many of the least show a queue (Flach et al.).
+const INFLATED: f64 = 1.3;
+/// Rounds before a loss that are looked at for a round trip.
+const BEFORE: usize = 3;
+
+/// One rate between losses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// Payload bits per second: median over the stretches, and the tenths around it.
+    pub rate: f64,
+    /// A tenth of the stretches were slower.
+    pub low: f64,
+    /// A tenth of them were faster.
+    pub high: f64,
+    /// How many stretches there are.
+    pub stretches: usize,
+    /// Losses in one burst, on average.
+    pub burst: f64,
+    /// Round trips were longer than the path needs when something was lost.
+    pub queued: bool,
+}
+
+/// The rate at which bytes passed between losses, if it is one rate.
+pub(super) fn between(transfer: &TransferFacts, context: &Context) -> Option<Between> {
+    let rtt = context.rtt?;
+    let mut losses: Vec<Loss> = transfer.losses.clone();
+    losses.sort_unstable_by_key(|loss| (loss.time, loss.seq));
+    if losses.len() < LEAST_LOSSES {
+        return None;
+    }
+    // Next to the receiver, where the end of a flight is missing, it is not known when the next segment was lost: at that end, or
+    // at the head of the next flight. Either such losses are left out, or, when all was well before, room ran out at the end.
+    let seen = |loss: &Loss| loss.until - loss.time <= rtt.scale(0.25);
+    let apart = |since: Nanos| since > rtt.scale(0.5);
+    let strict = stretches(&losses, SEGMENTS * context.mss, |loss, since| apart(since) && seen(loss));
+    let loose = |loss: &Loss, since| apart(since) && (seen(loss) || since > rtt.scale(1.5));
+    let one = one_rate(strict).or_else(|| one_rate(stretches(&losses, SEGMENTS * context.mss, loose)));
+    let (stretches, [low, rate, high]) = one?;
+    let bursts = 1 + losses.windows(2).filter(|pair| apart(pair[1].time - pair[0].time)).count();
+    let burst = losses.len() as f64 / bursts as f64;
+    Some(Between { rate, low, high, stretches, burst, queued: is_queued(transfer, context, rtt) })
+}
+
+/// Rates of the stretches between losses that `ends` takes (given how long before no other was lost), each of `least` bytes or more.
+fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<f64> {
+    let (mut rates, mut from, mut lost) = (Vec::new(), None::<Loss>, 0);
+    let mut last = Nanos(i64::MIN);
+    for loss in losses {
+        let end = ends(loss, loss.time - last);
+        last = loss.time;
+        if let Some(begin) = from.filter(|_| end) {
+            let passed = loss.sent.saturating_sub(begin.sent).saturating_sub(lost);
+            let time = (loss.time - begin.time).as_secs_f64();
+            if passed >= least && time > 0.0 {
+                rates.push(passed as f64 * 8.0 / time);
+                from = None;
+            }
+        }
+        if from.is_none() && end {
+            (from, lost) = (Some(*loss), 0);
+        }
+        // Seen before it was lost, it did not pass.
+        lost += if loss.unseen { 0 } else { loss.bytes };
+    }
+    rates
+}
+
+/// How many rates there are, and their lower tenth, median and upper tenth, if they are one.
+fn one_rate(mut rates: Vec<f64>) -> Option<(usize, [f64; 3])> {
+    if rates.len() < LEAST {
+        return None;
+    }
+    rates.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| rates[((rates.len() - 1) as f64 * share).round() as usize];
+    let [low, rate, high] = [0.1, 0.5, 0.9].map(at);
+    (high <= ABOVE * rate && rate <= BELOW * low).then_some((rates.len(), [low, rate, high]))
+}
+
+/// Whether round trips were long when something was lost: those of the last round before that has one, as in the lossy round itself
+/// there are few samples (Karn).
+fn is_queued(transfer: &TransferFacts, context: &Context, least: Nanos) -> bool {
+    let rounds = &transfer.rounds;
+    let mut times = Vec::new();
+    for index in 1..rounds.len() {
+        if rounds[index].resent > 0 && rounds[index - 1].resent == 0 {
+            let before = (index.saturating_sub(BEFORE)..index).rev();
+            times.extend(before.filter_map(|index| context.round_trip(transfer, index)).next());
+        }
+    }
+    times.sort_unstable();
+    times.get(times.len() / 2).is_some_and(|typical| *typical > least.scale(INFLATED) + Nanos::from_millis(1))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::tcp::facts::RoundFacts;
+
+    const MSS: u64 = 1000;
+
+    fn context() -> Context {
+        Context {
+            mss: MSS,
+            rtt: Some(Nanos::from_millis(20)),
+            epsilon: Nanos::from_millis(2),
+            one_direction: false,
+            elided: false,
+            near_receiver: false,
+        }
+    }
+
+    /// Two losses at each of these times, milliseconds, after so many segments had passed.
+    fn lossy(points: &[(i64, u64)]) -> TransferFacts {
+        let mut transfer = TransferFacts::default();
+        for (nth, &(ms, segments)) in points.iter().enumerate() {
+            for again in 0..2 {
+                let time = Nanos::from_millis(ms);
+                // What was lost before had passed the capture point too.
+                let sent = (segments + 2 * nth as u64 + again) * MSS;
+                transfer.losses.push(Loss { time, until: time, seq: segments * MSS, bytes: MSS, sent, unseen: false });
+            }
+        }
+        transfer
+    }
+
+    #[test]
+    fn what_a_bucket_lets_through_between_losses_is_one_rate() {
+        // Stretches of very different lengths, a segment a millisecond in each.
+        let transfer = lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
+        let found = between(&transfer, &context()).unwrap();
+        assert_eq!((found.stretches, found.burst, found.queued), (6, 2.0, false));
+        assert!((found.rate - 8e6).abs() < 8e4, "{found:?}");
+    }
+
+    #[test]
+    fn losses_by_chance_cut_the_time_into_stretches_of_any_rate() {
+        let transfer = lossy(&[(100, 130), (130, 190), (250, 280), (300, 360), (700, 630), (760, 790), (1_200, 1_230)]);
+        assert_eq!(between(&transfer, &context()), None);
+    }
+
+    #[test]
+    fn round_trips_that_are_long_before_losses_show_a_queue() {
+        let mut transfer =
+            lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
+        transfer.rounds = (0..20)
+            .map(|n| RoundFacts {
+                start: Nanos::from_millis(60 * n),
+                rtt: Some(Nanos::from_millis(60)),
+                resent: u32::from(n % 4 == 3),
+                merged: 1,
+                ..RoundFacts::default()
+            })
+            .collect();
+        assert!(between(&transfer, &context()).unwrap().queued);
+    }
+}

@@ -1,0 +1,77 @@
+//! The network delivers packets twice.
+//!
+//! ## What it is
+//! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame whose acknowledgement it missed delivers
+//! the same packet twice. TCP throws the copy away; what it costs is the path's capacity, and on some senders a window cut for a
+//! loss that was none.
+//!
+//! ## How it is recognised
+//! The receiver reports bytes that it had already (D-SACK, RFC 2883), though the sender sent them once. Next to the receiver both copies
+//! are in the capture, alike to the IP number and the timestamp. A probe of a closed window and a keep-alive give D-SACKs too, and
+//! do not count.
+//!
+//! ## What it is confused with
+//! - a capture that has every packet twice (a mirror port for both directions of a link, several interfaces): the receiver reports
+//!   nothing, and the problem `duplicate-frames` of the capture says so.
+//! - `spurious-retransmission`: the sender sent the copy, with a new IP number.
+//!
+//! ## The fix
+//! Look for a loop or a bond in broadcast mode (`cat /proc/net/bonding/*`: mode 3), a tunnel over two paths, flooding of unknown
+//! addresses (MAC tables that time out before ARP does). A capture on each hop shows where the second copy begins.
+//!
+//! ## References
+//! RFC 2883, RFC 3708 (using D-SACKs to detect duplication), RFC 5560 (a metric for it).
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, Finding};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "duplication", source: include_str!("duplication.rs"), check: Check::Connection(check) };
+
+/// Copies that mean something, and as a share of the segments.
+const LEAST: u64 = 3;
+const SHARE: f64 = 0.002;
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    // An unseen segment may have been sent again unseen.
+    if facts.doubts.unseen_bytes > 0 || facts.doubts.one_direction {
+        return None;
+    }
+    let real = |side: usize| {
+        let half = &facts.halves[side];
+        half.duplicated.saturating_sub(half.keep_alives + half.window_probes)
+    };
+    let sender = if real(0) >= real(1) { 0 } else { 1 };
+    let (half, copies) = (&facts.halves[sender], real(sender));
+    let share = copies as f64 / half.packets.max(1) as f64;
+    if copies < LEAST || share < SHARE {
+        return None;
+    }
+    // At the rate at which bytes arrived, the copies took so long.
+    let rates = case.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
+    let rate = rates.fold(0.0, f64::max);
+    let seconds = if rate > 0.0 { copies as f64 * half.mss as f64 * 8.0 / rate } else { 0.0 };
+    let lost = Nanos::from_secs_f64(seconds);
+    let summary = format!(
+        "the network delivered {} twice, {:.1} % of the packets in that direction: {} of the path's time for nothing",
+        count(copies, "packet"),
+        share * 100.0,
+        time(lost),
+    );
+    let mut found = finding("duplication", lost, case.trust(0.8), summary);
+    found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, "segments", &[]));
+    let twice = facts.doubts.duplicate_frames;
+    if twice > 0 {
+        found.evidence.push(evidence("packets that were captured twice", twice as f64, "packets", &[]));
+    }
+    found.fix = fix(
+        Actor::Network,
+        "find what copies packets: a loop, a bond in broadcast mode, a tunnel over two paths, flooding of unknown addresses",
+        None,
+    );
+    found.settle = Some("captures on each hop show where the second copy begins".into());
+    Some(found)
+}

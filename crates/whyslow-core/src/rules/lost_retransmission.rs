@@ -1,0 +1,85 @@
+//! A segment was lost, and its copy was lost too.
+//!
+//! ## What it is
+//! A copy takes the path that lost the first one, and may be lost as well: where a queue is still full, a policer still has no tokens, or
+//! losses come in bursts. Duplicate ACKs go on as before, so they tell nothing new: a sender without RACK waits for its timer, and starts
+//! over with a window of one segment; with RACK (RFC 8985) it sees by time that the copy is overdue, and loses a round trip.
+//!
+//! ## How it is recognised
+//! The same bytes are sent a third time, after a copy that answered duplicate ACKs or SACKs, and not for nothing (no D-SACK). What it
+//! costs is the time from that copy to the next one, counted once where several were missing. Next to the receiver lost copies are not in
+//! the capture.
+//!
+//! ## What it is confused with
+//! - `timeout`: the first repair is the timer's, and no duplicate ACKs came.
+//! - `mtu-black-hole`: every large segment is lost every time.
+//! - `spurious-retransmission`: the receiver reports (D-SACK) that it had the bytes already.
+//!
+//! ## The fix
+//! Find what drops several packets in a row: a policer, a short queue, a radio link. On the sender keep RACK on:
+//! `sysctl -w net.ipv4.tcp_recovery=1` (Linux 4.4 and later; since 4.18 it finds lost copies without the timer), with SACK and
+//! timestamps on. Pacing (`tc qdisc replace dev DEV root fq`, or BBR) keeps copies from meeting the burst that lost the first ones.
+//!
+//! ## References
+//! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why timeouts happen.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Limit};
+use crate::tcp::facts::Release;
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "lost-retransmission", source: include_str!("lost_retransmission.rs"), check: Check::Transfer(check) };
+
+/// Of the waits for the timer, those for a copy that answered duplicate ACKs.
+pub(super) fn waited_for_timer(case: &TransferCase<'_>) -> Nanos {
+    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_copy && !gap.tail);
+    waits.map(|gap| gap.end - gap.start).sum()
+}
+
+/// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
+pub(super) fn lost(case: &TransferCase<'_>) -> Nanos {
+    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
+    let lost = case.transfer.lost_copies.1.min(repairing);
+    let other = case.facts.doubts.one_direction
+        || super::mtu_black_hole::is_black_hole(case)
+        || super::policer::is_policed(case);
+    if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let (number, _, frames) = &case.transfer.lost_copies;
+    let lost = lost(case);
+    if lost == Nanos::ZERO {
+        return None;
+    }
+    let by_timer = waited_for_timer(case);
+    let summary = format!(
+        "{} of lost segments {} lost too: {} of {} until the next copies",
+        count(*number, "copy").replace("copys", "copies"),
+        if *number == 1 { "was" } else { "were" },
+        time(lost),
+        time(case.duration()),
+    );
+    let mut found = finding("lost-retransmission", lost, case.trust(0.85), summary);
+    found.evidence.push(evidence("copies that were lost", *number as f64, "segments", frames));
+    found.evidence.push(evidence("of the wait, for the timer", by_timer.as_millis_f64(), "ms", &[]));
+    if let Some(rtt) = case.rtt() {
+        found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    }
+    found.fix = if by_timer.0 >= lost.0 / 2 {
+        fix(
+            Actor::Sender,
+            "let the sender find lost copies by time and not by its timer (RACK, with SACK), and find what drops several packets in a row",
+            Some("sysctl -w net.ipv4.tcp_recovery=1 net.ipv4.tcp_sack=1 net.ipv4.tcp_timestamps=1".into()),
+        )
+    } else {
+        fix(
+            Actor::Network,
+            "find what drops several packets in a row (a policer, a full queue, a radio link); pacing on the sender keeps copies out of such bursts",
+            Some("tc qdisc replace dev DEV root fq".into()),
+        )
+    };
+    Some(found)
+}

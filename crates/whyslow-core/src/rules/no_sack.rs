@@ -1,0 +1,82 @@
+//! Selective acknowledgements are off, so that each loss of a flight is repaired in a round trip of its own.
+//!
+//! ## What it is
+//! With SACK (RFC 2018) a receiver tells which segments it has, and the sender repairs all holes of a flight in about one round trip.
+//! Without it an ACK names the first hole only: the sender learns of the next one when the first is filled (NewReno, RFC 6582), one
+//! round trip each, or waits for its timer.
+//!
+//! ## How it is recognised
+//! SACK-permitted is missing in one of the two SYNs, segments were lost, and recoveries took longer than the one round trip that SACK
+//! would need. Without the handshake in the capture it is never asserted.
+//!
+//! ## What it is confused with
+//! - `loss`: the cause behind it; with SACK the same losses cost a round trip for each flight and not for each hole.
+//! - `timeout`: without SACK and with few segments in flight no three duplicate ACKs come.
+//!
+//! ## The fix
+//! On the end whose SYN lacks the option: `sysctl -w net.ipv4.tcp_sack=1`; Windows: `netsh int tcp set global` has no switch for it, it is
+//! on unless the registry's `SackOpts` is 0. If both ends have it on, a firewall or balancer between strips it (Cisco: `tcp-map` with
+//! `selective-ack allow`; some "TCP normalisation" and sequence-number randomising firewalls break it): capture on both sides of it.
+//!
+//! ## References
+//! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "no-sack", source: include_str!("no_sack.rs"), check: Check::Transfer(check) };
+
+/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
+pub(super) fn lost(case: &TransferCase<'_>) -> Nanos {
+    let handshake = &case.facts.handshake;
+    let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
+    let (number, took) = case.transfer.recoveries;
+    let lost = match case.rtt() {
+        Some(rtt) if off && case.transfer.retransmitted.fast > number => (took - rtt.scale(number as f64)).or_zero(),
+        _ => Nanos::ZERO,
+    };
+    if case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let lost = lost(case);
+    let kinds = &case.transfer.retransmitted;
+    let (number, took) = case.transfer.recoveries;
+    if lost == Nanos::ZERO {
+        return None;
+    }
+    let rtt = case.rtt()?;
+    let facts = case.facts;
+    let lacks = |side: usize| facts.handshake.offers[side].is_some_and(|offer| !offer.sack);
+    // A SYN-ACK may only permit what the SYN does.
+    let (whose, side) = if lacks(facts.client) {
+        ("the client's SYN lacks SACK-permitted", facts.client)
+    } else {
+        ("the server's SYN-ACK lacks SACK-permitted", 1 - facts.client)
+    };
+    let who = if side == case.sender { Actor::Sender } else { Actor::Receiver };
+    let summary = format!(
+        "{whose}, so {} took {} instead of about {}, one hole a round trip",
+        count(number, "recovery").replace("recoverys", "recoveries"),
+        time(took),
+        time(rtt.scale(number as f64)),
+    );
+    let mut found = finding("no-sack", lost, case.trust(0.85), summary);
+    let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
+    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let lacking = (0..2).filter(|&side| lacks(side)).count();
+    found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
+    found.evidence.push(evidence("segments sent again", kinds.fast as f64, "segments", &frames));
+    found.evidence.push(evidence("time in fast recovery", took.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        who,
+        "turn selective acknowledgements on there, or find the firewall or balancer on the way that strips the option",
+        Some("sysctl -w net.ipv4.tcp_sack=1".into()),
+    );
+    found.settle = Some("a capture next to that end shows whether its own SYN has the option".into());
+    Some(found)
+}

@@ -1,0 +1,158 @@
+//! A proxy may stand between: what is measured ends there, and the time is spent behind it.
+//!
+//! ## What it is
+//! A proxy, balancer or CDN node near the client ends its TCP connection and fetches the answer over a second one, from a server that may
+//! be far away. To the client the path is short and the server slow; loss, windows and slow start of the second leg show up as pauses.
+//!
+//! ## How it is recognised
+//! - The data comes in bursts that grow by half or more each time, at even intervals many round trips long: the slow start of a second
+//!   connection with that round trip. A program of its own writes in no such rhythm.
+//! - Or the answer takes ten round trips to begin, and the far end's SYN and its data carry a different time to live: two machines
+//!   answered, one the handshake and another the request.
+//!
+//! One capture cannot prove it, so the confidence is never above 0.5.
+//!
+//! ## What it is confused with
+//! - `server-think`, `application`: the program itself is slow. It is one set: a proxy that waits for its server is just that, from here.
+//! - a route that changes within the connection changes the time to live too.
+//!
+//! ## The fix
+//! Look at the leg behind the proxy: capture there, and give it what this tool says of it. Common: keep connections to the server open, so
+//! that slow start is not paid for every answer (nginx `keepalive 32;` in `upstream`, `proxy_http_version 1.1;`,
+//! `proxy_set_header Connection "";`; HAProxy `http-reuse always`; Envoy keeps a pool by itself: look at `max_requests_per_connection`),
+//! a larger initial window on the server (`ip route change … initcwnd`), and a cache or the proxy nearer to the server.
+//!
+//! ## References
+//! RFC 3135 (performance enhancing proxies), RFC 9110 section 3.7.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, Rule, TransferCase};
+use crate::analysis::{Actor, Finding, Frame, Limit};
+use crate::tcp::facts::Release;
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "proxy-split", source: include_str!("proxy_split.rs"), check: Check::Transfer(check) };
+
+/// So many round trips of this connection at least is an interval of another one.
+const FAR: f64 = 4.0;
+/// Bursts needed, and by how much each of these grows (RFC 5681: ×2; with an ACK for every second segment ×1.5).
+const BURSTS: usize = 3;
+const GROWTH: f64 = 1.4;
+/// Intervals are even within this share.
+const EVEN: f64 = 0.15;
+/// Packets that set out with 64 or more seldom have less left.
+const LEAST_TTL: u8 = 32;
+/// A wait of so many round trips is not the path's.
+const LONG_WAIT: f64 = 10.0;
+
+/// Bursts in the rhythm of another connection's slow start.
+struct Rhythm {
+    /// From the start of a burst to that of the next.
+    interval: Nanos,
+    /// Payload of the bursts that grew.
+    bytes: Vec<u64>,
+    frames: [Frame; 2],
+}
+
+/// Whether the transfer has such a rhythm.
+pub(super) fn is_relayed(case: &TransferCase<'_>) -> bool {
+    rhythm(case).is_some()
+}
+
+fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
+    let (transfer, rtt) = (case.transfer, case.context.rtt?);
+    let far = rtt.scale(FAR).max(super::say::WORTH_SAYING);
+    let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
+    // Each silence with what came after it begins a burst.
+    let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));
+    let mut starts: Vec<(Nanos, Frame)> = vec![(transfer.start, transfer.frames.0)];
+    starts.extend(long.map(|gap| (gap.end, gap.frames.1)));
+    let bytes = |from: Nanos, to: Nanos| -> u64 {
+        transfer.rounds.iter().filter(|round| round.start >= from && round.start < to).map(|round| round.bytes).sum()
+    };
+    let interval = starts.get(1)?.0 - starts[0].0;
+    if interval < far {
+        return None;
+    }
+    let (mut sizes, mut last) = (Vec::new(), starts[0].1);
+    for pair in starts.windows(2) {
+        let even = ((pair[1].0 - pair[0].0).0 - interval.0).abs() as f64 <= EVEN * interval.0 as f64;
+        let size = bytes(pair[0].0, pair[1].0);
+        let grown = sizes.last().is_none_or(|&before| size as f64 >= before as f64 * GROWTH);
+        if !even || !grown {
+            break;
+        }
+        sizes.push(size);
+        last = pair[1].1;
+    }
+    (sizes.len() >= BURSTS).then_some(Rhythm { interval, bytes: sizes, frames: [starts[0].1, last] })
+}
+
+/// The far end's SYN and its data came over different distances, so that two machines may have answered.
+pub(super) fn is_two_machines(case: &TransferCase<'_>) -> bool {
+    // Routing protocols bind their packets to one hop.
+    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > LEAST_TTL)
+}
+
+/// What was waited for before the first byte, where that is no matter of this path.
+fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
+    let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
+    (think > case.context.rtt?.scale(LONG_WAIT).max(Nanos::from_millis(50))).then_some(think)
+}
+
+fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    let rtt = case.context.rtt?;
+    let (lost, summary, shown) = if let Some(rhythm) = rhythm(case) {
+        // What went before the first byte is said by `server-think`.
+        let lost = case.time(Limit::Application);
+        let summary = format!(
+            "a proxy is possible: the data came in {} that grew, one every {}, as of a second connection with that round trip behind this one of {}",
+            count(rhythm.bytes.len() as u64, "burst"),
+            time(rhythm.interval),
+            time(rtt),
+        );
+        let first = rhythm.bytes.first().copied().unwrap_or_default();
+        let top = rhythm.bytes.last().copied().unwrap_or_default();
+        let mut shown = vec![
+            evidence("from burst to burst", rhythm.interval.as_millis_f64(), "ms", &rhythm.frames),
+            evidence("first burst", first as f64, "B", &rhythm.frames[..1]),
+            evidence("last burst that grew", top as f64, "B", &rhythm.frames[1..]),
+        ];
+        if let Some(wait) = wait(case) {
+            shown.push(evidence("wait for the first byte", wait.as_millis_f64(), "ms", &rhythm.frames[..1]));
+        }
+        (lost, summary, shown)
+    } else {
+        let lost = wait(case).filter(|_| is_two_machines(case))?;
+        let (syn, data) = case.facts.ttl[case.sender];
+        let summary = format!(
+            "a proxy is possible: the handshake took {} and the answer {}, and they came over different distances",
+            time(rtt),
+            time(lost),
+        );
+        let ttl = |value: Option<u8>| f64::from(value.unwrap_or_default());
+        let shown = vec![
+            evidence("time to live of its SYN", ttl(syn), "", &[]),
+            evidence("time to live of its data", ttl(data), "", &[case.transfer.frames.0]),
+            evidence("request to first byte, less the path", lost.as_millis_f64(), "ms", &[case.transfer.frames.0]),
+        ];
+        (lost, summary, shown)
+    };
+    if lost < super::say::WORTH_SAYING || lost < case.duration().scale(0.15) {
+        return None;
+    }
+    let mut found = finding("proxy-split", lost, case.trust(0.5), summary);
+    found.evidence = shown;
+    found.evidence.push(evidence("round trip to here", rtt.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Application,
+        "look at the leg behind this address: keep its connections open, so that slow start is not paid for every answer, and capture there",
+        None,
+    );
+    found.settle = Some(
+        "a capture between this address and the server behind it proves or refutes it: two captures show both legs"
+            .into(),
+    );
+    Some(found)
+}

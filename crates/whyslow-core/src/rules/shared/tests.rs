@@ -1,0 +1,71 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::analysis::{Endpoint, Near, Rtt, State};
+
+/// A connection of one of some clients to a port of one server, with findings of these causes and milliseconds.
+fn connection(id: u64, client: u8, port: u16, findings: &[(&'static str, i64)]) -> Connection {
+    let end = |address: String, port: u16| Endpoint { address, port, name: None };
+    let found =
+        |&(cause, ms): &(&'static str, i64)| finding(cause, Nanos::from_millis(ms), 0.8, format!("it was {cause}"));
+    Connection {
+        id,
+        capture: 0,
+        client: end(format!("192.0.2.{client}"), 40_000 + id as u16),
+        server: end("198.51.100.1".into(), port),
+        start_s: Nanos::ZERO,
+        duration_s: Nanos::from_millis(1_000),
+        state: State::Closed,
+        closed_by: None,
+        near: Near::Client,
+        near_reason: String::new(),
+        rtt_ms: Rtt::default(),
+        handshake: None,
+        problems: Vec::new(),
+        directions: Vec::new(),
+        transfers: Vec::new(),
+        transfers_total: 1,
+        findings: findings.iter().map(found).collect(),
+    }
+}
+
+#[test]
+fn what_most_connections_of_a_server_share_is_said_once() {
+    let mut all: Vec<_> =
+        (1..=7).map(|id| connection(id, id as u8, 80, &[("loss", 100 * id as i64), ("timeout", 20)])).collect();
+    all.extend((8..=10).map(|id| connection(id, id as u8, 80, &[])));
+    let [shared] = check(&all, &[]).try_into().unwrap();
+    assert_eq!((shared.cause, shared.seconds), ("loss", Nanos::from_millis(2_800)));
+    assert_eq!(shared.connections, [1, 2, 3, 4, 5, 6, 7]);
+    assert!(
+        shared.shared && shared.summary.starts_with("7 of 10 connections to 198.51.100.1:80"),
+        "{}",
+        shared.summary
+    );
+    // With one more that was not held back it is less than 70 %.
+    all.push(connection(11, 1, 80, &[]));
+    assert!(check(&all, &[]).is_empty());
+}
+
+#[test]
+fn two_connections_are_no_pattern() {
+    let two = [connection(1, 1, 80, &[("loss", 100)]), connection(2, 2, 80, &[("loss", 100)])];
+    assert!(check(&two, &[]).is_empty());
+}
+
+#[test]
+fn servers_on_one_path_share_what_the_path_does() {
+    let all: Vec<_> = (1..=4).map(|id| connection(id, 9, 80 + id as u16, &[("loss", 100)])).collect();
+    let [shared] = check(&all, &[]).try_into().unwrap();
+    assert!(shared.summary.contains("between 192.0.2.9 and 198.51.100.1"), "{}", shared.summary);
+    assert_eq!(shared.connections.len(), 4);
+}
+
+#[test]
+fn slow_starts_that_new_connections_explain_are_not_said_again() {
+    let all: Vec<_> = (1..=4).map(|id| connection(id, 1, 80, &[("slow-start", 100)])).collect();
+    let mut known = finding("new-connection-each-time", Nanos::from_millis(300), 0.85, String::new());
+    known.connections = vec![1, 2, 3, 4];
+    assert!(check(&all, &[known]).is_empty());
+    assert_eq!(check(&all, &[]).len(), 1);
+}

@@ -1,0 +1,246 @@
+//! The marks that a sender puts on its packets: IP numbers, which tell of packets that never came to the capture point, and
+//! timestamps, which tell when it sent.
+//!
+//! Linux counts the identification of IPv4 packets up by one for each packet of a connection, pure ACKs and copies included, and
+//! so do others for each pair of hosts. Where numbers have been stepping so, one that is missing is a packet that was lost
+//! before the capture point; with a silence of the timer's length behind it, the lost one is what was sent next. A program
+//! that paused has sent nothing, and no number is missing.
+//!
+//! Promises nothing where numbers are zero (RFC 6864: a packet that is never fragmented needs none), drawn by chance, or used up
+//! by other connections of the host, and nothing for IPv6, which has none.
+//!
+//! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s), read as it sends: two segments that it sent
+//! together carry the same, however far apart a queue on the path has put them.
+
+use super::half::{Half, tsval};
+use super::segment::Seg;
+use crate::units::Nanos;
+use crate::wire::Flags;
+
+/// Steps that must have been seen before numbers are believed.
+const LEAST_STEADY: u32 = 4;
+/// Steady steps for each odd one but the first.
+const MOSTLY: u32 = 32;
+/// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes seldom are.
+const SOON: Nanos = Nanos::from_millis(190);
+/// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half a minute.
+const COPIES: u64 = 8;
+/// For so long a clock must have been watched, and so often must it have ticked, before its tick is known.
+const WATCHED: (Nanos, u32) = (Nanos::from_millis(100), 20);
+
+/// What one host's numbers on one connection have told so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Numbers {
+    /// What its next packet should carry.
+    next: Option<u16>,
+    /// When its last packet passed.
+    last: Nanos,
+    steady: u32,
+    odd: u32,
+    /// Packets missing since they were last forgotten, beside those that a hole in the sequence space shows too.
+    missing: u32,
+    /// Some of them arrived, as their bytes were acknowledged: the capture lost them.
+    excused: bool,
+}
+
+impl Numbers {
+    /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
+    /// in the sequence space before it has room for.
+    pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
+        let quiet = seg.time - self.last;
+        self.last = seg.time;
+        let Some(id) = seg.ip_id else {
+            return;
+        };
+        if id == 0 && self.next != Some(0) {
+            // Linux answers a SYN without a number, and counts from then on.
+            self.odd = self.odd.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
+            return;
+        }
+        let after = id.wrapping_add(packets);
+        // A step of more than a thousand is no count of packets.
+        let step = match self.next {
+            Some(next) => id.wrapping_sub(next).cast_signed(),
+            None => 0,
+        };
+        match step {
+            -1024..0 => {
+                // Overtaken on the way: it is not missing after all.
+                self.missing = self.missing.saturating_sub(u32::from(packets));
+                return;
+            }
+            0..=1024 => {
+                let more = u32::from(step.unsigned_abs()).saturating_sub(u32::from(skipped));
+                self.missing = self.missing.saturating_add(more);
+                if more > 0 {
+                    self.odd = self.odd.saturating_add(u32::from(quiet < SOON));
+                } else if self.next.is_some() {
+                    self.steady = self.steady.saturating_add(1);
+                }
+            }
+            _ => self.odd = self.odd.saturating_add(1),
+        }
+        self.next = Some(after);
+    }
+
+    /// How many packets of the host are missing since [`forget`](Self::forget); none when its numbers do not tell.
+    pub fn missing(&self) -> Option<u32> {
+        let told = self.steady >= LEAST_STEADY && self.odd <= 1 + self.steady / MOSTLY;
+        (told && !self.excused).then_some(self.missing)
+    }
+
+    /// Bytes were acknowledged that were never captured, so that numbers will be missing for no loss on the path.
+    pub fn excuse(&mut self) {
+        self.excused = true;
+    }
+
+    /// No number but one at most was ever missing without a silence of a timer's length: nobody else uses them.
+    pub fn are_exclusive(&self) -> bool {
+        self.odd <= 1
+    }
+
+    /// Counts missing ones anew.
+    pub fn forget(&mut self) {
+        self.missing = 0;
+        self.excused = false;
+    }
+}
+
+/// A sender's clock, by its timestamps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ticks {
+    first: Option<(Nanos, u32)>,
+    last: (Nanos, u32),
+}
+
+impl Ticks {
+    /// A segment with this TSval passed.
+    pub fn see(&mut self, time: Nanos, value: u32) {
+        self.first.get_or_insert((time, value));
+        self.last = (time, value);
+    }
+
+    /// How far apart two segments were sent, the later one no more than a tick later; none while the tick is not known.
+    pub fn between(&self, one: u32, other: u32) -> Option<Nanos> {
+        let (start, first) = self.first?;
+        let (end, last) = self.last;
+        let (time, ticks) = (end - start, last.wrapping_sub(first));
+        let apart = other.wrapping_sub(one);
+        if time < WATCHED.0 || ticks < WATCHED.1 || ticks > u32::MAX / 2 || apart > u32::MAX / 2 {
+            return None;
+        }
+        Some(time.scale((f64::from(apart) + 1.0) / f64::from(ticks)))
+    }
+}
+
+impl Half {
+    /// Takes the marks of a segment that begins at `start`.
+    pub(super) fn note_marks(&mut self, seg: &Seg, start: u64) {
+        let packets = |bytes: u64| u16::try_from(bytes.div_ceil(self.mss())).unwrap_or(u16::MAX);
+        let (own, skipped) = (packets(u64::from(seg.len)).max(1), packets(start.saturating_sub(self.sent_max)));
+        self.numbers.see(seg, own, skipped);
+        if let Some(value) = tsval(seg).filter(|_| !seg.moved) {
+            self.ticks.see(seg.time, value);
+        }
+    }
+
+    /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
+    /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
+    pub(super) fn missing(&self) -> Option<u32> {
+        let most = self.facts.max_in_flight / self.mss() * 2 + COPIES;
+        self.numbers.missing().filter(|&packets| !self.since.any_payload && u64::from(packets) <= most)
+    }
+
+    /// How far apart the last send and this one were, by the sender's clock.
+    pub(super) fn sent_apart(&self, seg: &Seg) -> Option<Nanos> {
+        self.last_tsval.zip(tsval(seg)).and_then(|(one, other)| self.ticks.between(one, other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::analysis::Frame;
+    use crate::units::SeqNumber;
+    use crate::wire::SackBlocks;
+
+    fn seg(ms: i64, id: u16) -> Seg {
+        Seg {
+            time: Nanos::from_millis(ms),
+            moved: false,
+            frame: Frame::default(),
+            from: 0,
+            seq: SeqNumber(0),
+            ack: None,
+            flags: Flags::ACK,
+            window: 0,
+            len: 0,
+            timestamps: None,
+            sack: SackBlocks::default(),
+            ip_id: Some(id),
+            ttl: 64,
+            ecn: 0,
+        }
+    }
+
+    /// After packets of these times and numbers.
+    fn after(packets: &[(i64, u16)]) -> Option<u32> {
+        let mut numbers = Numbers::default();
+        for &(ms, id) in packets {
+            numbers.see(&seg(ms, id), 1, 0);
+        }
+        numbers.missing()
+    }
+
+    #[test]
+    fn a_number_that_is_missing_behind_a_pause_is_a_packet() {
+        let steady: Vec<_> = (0..6).map(|n| (n, 65_532u16.wrapping_add(n as u16))).collect();
+        let then = |id: u16| after(&[steady.as_slice(), &[(300, id)]].concat());
+        assert_eq!(then(2), Some(0), "the count goes on through zero");
+        assert_eq!(then(3), Some(1));
+        assert_eq!(then(12), Some(10));
+    }
+
+    #[test]
+    fn numbers_that_do_not_count_tell_nothing() {
+        assert_eq!(after(&[(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (300, 0)]), None);
+        assert_eq!(after(&[(0, 9), (1, 512), (2, 40_000), (3, 7), (4, 30_123), (5, 99)]), None);
+        let shared: Vec<_> = (0..20).map(|n| (n, n as u16 * 2)).collect();
+        assert_eq!(after(&shared), None, "another connection uses every second one");
+        let mixed: Vec<_> = (1..20).map(|n| (n, if n % 3 == 0 { 0 } else { n as u16 })).collect();
+        assert_eq!(after(&mixed), None, "some packets have a number and some have none");
+        assert_eq!(after(&[(0, 1), (1, 2), (2, 3)]), None, "too few to know");
+    }
+
+    #[test]
+    fn what_came_late_is_not_missing_and_a_hole_says_for_itself() {
+        assert_eq!(after(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (6, 7), (6, 6)]), Some(0));
+        let mut numbers = Numbers::default();
+        for id in 1..8 {
+            numbers.see(&seg(i64::from(id), id), 1, 0);
+        }
+        numbers.see(&seg(300, 10), 4, 2);
+        assert_eq!(numbers.missing(), Some(0));
+        numbers.see(&seg(301, 14), 1, 0);
+        assert_eq!(numbers.missing(), Some(0), "a segment of four packets took four numbers");
+        numbers.see(&seg(600, 17), 1, 0);
+        assert_eq!(numbers.missing(), Some(2));
+        numbers.excuse();
+        assert_eq!(numbers.missing(), None, "the capture lost them");
+        numbers.forget();
+        assert_eq!(numbers.missing(), Some(0));
+    }
+
+    #[test]
+    fn what_was_sent_together_carries_the_same_time() {
+        let mut ticks = Ticks::default();
+        ticks.see(Nanos::from_millis(0), u32::MAX - 10);
+        assert_eq!(ticks.between(5, 5), None);
+        // Four milliseconds a tick.
+        ticks.see(Nanos::from_millis(400), 89);
+        assert_eq!(ticks.between(7, 7), Some(Nanos::from_millis(4)));
+        assert_eq!(ticks.between(u32::MAX, 9), Some(Nanos::from_millis(44)));
+        assert_eq!(ticks.between(9, 8), None, "sent before");
+    }
+}

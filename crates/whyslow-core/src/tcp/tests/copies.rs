@@ -1,0 +1,81 @@
+//! Copies that were lost too, recoveries, and packets that came twice.
+
+use super::*;
+
+#[test]
+fn a_copy_that_had_to_be_sent_again_was_lost() {
+    let mut script = third_lost();
+    script.line(305.1, 1, 2001, 101, MSS);
+    // More SACKs, and the hole is still there a round trip later.
+    script.line(305.2, 1, 6001, 101, MSS);
+    script.line(405.3, 0, 101, 2001, 0).sack = &[(3001, 7001)];
+    script.line(405.4, 1, 2001, 101, MSS);
+    script.line(505.4, 0, 101, 7001, 0);
+    let facts = script.run();
+    let transfer = bulk(&facts);
+    let (copies, waited, frames) = &transfer.lost_copies;
+    assert_eq!((*copies, frames.len()), (1, 1));
+    assert_eq!(*waited, Nanos::from_secs_f64(0.1003));
+    let (recoveries, took) = transfer.recoveries;
+    assert_eq!((recoveries, took), (1, Nanos::from_secs_f64(0.2003)));
+    assert_eq!(facts.halves[1].retransmitted.fast, 2);
+}
+
+#[test]
+fn a_copy_that_arrived_was_not() {
+    let mut script = third_lost();
+    script.line(305.1, 1, 2001, 101, MSS);
+    script.line(405.3, 0, 101, 6001, 0);
+    let facts = script.run();
+    assert_eq!(bulk(&facts).lost_copies.0, 0);
+    assert_eq!(bulk(&facts).recoveries.0, 1);
+}
+
+/// A segment of the server, captured twice with one IP number, the second time `later` milliseconds after.
+fn twice(later: f64, reported: bool) -> Facts {
+    let mut script = Script::asked();
+    for ms in [200.0, 200.0 + later] {
+        script.line(ms, 1, 1, 101, MSS).ip_id = 7;
+    }
+    let ack = script.line(300.0 + later, 0, 101, 1001, 0);
+    ack.sack = if reported { &[(1, 1001)] } else { &[] };
+    script.run()
+}
+
+#[test]
+fn a_packet_that_came_twice_is_the_networks_if_the_receiver_says_so_and_the_captures_if_not() {
+    for reported in [true, false] {
+        let facts = twice(0.1, reported);
+        assert_eq!(facts.doubts.duplicate_frames, 1);
+        assert_eq!(facts.halves[1].duplicated, u64::from(reported));
+        assert_eq!(facts.halves[1].retransmitted, Default::default());
+    }
+}
+
+#[test]
+fn one_that_came_twice_a_timer_apart_was_sent_twice() {
+    let facts = twice(400.0, true);
+    assert_eq!((facts.doubts.duplicate_frames, facts.halves[1].duplicated), (0, 0));
+    assert_eq!(facts.halves[1].retransmitted.spurious, 1);
+}
+
+#[test]
+fn parts_of_one_large_segment_are_each_sent_again_once() {
+    let mut script = Script::asked();
+    script.line(200.0, 1, 1, 101, MSS);
+    // Two segments of the wire in one of the capture (TSO), both lost.
+    script.line(200.1, 1, 1001, 101, 2 * MSS);
+    for n in 3..6 {
+        script.line(200.2, 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(300.0, 0, 101, 1001, 0).sack = &[(3001, 6001)];
+    script.line(300.1, 1, 1001, 101, MSS);
+    script.line(300.2, 1, 2001, 101, MSS);
+    script.line(400.1, 0, 101, 6001, 0);
+    let facts = script.run();
+    let transfer = bulk(&facts);
+    assert_eq!((facts.halves[1].retransmitted.fast, transfer.lost_copies.0), (2, 0));
+    let at: Vec<_> = transfer.losses.iter().map(|loss| (loss.time, loss.sent, loss.unseen)).collect();
+    let first = (Nanos::from_secs_f64(0.2001), 1000, false);
+    assert_eq!(at, [first, first]);
+}
