@@ -8,7 +8,7 @@ cargo build --release -q -p whyslow
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 # Where the cause is seen.
-both="random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments duplication early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering no-sack bufferbloat syn-loss zero-window tail-loss tls"
+both="delayed-ack spurious-retransmission random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments duplication early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering no-sack bufferbloat syn-loss zero-window tail-loss tls"
 client="proxy-split"
 if [ $# -eq 0 ]; then
     for recipe in samples/recipes/*.toml; do set -- "$@" "$(basename "$recipe" .toml)"; done

@@ -253,6 +253,12 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
+/// The verdict on a transfer that nothing held back.
+pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
+
+/// The verdict on a transfer whose time the capture cannot explain, for the most part.
+pub const UNTOLD: &str = "what held it back cannot be told from this capture";
+
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Transfer {

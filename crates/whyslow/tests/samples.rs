@@ -54,6 +54,7 @@ fn each_cause_is_found_where_it_was_made() {
 
 #[test]
 fn each_cause_is_found_from_both_ends() {
+    from_both_ends("delayed-ack", "delayed-ack");
     from_both_ends("ecn", "ecn");
     from_both_ends("loss", "loss");
     from_both_ends("pacing", "pacing");
@@ -66,6 +67,7 @@ fn each_cause_is_found_from_both_ends() {
     from_both_ends("sender-cap", "sender-cap");
     from_both_ends("shaper", "shaper");
     from_both_ends("slow-start", "slow-start");
+    from_both_ends("spurious-retransmission", "spurious-retransmission");
     from_both_ends("tail-loss", "tail-loss");
     from_both_ends("tls", "slow-start");
     from_both_ends("zero-window", "zero-window");
@@ -207,6 +209,54 @@ fn an_application_level_window_is_told_by_the_messages_that_grant_it() {
     first_cause("protocol-window-server", "protocol-window");
     // A full send buffer has none.
     assert!(!causes(&explain("sender-cap-server")).contains(&"protocol-window".to_owned()));
+}
+
+#[test]
+fn a_needless_copy_is_told_by_the_receivers_report() {
+    for end in ["client", "server"] {
+        let kinds =
+            &explain(&format!("spurious-retransmission-{end}"))["connections"][0]["directions"][1]["retransmitted"];
+        assert_eq!((kinds["spurious"].as_u64(), kinds["timeout"].as_u64()), (Some(1), Some(0)), "{end}");
+    }
+}
+
+#[test]
+fn segments_larger_than_the_mss_are_the_capturing_hosts() {
+    let connection = &explain("offload-server")["connections"][0];
+    let problem = &connection["problems"][0];
+    assert_eq!((&problem["slug"], &problem["count"]), (&"offload".into(), &109.into()));
+    assert_eq!(causes(&explain("offload-server")), ["slow-start"]);
+}
+
+#[test]
+fn what_a_capture_cannot_show_is_not_concluded() {
+    let derived = |name: &str| common::explain(&common::sample(&format!("derived/{name}")));
+    // Both SYNs are there, and their options are cut: no missing option is read from that.
+    let cut = derived("short-snaplen");
+    assert_eq!(cut["connections"][0]["directions"][1]["max_window"], Value::Null);
+    assert_eq!(cut["connections"][0]["problems"][0]["slug"], "no-handshake");
+    // Nor is a rate that a full window makes taken for the path's.
+    for name in ["no-handshake", "short-snaplen"] {
+        let found = common::bulk(&derived(name)["connections"][0])["findings"].clone();
+        assert_eq!(found[0]["cause"], "sender-cap", "{name}");
+        assert!(found[0]["confidence"].as_f64().unwrap() <= 0.5, "{name}");
+    }
+    let half = derived("one-direction");
+    let transfer = common::bulk(&half["connections"][0]);
+    assert_eq!(transfer["verdict"], "what held it back cannot be told from this capture");
+    // What the capture lost, the path did not lose.
+    let lossy = derived("capture-loss");
+    assert_eq!(lossy["connections"][0]["directions"][1]["retransmitted"]["fast"], 0);
+    assert_eq!(causes(&lossy), ["slow-start"]);
+}
+
+#[test]
+fn turns_never_take_longer_than_their_connection() {
+    let analysis = common::explain(&common::sample("derived/clock-step"));
+    let connection = &analysis["connections"][0];
+    let found = &connection["findings"][0];
+    assert_eq!(found["cause"], "turn-taking");
+    assert!(found["seconds"].as_f64().unwrap() <= connection["duration_s"].as_f64().unwrap());
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     let full = shape.between.filter(|between| between.queued).map(|between| between.rate);
     shape.steady = late
         .map(|(rate, _)| rate)
-        .or_else(|| steady_rate(transfer))
+        .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
         .or(full)
         .or_else(|| rates::of_clumps(transfer, context));
     let lost = first_loss(transfer);
@@ -155,6 +155,11 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
 /// where their ACKs did.
 fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
     [&transfer.acked_rate, &transfer.sent_rate].into_iter().find(|spread| steady(spread)).map(|spread| spread.p50)
+}
+
+/// A full window of the receiver makes one rate too. Where the windows are unknown, a rate is the path's only if a queue stands.
+fn is_told_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+    transfer.rounds.iter().any(|round| round.window.is_some()) || rates::queues(transfer, context, rate, transfer.start)
 }
 
 fn steady(spread: &RateSpread) -> bool {

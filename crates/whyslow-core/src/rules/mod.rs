@@ -56,7 +56,7 @@ mod zero_window;
 pub use case::{ConnectionCase, Outline, TransferCase};
 pub use early_slow_start_exit::{Exit, exit_of};
 
-use crate::analysis::{Connection, Finding, Problem};
+use crate::analysis::{Connection, Finding, HEALTHY, Limit, Problem, UNTOLD};
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 use std::sync::LazyLock;
@@ -177,7 +177,8 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     // A risk costs no time: it is told below, and is not why the transfer took what it took.
     let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
-        return "nothing held it back beyond what the path needs".into();
+        let untold = case.time(Limit::Unknown);
+        return if untold.0 * 2 >= case.duration().0.max(1) { UNTOLD } else { HEALTHY }.into();
     };
     let whole = case.duration();
     let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);

@@ -5,7 +5,7 @@
 //! unit, and whether the receive window was full cannot be said.
 //!
 //! ## How it is recognised
-//! No SYN, or only one of the two.
+//! No SYN, or only one of the two, or SYNs whose options were cut when they were captured (`short-snaplen`).
 //!
 //! ## What it is confused with
 //! Nothing.
@@ -32,7 +32,9 @@ fn check(facts: &Facts) -> Option<Problem> {
     Some(Problem {
         slug: RULE.slug.into(),
         count: 2 - seen as u64,
-        detail: if seen == 0 {
+        detail: if handshake.unreadable.contains(&true) {
+            "the options of the SYNs are cut or damaged: window scale and MSS are unknown, so nothing is said about full windows".into()
+        } else if seen == 0 {
             "the connection was open before the capture began: window scale and MSS are unknown, so nothing is said about full windows".into()
         } else {
             "only one of the two SYNs was captured: the window scale in force is unknown unless that one lacks the option".into()

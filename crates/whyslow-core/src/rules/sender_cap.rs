@@ -13,6 +13,8 @@
 //! - `protocol-window` (SSH, HTTP/2, SFTP): a small message of the other side starts it again, not an ACK. With such
 //!   messages encrypted inside large ones the two look the same.
 //! - `receive-window`: the flights reach the right edge.
+//! - `receive-window` again, where the handshake was not captured: that a window of an unknown unit is full cannot be told. The
+//!   finding is a possible one then.
 //! - congestion avoidance: flights rise by a segment every one or two rounds.
 //!
 //! ## The fix
@@ -48,17 +50,22 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         (false, true) => 0.75,
         _ => 0.6,
     };
-    let allowed = plateau.window.map_or("an unknown window".into(), |window| format!("{} B", thousands(window)));
     let flight = match plateau.cycle {
         None => format!("had more than {} B in flight", thousands(cap)),
         Some(_) => format!("sent more than {} B in two round trips (a large flight and a small one)", thousands(cap)),
     };
+    let allowed = match plateau.window {
+        Some(window) => format!("though the receiver allowed {} B", thousands(window)),
+        None => "and whether the receiver allowed more is not in the capture".into(),
+    };
     let summary = format!(
-        "the sender never {flight}, though the receiver allowed {allowed}: {} B / {} = {}",
+        "the sender never {flight}, {allowed}: {} B / {} = {}",
         thousands(cap),
         time(time_of_it),
         rate(predicted),
     );
+    // A full window of the receiver looks the same where the windows are unknown.
+    let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
     let mut found = finding("sender-cap", lost, case.trust(confidence), summary);
     let rounds = plateau.after - plateau.first;
     let frames = frames_of(case, Limit::SenderCap);
@@ -84,8 +91,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some(format!("sysctl -w net.ipv4.tcp_wmem=\"4096 65536 {target}\"")),
     );
+    let alike = if plateau.window.is_some() { "" } else { "a full window of the receiver, " };
     found.settle = Some(format!(
-        "a full send buffer, a proxy's buffer and a window of the application's protocol look alike after {}: look at `ss -tmi` on the sender while it runs",
+        "{alike}a full send buffer, a proxy's buffer and a window of the application's protocol look alike after {}: look at `ss -tmi` on the sender while it runs",
         count(rounds as u64, "round")
     ));
     Some(found)

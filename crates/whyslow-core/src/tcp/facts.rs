@@ -74,6 +74,8 @@ pub struct HandshakeFacts {
     pub ack: Option<(Nanos, Frame)>,
     /// What each side's SYN offered.
     pub offers: [Option<Offer>; 2],
+    /// A SYN came, but its options were cut when it was captured, or are damaged: what it offered is unknown.
+    pub unreadable: [bool; 2],
     /// How often each side sent its SYN again.
     pub retries: [u64; 2],
     /// The SYN's time or the ACK's is not its own: the clock went backwards.

@@ -168,8 +168,11 @@ impl Connection {
             }
             return;
         }
-        if handshake.offers[seg.from].is_some() {
+        if handshake.offers[seg.from].is_some() || handshake.unreadable[seg.from] {
             handshake.retries[seg.from] += 1;
+        } else if segment.options.malformed {
+            // An option that is not there may have been behind the cut.
+            handshake.unreadable[seg.from] = true;
         } else {
             let options = &segment.options;
             handshake.offers[seg.from] = Some(Offer::of(segment));

@@ -21,7 +21,7 @@ pub(super) fn print(page: &mut Page, connection: &Connection) {
     print_problems(page, &connection.problems, 2);
     match connection.transfers.as_slice() {
         [] => {}
-        [one] => transfer::print(page, one, false),
+        [one] => transfer::print(page, one, false, blamed(connection)),
         several => print_transfers(page, connection, several),
     }
     print_findings(page, connection);
@@ -34,11 +34,11 @@ pub(super) fn print_full(page: &mut Page, connection: &Connection) {
     print_facts(page, connection);
     print_problems(page, &connection.problems, 2);
     if let [one] = connection.transfers.as_slice() {
-        transfer::print(page, one, true);
+        transfer::print(page, one, true, blamed(connection));
     } else {
         for (index, told) in connection.transfers.iter().enumerate() {
             print_transfer_header(page, connection, index, told);
-            transfer::print(page, told, true);
+            transfer::print(page, told, true, blamed(connection));
         }
         print_untold(page, connection, connection.transfers.len());
     }
@@ -127,7 +127,7 @@ fn print_transfers(page: &mut Page, connection: &Connection, transfers: &[Transf
     listed.sort_unstable();
     for &index in full {
         print_transfer_header(page, connection, index, &transfers[index]);
-        transfer::print(page, &transfers[index], false);
+        transfer::print(page, &transfers[index], false, blamed(connection));
     }
     page.gap();
     if !listed.is_empty() {
@@ -183,6 +183,11 @@ fn print_untold(page: &mut Page, connection: &Connection, told: usize) {
     if untold > 0 {
         page.line(&Line::new().pad(2).styled(DIM, &format!("… and {}", units::count(untold, "shorter transfer"))));
     }
+}
+
+/// Whether something is said of the connection as a whole.
+fn blamed(connection: &Connection) -> bool {
+    !connection.findings.is_empty()
 }
 
 /// The connection's own findings; that there are none at all, where no transfer says it.

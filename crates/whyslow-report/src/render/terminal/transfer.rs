@@ -4,7 +4,7 @@ use super::finding::{self, Context};
 use super::{BOLD, DIM, GOOD, names, timeline};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Finding, Round, Transfer};
+use whyslow_core::analysis::{End, Finding, HEALTHY, Round, Transfer};
 
 /// Rounds shown where there is one screen for all.
 const FEW_ROUNDS: usize = 8;
@@ -23,13 +23,16 @@ pub(super) fn figures(transfer: &Transfer) -> String {
 }
 
 /// Everything under a transfer's figures: its label, its timeline, its findings. In `full`, every round.
-pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool) {
+/// `blamed`: the connection has findings of its own, so that a transfer without any is not called healthy for that.
+pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, blamed: bool) {
     if let Some(label) = &transfer.label {
         page.wrapped(&Line::new().pad(2), DIM, label);
     }
     timeline::print(page, transfer, full, 2);
     page.gap();
-    print_verdict(page, transfer);
+    if !(blamed && transfer.findings.is_empty()) {
+        print_verdict(page, transfer);
+    }
     for (index, cause) in transfer.findings.iter().enumerate() {
         page.gap();
         let rounds = (index == 0).then_some(if full { usize::MAX } else { FEW_ROUNDS });
@@ -47,7 +50,7 @@ fn print_verdict(page: &mut Page, transfer: &Transfer) {
     if transfer.findings.first().is_some_and(is_verdict) || transfer.verdict.is_empty() {
         return;
     }
-    if transfer.findings.is_empty() {
+    if transfer.verdict == HEALTHY {
         page.wrapped(&Line::new().plain("  ").styled(GOOD, "healthy: "), Style::new(), &transfer.verdict);
     } else {
         page.wrapped(&Line::new().pad(2), BOLD, &transfer.verdict);
