@@ -1,7 +1,7 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
-//! [`model`] plays a transfer through; [`replay`] fits it to a transfer that was captured, and promises nothing where the modelled time
-//! is not the measured one; [`remedy`] says what each cause's fix changes; [`plan`] is a transfer that nobody has made yet
+//! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and promises nothing where the modelled time
+//! is not the measured one; `remedy` says what each cause's fix changes; [`plan`] is a transfer that nobody has made yet
 //! (`whyslow predict`).
 
 pub mod model;
