@@ -35,7 +35,11 @@ const DRAWS: &[Draw] = &[
     ("new-connection-each-time", new_connections),
     ("bandwidth", bandwidth),
     ("bufferbloat", bufferbloat),
+    ("pacing", pacing),
+    ("shaper", shaper),
     ("policer", policer),
+    ("ecn", ecn),
+    ("no-sack", no_sack),
     ("loss", loss),
     ("timeout", timeout),
     ("tail-loss", tail_loss),
@@ -57,6 +61,7 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
     ("sender-cap", &[("server.sndbuf", "")]),
     ("protocol-window", &[("work.credit.window", "64MB"), ("work.credit.grant", "16MB")]),
     ("application", &[("work.download.write", r#"{ chunk = "64KiB" }"#)]),
+    ("pacing", &[("server.max_pacing", "")]),
     ("loss", &[("path.down.loss", "0%")]),
     ("mtu-black-hole", &[("path.down.mtu", r#"{ size = "1400B", icmp = true }"#)]),
 ];
@@ -375,6 +380,61 @@ fn bufferbloat(chance: &mut Chance) -> Vec<Setting> {
         set("server.congestion", "reno"),
         set("work.download.size", bytes(rate / 8.0 * chance.between(4.0, 6.0))),
         verify(&["rtt_max >= 300ms", "server.rwnd_limited <= 20%"]),
+    ]);
+    all
+}
+
+/// A sender's own rate, far below the path's.
+fn pacing(chance: &mut Chance) -> Vec<Setting> {
+    let rate = chance.between(2e6, 40e6);
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.01, 0.1), (rate * chance.between(8.0, 20.0)).min(1e9), "20MB"));
+    all.extend([
+        set("server.max_pacing", bits(rate)),
+        set("work.download.size", bytes(rate / 8.0 * chance.between(1.5, 3.0))),
+        verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%"]),
+    ]);
+    all
+}
+
+/// A fast beginning, then a slower rate with a queue.
+fn shaper(chance: &mut Chance) -> Vec<Setting> {
+    let (rtt, rate) = (chance.between(0.01, 0.04), chance.between(3e6, 10e6));
+    let mut all = open_handed();
+    all.extend(path(rtt, rate * chance.between(6.0, 10.0), "4MB"));
+    all.extend([
+        set("path.down.step", format!("[{{ at = {:?}, set = {{ rate = {:?} }} }}]", ms(10.0 * rtt), bits(rate))),
+        set("work.download.size", bytes(rate / 8.0 * chance.between(2.0, 3.5))),
+        verify(&["down.lost <= 0", "down.queue_dropped <= 0", "server.rwnd_limited <= 5%"]),
+    ]);
+    all
+}
+
+/// A queue that marks instead of dropping, on a path long enough for the marks to cost something.
+fn ecn(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.05, 0.1), chance.between(15e6, 40e6), "4MB"));
+    all.extend([
+        set("client.ecn", "true"),
+        set("server.ecn", "true"),
+        set("path.down.ecn", "true"),
+        set("path.down.aqm", r#"{ codel = { target = "1ms", interval = "20ms" } }"#),
+        set("work.download.size", bytes(chance.between(1.5e6, 3e6))),
+        verify(&["down.marked >= 2", "server.retransmitted <= 0", "server.rwnd_limited <= 5%"]),
+    ]);
+    all
+}
+
+/// Several segments of the fourth flight of slow start (10, 20, 40, 80 segments) are lost, one every third.
+fn no_sack(chance: &mut Chance) -> Vec<Setting> {
+    let lost: Vec<u32> = (0..chance.whole(7, 10)).map(|n| 75 + 3 * n).collect();
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.03, 0.1), 1e9, "10MB"));
+    all.extend([
+        set("client.sack", "false"),
+        set("path.down.loss", format!("{{ packets = {lost:?} }}")),
+        set("work.download.size", bytes(chance.between(300e3, 500e3))),
+        verify(&["down.lost >= 7", "server.retransmitted >= 7", "server.timeouts <= 0"]),
     ]);
     all
 }
