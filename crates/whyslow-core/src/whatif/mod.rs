@@ -73,7 +73,9 @@ fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
         return;
     }
     for finding in &mut transfer.findings {
-        let Some(changed) = remedy::apply(finding.cause, replay, &fitted) else { continue };
+        let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) else { continue };
+        // Larger flights meet the rate at which the path was seen to deliver.
+        changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
         let Some(predicted) = changed.duration(work) else { return };
         if predicted < measured.scale(1.0 - LEAST_GAIN) {
             finding.predicted_s = Some(predicted);

@@ -37,13 +37,14 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         "zero-window" => {
             scenario.receiver.window = Window::Unlimited;
             remove(&mut changed, Limit::ZeroWindow);
+            // Shorter silences around it, which nothing in the capture ended, come from it too.
+            remove(&mut changed, Limit::Unknown);
         }
         "sender-cap" => scenario.sender.cap = None,
         "protocol-window" => {
             scenario.sender.cap = None;
             remove(&mut changed, Limit::ProtocolWindow);
         }
-        "pacing" => scenario.sender.pacing = None,
         "application" => remove(&mut changed, Limit::Application),
         "nagle-delayed-ack" => remove(&mut changed, Limit::NagleDelayedAck),
         "delayed-ack" => {
@@ -53,6 +54,9 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         "loss" | "random-loss" | "policer" | "mtu-black-hole" | "spurious-retransmission" | "lost-retransmission" => {
             scenario.losses = Losses::NONE;
             remove(&mut changed, Limit::Timeout);
+            if cause == "mtu-black-hole" {
+                remove(&mut changed, Limit::Unknown);
+            }
         }
         // With a repair that waits for no timer a lost segment costs a round trip and a little (RFC 8985).
         "timeout" | "tail-loss" | "no-sack" => {

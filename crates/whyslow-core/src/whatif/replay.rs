@@ -19,6 +19,8 @@ pub struct Replay {
     measured: Nanos,
     /// A longer round trip that was typical, when a queue stood all the time.
     usual_rtt: Option<Nanos>,
+    /// Payload bits per second at which bursts were delivered, where that is far above the mean: what the path carries at least.
+    pub(super) burst_rate: Option<f64>,
     has_losses: bool,
     needless: bool,
     /// Largest flight that the sender had had before this transfer, segments.
@@ -49,6 +51,10 @@ impl Fitted {
 
 /// So many rounds of slow growth show that slow start had ended.
 const SLOW_ROUNDS: usize = 4;
+
+/// Rates that make a distribution, and what makes a burst: the higher rates are so far above the mean.
+const BURST_BINS: u64 = 16;
+const BURST: f64 = 5.0;
 
 /// Nearer than this needs no further try.
 const GOOD: f64 = 0.03;
@@ -85,6 +91,7 @@ impl Replay {
             growth: growth(transfer, partition),
             hystart: false,
             cap,
+            pacing: shape.steady.filter(|_| shape.paced),
             ..Sending::usual(Algorithm::Cubic)
         };
         let scenario = Scenario {
@@ -106,6 +113,7 @@ impl Replay {
             fitted: Fitted { scenario, stalls, tail },
             measured: transfer.duration(),
             usual_rtt: usual_rtt(transfer, rtt),
+            burst_rate: burst_rate(transfer),
             has_losses: !losses.is_empty(),
             needless: transfer.retransmitted.spurious > 0,
             before: before.map(|bytes| bytes as f64 / mss as f64),
@@ -220,7 +228,9 @@ fn losses(transfer: &TransferFacts) -> Vec<u64> {
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
 fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
     let first = transfer.rounds.first().map_or(0, |round| round.in_flight).max(1) as f64 / mss as f64;
-    let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application);
+    // So it is where the receiver's first window held it.
+    let filled = transfer.rounds.first().is_some_and(|r| r.window.is_some_and(|window| r.in_flight + mss > window));
+    let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application) && !filled;
     if is_window { first.ceil() } else { first.ceil().max(10.0) }
 }
 
@@ -301,6 +311,13 @@ fn window(transfer: &TransferFacts) -> Window {
         sent += round.bytes;
     }
     if steps.is_empty() { Window::Unlimited } else { Window::Seen(steps) }
+}
+
+/// The rate within bursts; one that is not far above the mean is a window's, or the sender's.
+fn burst_rate(transfer: &TransferFacts) -> Option<f64> {
+    let spread = &transfer.acked_rate;
+    let mean = transfer.bytes() as f64 * 8.0 / transfer.duration().as_secs_f64().max(1e-9);
+    (spread.bins >= BURST_BINS && spread.p90 > BURST * mean).then_some(spread.p90)
 }
 
 /// The median of the rounds' round trips, where it is well above the least.
