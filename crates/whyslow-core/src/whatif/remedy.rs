@@ -53,6 +53,8 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         }
         "loss" | "random-loss" | "policer" | "mtu-black-hole" | "spurious-retransmission" | "lost-retransmission" => {
             scenario.losses = Losses::NONE;
+            // Shaped instead of policed, the rate stays.
+            scenario.rate = replay.passed_rate.or(scenario.rate);
             remove(&mut changed, Limit::Timeout);
             if cause == "mtu-black-hole" {
                 remove(&mut changed, Limit::Unknown);

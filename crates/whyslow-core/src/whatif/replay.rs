@@ -21,6 +21,8 @@ pub struct Replay {
     usual_rtt: Option<Nanos>,
     /// Payload bits per second at which bursts were delivered, where that is far above the mean: what the path carries at least.
     pub(super) burst_rate: Option<f64>,
+    /// Payload bits per second that passed between losses: a policer's rate, or a full queue's.
+    pub(super) passed_rate: Option<f64>,
     has_losses: bool,
     needless: bool,
     /// Largest flight that the sender had had before this transfer, segments.
@@ -114,6 +116,7 @@ impl Replay {
             measured: transfer.duration(),
             usual_rtt: usual_rtt(transfer, rtt),
             burst_rate: burst_rate(transfer),
+            passed_rate: shape.between.map(|between| between.rate),
             has_losses: !losses.is_empty(),
             needless: transfer.retransmitted.spurious > 0,
             before: before.map(|bytes| bytes as f64 / mss as f64),
