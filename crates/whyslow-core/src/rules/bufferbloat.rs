@@ -23,6 +23,7 @@
 use super::say::{evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -63,10 +64,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Each round's flight in bytes and round trip in milliseconds.
+/// Each round's flight in bytes and round trip in milliseconds. While losses are repaired little is sent, and the queue is as long as it
+/// was: such rounds tell nothing of what follows what.
 fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
-    let rounds = case.transfer.rounds.iter().enumerate().filter(|(_, round)| round.in_flight > 0);
+    let rounds = &case.transfer.rounds;
+    let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.resent > 0);
+    let calm = |&(index, round): &(usize, &RoundFacts)| round.in_flight > 0 && !repairs(index) && !repairs(index + 1);
     rounds
+        .iter()
+        .enumerate()
+        .filter(calm)
         .filter_map(|(index, round)| Some((round.in_flight as f64, case.round_trip(index)?.as_millis_f64())))
         .collect()
 }
