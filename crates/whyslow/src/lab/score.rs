@@ -52,8 +52,8 @@ struct Judged {
     lost_before: Option<(f64, f64)>,
     /// Shares of the transfers' time by who held them: said, and the sender's kernel's.
     shares: Option<([f64; 3], [f64; 3])>,
-    /// The transfer's time without its cause: said, and measured with the cause mended, seconds.
-    mended: Option<(f64, f64)>,
+    /// The transfer's time without its cause, where that was promised; and measured with the cause mended; seconds.
+    mended: Option<(Option<f64>, f64)>,
 }
 
 /// Who holds a transfer, as a kernel tells them apart.
@@ -92,7 +92,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             if let Some((cured, cured_result)) = cured {
                 let last = ABOUT_THE_LAST.contains(&result.cause.as_str());
                 let measured = main_transfer(&explain(cured, cured_result)?, last).map(|t| t.duration_s.as_secs_f64());
-                judgement.mended = promise(&analysis, &result.cause, last).zip(measured);
+                judgement.mended = measured.map(|measured| (promise(&analysis, &result.cause, last), measured));
             }
             judged.push(judgement);
         }
@@ -260,7 +260,8 @@ fn attribution(judged: &[Judged]) -> String {
 
 /// How many of the segments that were said to be sent again for a reason were, and how many that were are said.
 fn retransmissions(judged: &[Judged]) -> String {
-    let mut table = "## Retransmissions\n\n| what | end | precision | recall |\n|---|---|---|---|\n".to_owned();
+    let mut table = "## Retransmissions\n\nCounts are compared capture by capture, not segment by segment, where no host has offload; fast \
+        retransmissions, timeouts and probes are not told apart.\n\n| what | end | precision | recall |\n|---|---|---|---|\n".to_owned();
     let mut row = |what: &str, end: End, pairs: Vec<(f64, f64)>| {
         let both: f64 = pairs.iter().map(|(said, truth)| said.min(*truth)).sum();
         let of = |all: f64| if all > 0.0 { format!("{:.3} of {all:.0}", both / all) } else { "–".to_owned() };
@@ -285,7 +286,7 @@ fn promises(judged: &[Judged]) -> String {
     let mut table = "## What a fix would bring, against the same transfer mended\n\n\
         | cause | promised | error, median | most |\n|---|---|---|---|\n"
         .to_owned();
-    let error = |j: &&Judged| j.mended.map(|(said, truth)| (said / truth.max(1e-9) - 1.0).abs() * 100.0);
+    let error = |j: &&Judged| j.mended.and_then(|(said, truth)| Some((said? / truth.max(1e-9) - 1.0).abs() * 100.0));
     let spread = |mut errors: Vec<f64>, share: f64| {
         errors.sort_by(f64::total_cmp);
         let last = errors.len().saturating_sub(1);
@@ -293,7 +294,8 @@ fn promises(judged: &[Judged]) -> String {
     };
     let causes: BTreeSet<&str> = judged.iter().filter(|j| j.mended.is_some()).map(|j| j.cause.as_str()).collect();
     for cause in causes {
-        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause).collect();
+        // Where nothing is promised there is no error, and that is told too.
+        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause && j.mended.is_some()).collect();
         let errors: Vec<f64> = of.iter().filter_map(&error).collect();
         let promised = format!("{} of {}", errors.len(), of.len());
         let _ =
@@ -301,7 +303,12 @@ fn promises(judged: &[Judged]) -> String {
     }
     let all: Vec<f64> = judged.iter().filter_map(|j| error(&j)).collect();
     let (number, median) = (all.len(), spread(all.clone(), 0.5));
-    table + &format!("\nOver all {number} promises: median error {median}, 90th percentile {}.\n", spread(all, 0.9))
+    let mended = judged.iter().filter(|j| j.mended.is_some()).count();
+    table
+        + &format!(
+            "\nOver all {number} promises, of {mended} captures that could have had one: median error {median}, 90th percentile {}.\n",
+            spread(all, 0.9)
+        )
 }
 
 fn name(end: End) -> &'static str {
@@ -380,7 +387,7 @@ mod tests {
             needless: None,
             lost_before: None,
             shares: Some(([0.5, 0.25, 0.25], [0.6, 0.25, 0.15])),
-            mended: Some((1.1, 1.0)),
+            mended: Some((top.map(|_| 1.1), 1.0)),
         };
         let all = [
             judged("loss", Some("loss")),
@@ -391,6 +398,7 @@ mod tests {
         assert!(attribution(&all).contains("| windows | 10.0 |\n| application | 0.0 |"), "{}", attribution(&all));
         assert!(retransmissions(&all).contains("| client | 1.000 of 16 | 0.800 of 20 |"), "{}", retransmissions(&all));
         assert!(promises(&all).contains("| `loss` | 2 of 2 | 10.0 % | 10.0 % |"), "{}", promises(&all));
+        assert!(promises(&all).contains("| `none` | 1 of 2 |"), "what has no promise counts: {}", promises(&all));
         let all: Vec<_> = all.iter().collect();
         let table = confusion(&all);
         assert!(table.contains("| `loss` | 1/2 | 1/2 | `timeout` 1 |"), "{table}");
