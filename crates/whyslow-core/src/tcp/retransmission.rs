@@ -11,7 +11,7 @@ use super::half::{Half, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
 use super::sent::{Hole, Recovery, Sent};
-use crate::analysis::Retransmitted;
+use crate::analysis::{MAX_RETRANSMISSIONS, ResendKind, Retransmission, Retransmitted};
 use crate::units::Nanos;
 
 /// Retransmissions remembered until their fate (needed, or not) is known.
@@ -68,6 +68,19 @@ pub(super) struct Resend {
     stuck: bool,
     /// The receiver has said that it had these bytes already.
     reported: bool,
+    /// Its place in [`HalfFacts::retransmissions`](super::facts::HalfFacts::retransmissions), if it is listed.
+    listed: Option<usize>,
+}
+
+impl Kind {
+    fn told(self, needless: bool) -> ResendKind {
+        match self {
+            _ if needless => ResendKind::Spurious,
+            Self::Fast => ResendKind::Fast,
+            Self::Timeout => ResendKind::Timeout,
+            Self::TailProbe => ResendKind::TailProbe,
+        }
+    }
 }
 
 fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
@@ -159,6 +172,7 @@ impl Half {
         }
         self.count(kind, end - start, hole.is_some(), needless);
         let unseen = hole.is_some();
+        let listed = self.list(seg, start, kind.told(needless), unseen);
         let resend = Resend {
             start,
             end,
@@ -171,6 +185,7 @@ impl Half {
             spurious: needless,
             stuck,
             reported: false,
+            listed,
         };
         self.keep(resend);
         let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
@@ -200,6 +215,7 @@ impl Half {
         let kind =
             if tail && self.is_probe(start, quiet, self.smoothed.rto()) { Kind::TailProbe } else { Kind::Timeout };
         self.count(kind, u64::from(seg.len), true, false);
+        self.list(seg, start, kind.told(false), true);
         if let Some(transfer) = &mut self.transfer {
             transfer.resent_unseen(seg.frame);
         }
@@ -213,6 +229,7 @@ impl Half {
         let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
         let kinds = &mut self.facts.retransmitted;
         *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+        let listed = self.list(seg, start, kind.told(needless), false);
         self.keep(Resend {
             start,
             end: start + 1,
@@ -225,7 +242,20 @@ impl Half {
             spurious: needless,
             stuck: false,
             reported: false,
+            listed,
         });
+    }
+
+    fn list(&mut self, seg: &Seg, start: u64, kind: ResendKind, unseen_original: bool) -> Option<usize> {
+        self.facts.retransmissions_total += 1;
+        let place = self.facts.retransmissions.len();
+        if place >= MAX_RETRANSMISSIONS {
+            return None;
+        }
+        let bytes = u64::from(seg.len);
+        let (frame, time_s) = (seg.frame, seg.time);
+        self.facts.retransmissions.push(Retransmission { frame, time_s, seq: start, bytes, kind, unseen_original });
+        Some(place)
     }
 
     fn keep(&mut self, resend: Resend) {
@@ -250,6 +280,9 @@ impl Half {
             return false;
         };
         copy.unseen = false;
+        if let Some(listed) = copy.listed.and_then(|place| self.facts.retransmissions.get_mut(place)) {
+            listed.unseen_original = false;
+        }
         let recount = |kinds: &mut Retransmitted, out_of_order: &mut u64| {
             kinds.unseen_original = kinds.unseen_original.saturating_sub(1);
             *out_of_order += 1;
@@ -408,6 +441,9 @@ impl Half {
         };
         resend.spurious = true;
         let (kind, bytes, stuck) = (resend.kind, resend.end - resend.start, resend.stuck);
+        if let Some(listed) = resend.listed.and_then(|place| self.facts.retransmissions.get_mut(place)) {
+            listed.kind = ResendKind::Spurious;
+        }
         let recount = |kinds: &mut Retransmitted| {
             let count = counter(kinds, kind);
             if *count > 0 {
