@@ -8,13 +8,14 @@
 use crate::log::{Direction, Fate, Record, Touched};
 use crate::trace::{Event, Trace, Why};
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-/// A packet reaches the emulator so soon after the kernel has sent it (and was traced sending it), at most, nanoseconds.
-const TOGETHER: u64 = 1_000_000;
+/// A packet reaches the emulator so soon after the kernel has sent it (and was traced sending it), at most, nanoseconds: the
+/// emulator may have to wait for a processor.
+const TOGETHER: u64 = 20_000_000;
 /// Of two mechanisms within that time, one must be this much nearer, nanoseconds.
 const NEARER: u64 = 100_000;
 const FIN: u8 = 1;
@@ -43,6 +44,15 @@ pub struct Resent {
     pub why: Option<Why>,
 }
 
+/// What is known of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// All that was sent again, in the order of sending.
+    pub segments: Vec<Resent>,
+    /// How many segments the two kernels count as sent again, SYNs aside: from another source than the log.
+    pub counted: u64,
+}
+
 /// What is kept of a run, as far as it is needed here.
 #[derive(Deserialize)]
 struct Kept {
@@ -65,33 +75,36 @@ struct KeptHost {
     counters: BTreeMap<String, u64>,
 }
 
-/// Reads what was sent again in the run of this folder, in the order of sending; none where its log cannot tell.
+/// Reads what was sent again in the run of this folder; none where its log cannot tell.
 ///
 /// # Errors
 /// When `truth.json` cannot be read.
-pub fn read(folder: &Path) -> io::Result<Option<Vec<Resent>>> {
+pub fn read(folder: &Path) -> io::Result<Option<Known>> {
     let kept: Kept = serde_json::from_reader(BufReader::new(File::open(folder.join("truth.json"))?))?;
     if kept.links.len() != 2 || kept.links.iter().any(|link| link.unrecorded > 0) {
         return Ok(None);
     }
-    let mut all = Vec::new();
+    let mut known = Known::default();
     for link in &kept.links {
         let mut resent = sent_again(&link.records, link.direction, kept.epoch_ns);
         let host = if link.direction == Direction::Up { "client" } else { "server" };
+        let counters = kept.hosts.get(host).map(|host| &host.counters);
+        let counted = |name: &str| counters.and_then(|counters| counters.get(name)).copied().unwrap_or(0);
+        known.counted += counted("Tcp:RetransSegs").saturating_sub(counted("TcpExt:TCPSynRetrans"));
         let traced = kept.resends.as_ref().filter(|trace| trace.missing.is_none());
         match traced {
             // With events missing a neighbour in time may be another segment's.
             Some(trace) if trace.lost == 0 => explain(&mut resent, &trace.events),
             Some(_) => {}
             None => {
-                let only = kept.hosts.get(host).and_then(|host| only_kind(&host.counters));
+                let only = counters.and_then(only_kind);
                 resent.iter_mut().for_each(|segment| segment.why = only);
             }
         }
-        all.extend(resent);
+        known.segments.extend(resent);
     }
-    all.sort_by_key(|segment| segment.sent);
-    Ok(Some(all))
+    known.segments.sort_by_key(|segment| segment.sent);
+    Ok(Some(known))
 }
 
 /// Where the host's counters know of one mechanism only, all are its doing. Timeouts of SYNs count among the others.
@@ -186,24 +199,38 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
     resent
 }
 
-/// Gives each segment the mechanism that was traced at its time. One event may stand for several segments.
+/// Gives each segment the mechanism that was traced for it. Both are in the order of sending: as many events as segments belong
+/// together one by one. Where one event stands for several segments (a large piece, cut on its way out) the times decide.
 fn explain(resent: &mut [Resent], events: &[Event]) {
-    for segment in resent {
-        let up = segment.direction == Direction::Up;
+    let ports: BTreeSet<u16> = resent.iter().map(|segment| segment.client_port).collect();
+    for port in ports {
+        let mut segments: Vec<&mut Resent> = resent.iter_mut().filter(|segment| segment.client_port == port).collect();
+        let up = segments.first().is_some_and(|segment| segment.direction == Direction::Up);
         let is_its = |event: &&Event| {
-            let client_port = if up { event.source_port } else { event.destination_port };
-            client_port == segment.client_port
-                && event.source == if up { "10.77.0.1" } else { "10.77.0.2" }
-                && event.t.abs_diff(segment.sent) <= TOGETHER
+            let (client_port, source) =
+                if up { (event.source_port, "10.77.0.1") } else { (event.destination_port, "10.77.0.2") };
+            client_port == port && event.source == source
         };
-        let near = |why: Option<Why>| {
-            let at = events.iter().filter(is_its).filter(|event| why.is_none_or(|why| event.why != why));
-            at.map(|event| (event.t.abs_diff(segment.sent), event.why)).min_by_key(|(distance, _)| *distance)
-        };
-        let Some((distance, why)) = near(None) else { continue };
-        let certain = near(Some(why)).is_none_or(|(other, _)| other >= distance + NEARER);
-        segment.why = certain.then_some(why);
+        let events: Vec<&Event> = events.iter().filter(is_its).collect();
+        let one_by_one = events.len() == segments.len();
+        for (index, segment) in segments.iter_mut().enumerate() {
+            let own = events.get(index).filter(|_| one_by_one);
+            segment.why = match own {
+                Some(event) => (event.t.abs_diff(segment.sent) <= TOGETHER).then_some(event.why),
+                None => by_time(&events, segment.sent),
+            };
+        }
     }
+}
+
+/// The mechanism at work at this time, if no other was at nearly the same.
+fn by_time(events: &[&Event], sent: u64) -> Option<Why> {
+    let near = |but: Option<Why>| {
+        let others = events.iter().filter(|event| but.is_none_or(|but| event.why != but));
+        others.map(|event| (event.t.abs_diff(sent), event.why)).min_by_key(|(distance, _)| *distance)
+    };
+    let (distance, why) = near(None).filter(|(distance, _)| *distance <= TOGETHER)?;
+    near(Some(why)).is_none_or(|(other, _)| other >= distance + NEARER).then_some(why)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Why the kernel sent each segment again, by its own tracing.
 //!
 //! Knows: the tracepoints `tcp:tcp_retransmit_skb`, with the kernel's call stack, and `tcp:tcp_cong_state_set`. The stack names the
-//! mechanism (`tcp_send_loss_probe`, `tcp_retransmit_timer`); what neither of them sent goes by the socket's state: Loss after a
-//! timeout, else fast recovery.
+//! mechanism (`tcp_send_loss_probe`, `tcp_retransmit_timer`, `tcp_simple_retransmit`); what none of them sent goes by the socket's
+//! state: that of fast recovery, or Loss, which goes on with what the timer began.
 //! Promises: an instance of the tracing system of its own, so that nobody else's tracing is touched; it goes with this value, and
 //! one that a killed process left goes when the next begins. What the kernel's buffer could not hold is counted.
 //! Ignores: sequence numbers, which the tracepoint does not tell: [`crate::resent`] joins by time. Without the machine's root
@@ -170,20 +170,25 @@ fn tai_ahead() -> u64 {
     ahead.round().max(0.0) as u64 * 1_000_000_000
 }
 
-/// The state of sockets that retransmit after a timeout (TCP_CA_Loss).
+/// The state of sockets that take all that was sent for lost (TCP_CA_Loss): after a timeout, or a router's word.
 const LOSS: u8 = 4;
+
+/// A socket: sender's address, sender's port, receiver's port.
+type Socket = (String, u16, u16);
 
 /// Reads the kernel's text. A stack follows its event, but another processor's lines may come between the two.
 fn parse(text: &str, tai_ahead: u64) -> Trace {
     let mut trace = Trace::default();
-    let mut states: HashMap<(String, u16, u16), u8> = HashMap::new();
+    // What the stack of each event tells, and how often its socket's state had changed by then, and to what.
+    let mut seen: Vec<(Option<Why>, (u64, u8))> = Vec::new();
+    let mut states: HashMap<Socket, (u64, u8)> = HashMap::new();
     // By processor: the event whose stack is to come, or is being read.
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut stack = None;
     for line in text.lines() {
         if let Some(function) = line.trim_start().strip_prefix("=> ") {
-            if let Some(event) = stack.and_then(|index: usize| trace.events.get_mut(index)) {
-                event.why = sent_by(function).unwrap_or(event.why);
+            if let Some((told, _)) = stack.and_then(|index: usize| seen.get_mut(index)) {
+                *told = told.or(sent_by(function));
             }
             continue;
         }
@@ -195,9 +200,10 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
             }
         } else if let Some((head, _)) = line.split_once(": <stack trace>") {
             stack = processor(head).and_then(|processor| open.remove(processor));
-        } else if let Some((head, fields)) = line.split_once(": tcp_cong_state_set: ") {
-            if let (Some(socket), Some(state), Some(_)) = (socket(fields), number(fields, "cong_state="), time(head)) {
-                states.insert(socket, state);
+        } else if let Some((_, fields)) = line.split_once(": tcp_cong_state_set: ") {
+            if let (Some(socket), Some(state)) = (socket(fields), number(fields, "cong_state=")) {
+                let known = states.entry(socket).or_default();
+                *known = (known.0 + 1, state);
             }
         } else if let Some((head, fields)) = line.split_once(": tcp_retransmit_skb: ")
             && let (Some(socket), Some(t)) = (socket(fields), time(head))
@@ -206,16 +212,34 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
             if number::<i32>(fields, "err=").is_some_and(|error| error != 0) {
                 continue;
             }
-            let why = if states.get(&socket) == Some(&LOSS) { Why::Timeout } else { Why::Fast };
+            seen.push((None, states.get(&socket).copied().unwrap_or_default()));
             let (source, source_port, destination_port) = socket;
             let t = t.saturating_sub(tai_ahead);
             if let Some(processor) = processor(head) {
                 open.insert(processor, trace.events.len());
             }
-            trace.events.push(Event { t, source, source_port, destination_port, why });
+            trace.events.push(Event { t, source, source_port, destination_port, why: Why::Other });
         }
     }
+    conclude(&mut trace.events, &seen);
     trace
+}
+
+/// What the stack does not tell, the state does: all that is sent again in the state Loss is the doing of what brought the socket
+/// there, which is not always the timer.
+fn conclude(events: &mut [Event], seen: &[(Option<Why>, (u64, u8))]) {
+    let mut brought: HashMap<Socket, (u64, Why)> = HashMap::new();
+    for (event, (told, (change, state))) in events.iter_mut().zip(seen) {
+        let socket = (event.source.clone(), event.source_port, event.destination_port);
+        event.why = match told {
+            Some(why) => *why,
+            None if *state != LOSS => Why::Fast,
+            None => brought.get(&socket).filter(|(at, _)| at == change).map_or(Why::Other, |(_, why)| *why),
+        };
+        if *state == LOSS && told.is_some() {
+            brought.insert(socket, (*change, event.why));
+        }
+    }
 }
 
 /// What a function on the stack tells of the mechanism.

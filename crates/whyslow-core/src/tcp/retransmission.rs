@@ -216,6 +216,10 @@ impl Half {
             if tail && self.is_probe(start, quiet, self.smoothed.rto()) { Kind::TailProbe } else { Kind::Timeout };
         self.count(kind, u64::from(seg.len), true, false);
         self.list(seg, start, kind.told(false), true);
+        if kind == Kind::Timeout {
+            // Until more than this is acknowledged: how much was given up is seen when the next segment comes.
+            self.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
+        }
         if let Some(transfer) = &mut self.transfer {
             transfer.resent_unseen(seg.frame);
         }

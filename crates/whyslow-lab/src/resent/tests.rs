@@ -73,32 +73,36 @@ fn a_damaged_copy_came_and_was_not_taken() {
     assert_eq!((resent[0].needless, resent[0].first_to_arrive), (false, false));
 }
 
+fn copies(sent: &[(u64, u32)]) -> Vec<Resent> {
+    let log = [packet(0, Some(10), 0, 0, SYN | ACK), packet(20, None, 1, 4000, ACK)];
+    let copies = sent.iter().map(|&(ms, seq)| packet(ms, None, seq, 1000, ACK));
+    sent_again(&log.into_iter().chain(copies).collect::<Vec<_>>(), Direction::Down, 0)
+}
+
+fn whys(resent: &[Resent]) -> Vec<Option<Why>> {
+    resent.iter().map(|segment| segment.why).collect()
+}
+
 #[test]
-fn the_mechanism_is_the_one_traced_at_the_segments_time() {
-    let log = [
-        packet(0, Some(10), 0, 0, SYN | ACK),
-        packet(20, None, 1, 4000, ACK),
-        packet(40, None, 1, 1000, ACK),
-        packet(60, None, 1001, 1000, ACK),
-        packet(60, None, 2001, 1000, ACK),
-        packet(80, None, 3001, 1000, ACK),
-        packet(100, None, 3001, 1000, ACK),
-    ];
-    let mut resent = sent_again(&log, Direction::Down, 0);
-    let other = Event { destination_port: 40_001, ..event(80.0, Why::Fast) };
-    explain(
-        &mut resent,
-        &[
-            event(39.99, Why::TailProbe),
-            event(60.02, Why::Timeout),
-            // Two mechanisms at one moment, and one of another connection.
-            other,
-            event(99.99, Why::Fast),
-            event(100.05, Why::Timeout),
-        ],
-    );
-    let told: Vec<_> = resent.iter().map(|segment| segment.why).collect();
-    assert_eq!(told, [Some(Why::TailProbe), Some(Why::Timeout), Some(Why::Timeout), None, None]);
+fn as_many_events_as_segments_belong_together_one_by_one() {
+    let mut resent = copies(&[(40, 1), (43, 1001), (43, 2001), (400, 3001)]);
+    let other = Event { destination_port: 40_001, ..event(40.0, Why::Other) };
+    // The emulator had to wait; and an event that is too far away is none of this segment.
+    let events =
+        [event(40.0, Why::TailProbe), event(40.1, Why::Timeout), event(40.2, Why::Fast), event(80.0, Why::Fast)];
+    explain(&mut resent, &[&[other], &events[..]].concat());
+    assert_eq!(whys(&resent), [Some(Why::TailProbe), Some(Why::Timeout), Some(Why::Fast), None]);
+}
+
+#[test]
+fn one_event_for_several_segments_is_found_by_its_time() {
+    let mut resent = copies(&[(40, 1), (60, 1001), (60, 2001), (80, 3001), (200, 3001)]);
+    // The last but one has two mechanisms at its moment.
+    let events =
+        [event(39.99, Why::TailProbe), event(59.98, Why::Timeout), event(79.99, Why::Fast), event(80.05, Why::Timeout)];
+    explain(&mut resent, &events);
+    let both = Some(Why::Timeout);
+    assert_eq!(whys(&resent), [Some(Why::TailProbe), both, both, None, None]);
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn what_a_run_keeps_is_read_back() {
     let trace = Trace { events: vec![event(1040.0, Why::TailProbe)], ..Trace::default() };
     let truth = |resends: serde_json::Value, unrecorded: u64| {
         serde_json::json!({
-            "epoch_ns": 1_000_000_000, "hosts": { "server": { "counters": {} } }, "resends": resends,
+            "epoch_ns": 1_000_000_000, "hosts": { "server": { "counters": { "Tcp:RetransSegs": 3, "TcpExt:TCPSynRetrans": 2 } } }, "resends": resends,
             "links": [
                 { "link": 0, "direction": "up", "unrecorded": 0, "records": [] },
                 { "link": 0, "direction": "down", "unrecorded": unrecorded, "records": records },
@@ -134,12 +138,13 @@ fn what_a_run_keeps_is_read_back() {
     };
     let whys = |truth: serde_json::Value| {
         std::fs::write(folder.path().join("truth.json"), truth.to_string()).unwrap();
-        read(folder.path()).unwrap().map(|all| all.iter().map(|segment| segment.why).collect::<Vec<_>>())
+        read(folder.path()).unwrap().map(|known| known.segments.iter().map(|segment| segment.why).collect::<Vec<_>>())
     };
     let told = |trace: &Trace| serde_json::to_value(trace).unwrap();
     assert_eq!(whys(truth(told(&trace), 0)), Some(vec![Some(Why::TailProbe)]));
     assert_eq!(whys(truth(told(&Trace { lost: 1, ..trace.clone() }), 0)), Some(vec![None]), "an event is missing");
     assert_eq!(whys(truth(told(&Trace::missing("forbidden")), 0)), Some(vec![None]));
     assert_eq!(whys(truth(serde_json::Value::Null, 0)), Some(vec![None]), "a run of an earlier version");
+    assert_eq!(read(folder.path()).unwrap().unwrap().counted, 1);
     assert_eq!(whys(truth(told(&trace), 1)), None, "the log is incomplete");
 }

@@ -41,11 +41,19 @@ fn the_stack_tells_the_mechanism_and_the_state_the_rest() {
         stack("link 0", 0, 10, "tcp_xmit_retransmit_queue.part.0"),
         resend(0, 11, 40_000, -105),
         stack("link 0", 0, 12, "tcp_xmit_retransmit_queue.part.0"),
-        resend(0, 13, 40_001, 0),
-        stack("link 0", 0, 14, "tcp_simple_retransmit"),
+        state(13, 40_001, 4),
+        resend(0, 14, 40_001, 0),
+        stack("link 0", 0, 15, "tcp_simple_retransmit"),
+        // As ACKs for those arrive.
+        resend(0, 16, 40_001, 0),
+        stack("link 0", 0, 17, "tcp_xmit_retransmit_queue.part.0"),
+        state(18, 40_000, 0),
+        state(19, 40_000, 3),
+        resend(0, 20, 40_000, 0),
+        stack("link 0", 0, 21, "tcp_xmit_retransmit_queue.part.0"),
     ];
-    let expected = [Why::Fast, Why::TailProbe, Why::Timeout, Why::Timeout, Why::Other];
-    let ports = [40_000, 40_001, 40_000, 40_000, 40_001];
+    let expected = [Why::Fast, Why::TailProbe, Why::Timeout, Why::Timeout, Why::Other, Why::Other, Why::Fast];
+    let ports = [40_000, 40_001, 40_000, 40_000, 40_001, 40_001, 40_000];
     assert_eq!(kinds(&text.concat()), ports.into_iter().zip(expected).collect::<Vec<_>>());
     assert_eq!(parse(&text.concat(), 0).lost, 3);
 }
