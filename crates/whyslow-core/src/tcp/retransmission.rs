@@ -121,7 +121,7 @@ impl Half {
         if hole.is_none() && self.is_late_original(seg, start, end) {
             return None;
         }
-        let kind = self.kind_of(seg, start, end, view);
+        let (kind, waited) = self.kind_of(seg, start, end, view);
         // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
         // wire, each sent again by itself.
         let mut recent = self.resends.iter().rev().take(RECENT_RESENDS);
@@ -188,8 +188,8 @@ impl Half {
             listed,
         };
         self.keep(resend);
-        let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
-        Some(SentAgain { timer: kind != Kind::Fast, tail, lost_copy: lost_copy.is_some() })
+        let tail = kind == Kind::TailProbe || (waited && end + 1 >= self.sent_max);
+        Some(SentAgain { timer: waited, tail, lost_copy: lost_copy.is_some() })
     }
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
@@ -315,23 +315,28 @@ impl Half {
         }
     }
 
-    /// What the sender's silence before this copy, and what it knew, say of the reason.
-    fn kind_of(&self, seg: &Seg, start: u64, end: u64, view: &View) -> Kind {
+    /// What the sender's silence before this copy, and what it knew, say of the reason; and whether it waited for a timer or probe.
+    fn kind_of(&self, seg: &Seg, start: u64, end: u64, view: &View) -> (Kind, bool) {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         let rto = self.smoothed.rto();
         // However long the silence was: what follows an ACK at once is the ACK's doing.
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
         let before_timer = prompted || quiet < rto.scale(0.9);
+        // The timer's length is not known before a round trip was measured.
+        let long = !prompted && quiet >= RTO_FLOOR.scale(0.95);
         let holes_known = self.sacked.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
         let highest = self.sent_max.saturating_sub(end) <= 1;
         match self.recovery {
             // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs arrive.
-            Recovery::Timeout(recover) if end <= recover && before_timer => Kind::Timeout,
-            _ if (self.duplicate_acks >= DUPLICATE_THRESHOLD || holes_known) && before_timer => Kind::Fast,
-            _ if highest && self.is_probe(start, quiet, rto) => Kind::TailProbe,
-            _ if !before_timer || quiet >= RTO_FLOOR.scale(0.95) => Kind::Timeout,
-            _ if highest => Kind::TailProbe,
-            _ => Kind::Fast,
+            Recovery::Timeout(recover) if end <= recover && before_timer => (Kind::Timeout, long),
+            // Until recovery ends there is no probe (RFC 8985 section 7.2). Without SACK a partial ACK tells of the next hole (RFC
+            // 6582), and by its time a segment above all SACKs may be taken for lost (RFC 8985 section 6.2).
+            Recovery::Fast(recover) if end <= recover && before_timer => (Kind::Fast, false),
+            _ if (self.duplicate_acks >= DUPLICATE_THRESHOLD || holes_known) && before_timer => (Kind::Fast, false),
+            _ if highest && self.is_probe(start, quiet, rto) => (Kind::TailProbe, true),
+            _ if !before_timer || long => (Kind::Timeout, true),
+            _ if highest && !prompted => (Kind::TailProbe, true),
+            _ => (Kind::Fast, false),
         }
     }
 
