@@ -12,6 +12,7 @@ mod rounds;
 pub use between::Between;
 pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
+pub(crate) use rounds::rises;
 pub use rounds::{Plateau, Shape};
 
 use crate::analysis::{Limit, LimitShare, LimitSpan};

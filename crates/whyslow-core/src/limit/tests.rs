@@ -152,6 +152,43 @@ fn what_ended_a_pause_names_its_limit() {
     }
 }
 
+/// Flights whose pauses end with a message of the receiver, one in two of which acknowledges all.
+fn credited(sizes: &[u64]) -> TransferFacts {
+    let mut transfer = flights(sizes, Release::Peer);
+    transfer.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
+    transfer.gaps.iter_mut().step_by(2).for_each(|gap| gap.release = Release::Ack);
+    transfer
+}
+
+#[test]
+fn messages_that_end_the_pauses_are_a_window_of_the_programs() {
+    let equal = partition(&credited(&[32_000; 8]), &context(100));
+    assert_eq!(equal.time(Limit::ProtocolWindow), Nanos::from_millis(700));
+    // A piece of the credit that is under way makes a flight smaller.
+    let pieces = partition(&credited(&[32_000, 24_000, 24_000, 32_000, 32_000, 24_000, 24_000, 32_000]), &context(100));
+    assert_eq!(pieces.time(Limit::ProtocolWindow), Nanos::from_millis(700));
+    assert_eq!(pieces.shape.plateau.map(|plateau| plateau.bytes), Some(32_000));
+    let growing: Vec<u64> = (0..12).map(|n| 32_000 + n * 1_000).collect();
+    let cut = partition(&credited(&growing), &context(100));
+    assert_eq!(cut.time(Limit::ProtocolWindow), Nanos::from_millis(500), "only the pauses that nothing else explains");
+}
+
+#[test]
+fn a_link_s_rate_within_flights_is_no_limit_between_them() {
+    // 400 kB in 10 ms, and then 90 ms of waiting.
+    let mut transfer = flights(&[400_000; 8], Release::Ack);
+    for (round, gap) in transfer.rounds.iter_mut().zip(&mut transfer.gaps) {
+        round.last_send = round.start + Nanos::from_millis(10);
+        gap.start = round.last_send;
+    }
+    transfer.acked_rate = RateSpread { p10: 310e6, p50: 320e6, p90: 330e6, bins: 300 };
+    let cut = partition(&transfer, &context(100));
+    assert_eq!(cut.time(Limit::SenderCap), Nanos::from_millis(700));
+    // The same flights one after the other are the link's doing.
+    transfer.acked_rate = RateSpread { p10: 31e6, p50: 32e6, p90: 33e6, bins: 300 };
+    assert!(partition(&transfer, &context(100)).time(Limit::Bandwidth) >= Nanos::from_millis(700));
+}
+
 #[test]
 fn an_empty_buffer_is_the_applications() {
     let mut transfer = flights(&[5_000; 6], Release::Nothing);
