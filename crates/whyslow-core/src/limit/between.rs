@@ -140,6 +140,7 @@ mod tests {
             one_direction: false,
             elided: false,
             near_receiver: false,
+            small_window: None,
         }
     }
 

@@ -84,9 +84,17 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         .or(full)
         .or_else(|| rates::of_clumps(transfer, context));
     let lost = first_loss(transfer);
+    mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);
     let mut plateaus = plateaus(transfer, context, lost);
+    let from = shape.burst.map_or(transfer.start, |burst| burst.until);
+    let at_rate = shape.steady.map(|rate| filled(transfer, context, rate, from));
+    if let Some(at_rate) = &at_rate {
+        // One rate makes equal flights too.
+        let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
+        plateaus.retain(|plateau| full(plateau) * 2 <= plateau.after - plateau.first);
+    }
     let granted = granted(transfer, context, &shape.base, lost);
     let limit = if granted.is_some() { Limit::ProtocolWindow } else { held_by(transfer, &plateaus) };
     for plateau in &plateaus {
@@ -113,9 +121,10 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         *last = Limit::RoundTrip;
     }
     if let Some(rate) = shape.steady {
-        let from = shape.burst.map_or(transfer.start, |burst| burst.until);
         shape.paced = rates::is_paced(transfer, context, rate, from);
-        mark_rate(transfer, context, &mut shape, rate, from);
+    }
+    if let Some(at_rate) = at_rate {
+        mark_rate(&mut shape, &at_rate);
     }
     shape
 }
@@ -215,10 +224,21 @@ fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shap
     }
 }
 
+/// Less than a segment in flight is no window's doing: the program had no more to send.
+fn is_message(round: &RoundFacts, transfer: &TransferFacts, context: &Context) -> bool {
+    round.in_flight < context.mss && round.resent == 0 && transfer.unseen == 0
+}
+
+fn mark_messages(transfer: &TransferFacts, context: &Context, shape: &mut Shape) {
+    let rounds = &transfer.rounds[..transfer.rounds.len().saturating_sub(1)];
+    for (base, _) in shape.base.iter_mut().zip(rounds).filter(|(_, round)| is_message(round, transfer, context)) {
+        *base = Limit::Application;
+    }
+}
+
 /// The rounds that waited for their window to open: the first, and the one after the last.
 fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context) -> (usize, usize) {
-    // Less than a segment in flight is no window's doing: a window holds one at least.
-    let message = |round: &&RoundFacts| round.in_flight < context.mss && transfer.unseen == 0;
+    let message = |round: &&RoundFacts| is_message(round, transfer, context);
     let start = start + transfer.rounds[start..end].iter().take_while(message).count();
     let rounds = &transfer.rounds[start..end];
     let mut top = 0u64;
@@ -339,24 +359,33 @@ fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool 
     waited.0 * 2 > (end - start).0
 }
 
-/// Rounds that ran at the steady rate, or nearly, were held by it.
-fn mark_rate(transfer: &TransferFacts, context: &Context, shape: &mut Shape, rate: f64, from: Nanos) {
-    let limit = if shape.paced { Limit::Pacing } else { Limit::Bandwidth };
+/// For each round, whether it ran at the rate, or nearly.
+fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> Vec<bool> {
     let rounds = &transfer.rounds;
-    for index in rates::first_round(transfer, from)..rounds.len() {
+    let first = rates::first_round(transfer, from);
+    let is_filled = |index: usize| {
         let round = &rounds[index];
-        let filled = |bytes: u64, end: Nanos| {
+        let carries = |bytes: u64, end: Nanos| {
             let time = (end - round.start).as_secs_f64();
             // What is sent again takes its share of the path too.
             let bytes = bytes + u64::from(round.resent) * context.mss;
             time > 0.0 && bytes as f64 * 8.0 / time >= FILLED * rate
         };
-        let next = rounds.get(index + 1);
-        let full = filled(round.bytes, next.map_or(transfer.last_send, |next| next.start));
-        // All that is in flight in the last round passes until the end, though it may have left at once.
-        let full = full || (next.is_none() && filled(round.in_flight, transfer.end));
-        let follows = next.is_none() && index > 0 && shape.base[index - 1] == limit;
-        if full || follows {
+        match rounds.get(index + 1) {
+            Some(next) => carries(round.bytes, next.start),
+            // All that is in flight in the last round passes until the end, though it may have left at once.
+            None => carries(round.bytes, transfer.last_send) || carries(round.in_flight, transfer.end),
+        }
+    };
+    (0..rounds.len()).map(|index| index >= first && is_filled(index)).collect()
+}
+
+/// Rounds that ran at the steady rate were held by it, and so was a last, smaller one behind them.
+fn mark_rate(shape: &mut Shape, filled: &[bool]) {
+    let limit = if shape.paced { Limit::Pacing } else { Limit::Bandwidth };
+    for (index, full) in filled.iter().enumerate() {
+        let follows = index + 1 == filled.len() && index > 0 && shape.base[index - 1] == limit;
+        if *full || follows {
             shape.base[index] = limit;
         }
     }

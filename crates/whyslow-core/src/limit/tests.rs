@@ -14,6 +14,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         one_direction: false,
         elided: false,
         near_receiver: false,
+        small_window: None,
     }
 }
 
@@ -97,6 +98,16 @@ fn the_rest_of_a_write_that_waits_for_an_ack_is_no_slow_start() {
     assert_eq!(held(4_000, 400), none, "an initial window of four segments, used up");
     assert_eq!(held(10_000, 400), none, "and of ten");
     assert_eq!(held(2_000, 1_000), none, "Nagle holds no full segment");
+}
+
+#[test]
+fn a_sender_that_begins_with_a_small_window_is_not_held_by_nagle() {
+    let mut transfer = flights(&[1_000, 400], Release::Ack);
+    transfer.gaps[0].after_len = 400;
+    let at = |window| partition(&transfer, &Context { small_window: window, ..context(100) });
+    assert_eq!(at(None).time(Limit::NagleDelayedAck), Nanos::from_millis(100));
+    assert_eq!(at(Some(2_000)).time(Limit::NagleDelayedAck), Nanos::from_millis(100), "a window of two has room left");
+    assert_eq!(at(Some(1_000)).time(Limit::SlowStart), Nanos::from_millis(100));
 }
 
 #[test]

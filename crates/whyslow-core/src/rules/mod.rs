@@ -177,8 +177,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     // A risk costs no time: it is told below, and is not why the transfer took what it took.
     let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
-        let untold = case.time(Limit::Unknown);
-        return if untold.0 * 2 >= case.duration().0.max(1) { UNTOLD } else { HEALTHY }.into();
+        return without_cause(case);
     };
     let whole = case.duration();
     let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
@@ -192,6 +191,32 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
             .collect();
         format!("mixed: {}", names.join(", "))
     }
+}
+
+/// The verdict where no rule claims the time. What a path needs is its round trip: where limits took most of the rest, and enough of it
+/// for a person to notice, something did hold the transfer back.
+fn without_cause(case: &TransferCase<'_>) -> String {
+    let whole = case.duration();
+    let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
+    let held: Vec<_> = case.partition.shares().into_iter().filter(|share| share.limit != Limit::RoundTrip).collect();
+    let sum: Nanos = held.iter().map(|share| share.seconds).sum();
+    let [first, ..] = held[..] else {
+        return HEALTHY.into();
+    };
+    if mostly(case.time(Limit::Unknown)) {
+        return UNTOLD.into();
+    }
+    if !mostly(sum) || sum < say::WORTH_SAYING {
+        return HEALTHY.into();
+    }
+    let name = |limit: Limit| limit.slug().replace('-', " ");
+    if mostly(first.seconds) {
+        let (taken, whole) = (say::time(first.seconds), say::time(whole));
+        return format!("{} took {taken} of {whole}; no cause of it is proven", name(first.limit));
+    }
+    let parts: Vec<String> =
+        held.iter().take(3).map(|share| format!("{} {}", name(share.limit), say::time(share.seconds))).collect();
+    format!("no cause is proven for {} of {}: {}", say::time(sum), say::time(whole), parts.join(", "))
 }
 
 fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
