@@ -253,7 +253,7 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
-/// The verdict on a transfer that nothing held back: round trips took most of its time, or all else took less than 10 ms.
+/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths of its time, or less than 10 ms.
 pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.

@@ -104,7 +104,7 @@ fn a_risk_costs_no_time_and_is_no_verdict() {
         assert_eq!(transfer["findings"][0]["cause"], "amplification-risk");
         assert_eq!(transfer["findings"][0]["seconds"], 0.0);
         let verdict = transfer["verdict"].as_str().unwrap();
-        assert!(!verdict.contains("amplification-risk") && verdict.ends_with("no cause of it is proven"), "{verdict}");
+        assert!(!verdict.contains("amplification-risk") && verdict.contains("no cause of it is proven"), "{verdict}");
     }
 }
 

@@ -99,3 +99,45 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.settle = Some(settle);
     Some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+    use crate::tcp::facts::{RateSpread, Release};
+
+    /// 100,000 B a round trip of 100 ms, with a queue of as much.
+    fn full() -> Scene {
+        let mut scene = Scene::flights(&[100_000; 20]);
+        scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
+        scene.facts.rtt.min = Some(ms(50));
+        scene
+    }
+
+    #[test]
+    fn one_rate_all_along_is_the_paths() {
+        assert_eq!(full().finding("bandwidth").unwrap().confidence, 0.85);
+    }
+
+    #[test]
+    fn a_rate_for_a_part_of_the_time_is_less_sure() {
+        let mut scene = full();
+        // Half of the rounds carried a tenth.
+        scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
+        scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
+        let found = scene.finding("bandwidth").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("a part of the time"), "{}", found.summary);
+    }
+
+    #[test]
+    fn the_receivers_end_does_not_see_the_queue_without_timestamps() {
+        let mut scene = full();
+        scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
+        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85, "timestamps tell");
+        for offer in scene.facts.handshake.offers.iter_mut().flatten() {
+            offer.timestamps = false;
+        }
+        let found = scene.finding("bandwidth").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("capture at the sender"), "{}", found.summary);
+    }
+}

@@ -131,7 +131,18 @@ fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::rounds_needed;
+    use crate::rules::scene::Scene;
+
+    #[test]
+    fn flights_that_end_short_may_be_the_programs() {
+        let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
+        assert_eq!(scene.finding("slow-start").unwrap().confidence, 0.9);
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.ran_dry = true);
+        let found = scene.finding("slow-start").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+    }
 
     #[test]
     fn rounds_follow_the_closed_form() {
