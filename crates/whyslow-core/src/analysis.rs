@@ -291,7 +291,7 @@ pub enum ResendKind {
     Spurious,
 }
 
-/// The verdict on a transfer that nothing held back.
+/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths of its time, or less than 10 ms.
 pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.

@@ -579,3 +579,13 @@ fn an_ack_inside_a_large_segment_proves_the_sending_host() {
     assert_eq!(facts.vantage.near, Near::Server, "{}", facts.vantage.reason);
     assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(50)), Some(Nanos::from_millis(50))]);
 }
+
+#[test]
+fn one_ends_packets_do_not_tell_where_they_were_captured() {
+    let mut script = Script::asked();
+    script.line(101.0, 0, 101, 1, 1000);
+    script.lines.retain(|line| line.from == 0);
+    let facts = script.run();
+    assert!(facts.doubts.one_direction);
+    assert_eq!(facts.vantage.near, Near::Unknown, "{}", facts.vantage.reason);
+}
