@@ -70,6 +70,27 @@ pub struct Made {
     pub resent: u64,
 }
 
+impl Made {
+    /// A line that [`Made::parse`] understands.
+    pub fn to_text(&self) -> String {
+        let names = self.files.iter().filter_map(|file| file.file_name()).map(|name| name.to_string_lossy());
+        let names = names.collect::<Vec<_>>().join(" ");
+        let Self { packets, bytes, connections, most_at_once, resent, .. } = self;
+        format!("{packets} {bytes} {connections} {most_at_once} {resent} {names}\n")
+    }
+
+    /// What [`Made::to_text`] wrote, if the files are still there.
+    pub fn parse(text: &str, folder: &Path) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let mut number = || words.next()?.parse().ok();
+        let (packets, bytes, connections) = (number()?, number()?, number()?);
+        let (most_at_once, resent) = (number()?, number()?);
+        let files: Vec<_> = words.map(|name| folder.join(name)).collect();
+        let made = Self { files, packets, bytes, connections, most_at_once, resent };
+        (!made.files.is_empty() && made.files.iter().all(|file| file.is_file())).then_some(made)
+    }
+}
+
 /// Of all draws: another one makes other inputs, and no figures that can be compared.
 const SEED: u64 = 5;
 
@@ -240,6 +261,13 @@ pub fn recipes() -> Vec<Recipe> {
             about: "SYNs alone, from five million addresses in 200 s",
             shape: Shape::Flood { rate: 25_000 },
             packets: 5_000_000,
+            ..bulk.clone()
+        },
+        Recipe {
+            name: "flood-half",
+            about: "SYNs alone, from two and a half million addresses in 100 s",
+            shape: Shape::Flood { rate: 25_000 },
+            packets: 2_500_000,
             ..bulk.clone()
         },
         ten_million(Recipe {

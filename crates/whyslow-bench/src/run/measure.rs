@@ -1,0 +1,78 @@
+//! [`measure`]: one run of one program.
+
+use super::contest::Program;
+use anyhow::{Context, bail};
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use wait4::Wait4;
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sample {
+    /// Seconds.
+    pub(super) wall: f64,
+    /// Seconds of all its threads, in user and kernel mode.
+    pub(super) cpu: f64,
+    /// Most memory that it had, mapped files included, bytes.
+    pub(super) peak: u64,
+    /// Most memory that was its own, bytes; looked at a hundred times a second, none where the system does not tell.
+    pub(super) own: Option<u64>,
+}
+
+/// Between two looks at a program's memory.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Runs a program, its output thrown away.
+///
+/// # Errors
+/// When it does not start, or fails.
+pub(super) fn measure(program: &Program) -> anyhow::Result<Sample> {
+    let name = program.name;
+    let (path, args) = program.command.split_first().context("a command without a program")?;
+    let mut feeder = match &program.through_pipe {
+        Some(file) => Some(Command::new("cat").arg(file).stdout(Stdio::piped()).spawn().context("cat")?),
+        None => None,
+    };
+    let stdin = feeder.as_mut().and_then(|cat| cat.stdout.take()).map_or_else(Stdio::null, Stdio::from);
+    let mut command = Command::new(path);
+    command.args(args).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    let began = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("{name} does not start"))?;
+    // The pipe's end that this process holds goes, or the program would never see its end.
+    drop(command);
+    let (stop, stopped) = channel();
+    let pid = child.id();
+    let watcher = thread::spawn(move || watch(pid, &stopped));
+    let used = child.wait4().with_context(|| name.to_owned())?;
+    let wall = began.elapsed().as_secs_f64();
+    drop(stop);
+    let own = watcher.join().ok().flatten();
+    feeder.as_mut().map_or(Ok(None), |cat: &mut Child| cat.wait().map(Some))?;
+    if !used.status.success() {
+        bail!("{name} fails: {}", used.status);
+    }
+    let usage = used.rusage;
+    Ok(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), peak: usage.maxrss, own })
+}
+
+/// The most of its own memory that a process is seen to have, until `stopped` is.
+fn watch(pid: u32, stopped: &Receiver<()>) -> Option<u64> {
+    let mut most = None;
+    while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        most = most.max(own(&status));
+    }
+    most
+}
+
+/// Anonymous and shared memory in a process's status, bytes: what it would need were its files not mapped.
+pub(super) fn own(status: &str) -> Option<u64> {
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    Some((field("RssAnon")? + field("RssShmem")?) * 1_024)
+}
