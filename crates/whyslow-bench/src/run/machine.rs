@@ -30,6 +30,12 @@ impl Machine {
         ])
     }
 
+    /// Half of its memory, bytes: no program may take more.
+    pub(super) fn allowance() -> u64 {
+        let kilobytes = field("/proc/meminfo", "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+        kilobytes.map_or(u64::MAX, |kilobytes| kilobytes * 512)
+    }
+
     pub(super) fn told(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(what, value)| (*what, value.as_str()))
     }

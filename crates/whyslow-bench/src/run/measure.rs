@@ -22,14 +22,22 @@ pub(super) struct Sample {
     pub(super) own: Option<u64>,
 }
 
+/// A run that came to an end, or did not.
+pub(super) enum Run {
+    Done(Sample),
+    /// It took more memory of its own than this, bytes, and was stopped.
+    Stopped(u64),
+}
+
 /// Between two looks at a program's memory.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Runs a program, its output thrown away.
+/// Runs a program, its output thrown away. One that takes more than `most` bytes of memory of its own is stopped before it
+/// takes the machine with it.
 ///
 /// # Errors
 /// When it does not start, or fails.
-pub(super) fn measure(program: &Program) -> anyhow::Result<Sample> {
+pub(super) fn measure(program: &Program, most: u64) -> anyhow::Result<Run> {
     let name = program.name;
     let (path, args) = program.command.split_first().context("a command without a program")?;
     let mut feeder = match &program.through_pipe {
@@ -45,25 +53,34 @@ pub(super) fn measure(program: &Program) -> anyhow::Result<Sample> {
     drop(command);
     let (stop, stopped) = channel();
     let pid = child.id();
-    let watcher = thread::spawn(move || watch(pid, &stopped));
+    let watcher = thread::spawn(move || watch(pid, most, &stopped));
     let used = child.wait4().with_context(|| name.to_owned())?;
     let wall = began.elapsed().as_secs_f64();
     drop(stop);
     let own = watcher.join().ok().flatten();
     feeder.as_mut().map_or(Ok(None), |cat: &mut Child| cat.wait().map(Some))?;
+    if own.is_some_and(|own| own > most) {
+        return Ok(Run::Stopped(most));
+    }
     if !used.status.success() {
         bail!("{name} fails: {}", used.status);
     }
     let usage = used.rusage;
-    Ok(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), peak: usage.maxrss, own })
+    Ok(Run::Done(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), peak: usage.maxrss, own }))
 }
 
-/// The most of its own memory that a process is seen to have, until `stopped` is.
-fn watch(pid: u32, stopped: &Receiver<()>) -> Option<u64> {
+/// The most of its own memory that a process is seen to have, until `stopped` is, or it has more than `allowed`.
+fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<u64> {
     let mut most = None;
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         most = most.max(own(&status));
+        if most > Some(allowed) {
+            // It is there still: its parent has not waited for it yet.
+            let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+            let _ = process.map(|process| rustix::process::kill_process(process, rustix::process::Signal::KILL));
+            break;
+        }
     }
     most
 }

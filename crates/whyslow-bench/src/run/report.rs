@@ -71,7 +71,7 @@ fn seconds(row: &Row) -> String {
             format!("{} ({}–{})", figures(median, 3), figures(least, 3), figures(most, 3))
         }
         Some([median, ..]) => figures(median, 3),
-        None => dash(),
+        None => row.remark.clone().unwrap_or_else(dash),
     }
 }
 

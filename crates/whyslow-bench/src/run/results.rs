@@ -1,7 +1,7 @@
 //! [`Results`]: what was measured, and the arithmetic on it.
 
+use super::Input;
 use super::measure::Sample;
-use crate::make::{Made, Recipe};
 
 /// All that was measured.
 #[derive(Clone, Debug, Default)]
@@ -21,12 +21,14 @@ pub(super) struct Row {
     pub(super) packets: u64,
     pub(super) connections: u64,
     pub(super) samples: Vec<Sample>,
+    /// Why there are no samples.
+    pub(super) remark: Option<String>,
 }
 
 impl Row {
-    pub(super) fn new(recipe: &Recipe, made: &Made, program: &'static str) -> Self {
-        let (packets, connections) = (made.packets, made.connections);
-        Self { input: recipe.name, program, packets, connections, samples: Vec::new() }
+    pub(super) fn new(input: &Input, program: &'static str) -> Self {
+        let &Input { name: input, packets, connections, .. } = input;
+        Self { input, program, packets, connections, samples: Vec::new(), remark: None }
     }
 
     /// The median of something, and the least and the most.

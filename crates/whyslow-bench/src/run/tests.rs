@@ -9,7 +9,14 @@ use super::*;
 
 fn row(input: &'static str, program: &'static str, walls: &[f64]) -> Row {
     let sample = |wall: &f64| Sample { wall: *wall, cpu: wall * 1.5, peak: 150_000_000, own: Some(50_000_000) };
-    Row { input, program, packets: 1_000_000, connections: 100_000, samples: walls.iter().map(sample).collect() }
+    Row {
+        input,
+        program,
+        packets: 1_000_000,
+        connections: 100_000,
+        samples: walls.iter().map(sample).collect(),
+        remark: None,
+    }
 }
 
 fn target<'a>(targets: &'a [Target], what: &str) -> &'a Target {
@@ -78,14 +85,15 @@ fn a_program_that_is_missing_or_fails_is_said() {
     assert!(!Program::new("gone", ["no-such-program-anywhere"]).is_there());
     assert!(!Program::new("gone", ["/no/such/program"]).is_there());
     assert!(Program::new("sh", ["sh"]).is_there());
-    let error = measure(&Program::new("false", ["false"])).unwrap_err().to_string();
+    let error = measure(&Program::new("false", ["false"]), u64::MAX).err().unwrap().to_string();
     assert!(error.starts_with("false fails: "), "{error}");
 }
 
 #[test]
 fn a_run_is_measured() {
     let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
-    let sample = measure(&Program::new("busy", ["sh", "-c", busy])).unwrap();
+    let busy = Program::new("busy", ["sh", "-c", busy]);
+    let Run::Done(sample) = measure(&busy, u64::MAX).unwrap() else { panic!("it was stopped") };
     assert!(sample.wall > 0.0 && sample.cpu > 0.0 && sample.cpu < sample.wall * 2.0, "{sample:?}");
     assert!(sample.peak > 100_000, "{sample:?}");
     let folder = tempfile::tempdir().unwrap();
@@ -93,7 +101,12 @@ fn a_run_is_measured() {
     fs::write(&file, vec![0; 1 << 20]).unwrap();
     let piped =
         Program { through_pipe: Some(file), ..Program::new("count", ["sh", "-c", "test $(wc -c) -eq 1048576"]) };
-    measure(&piped).unwrap();
+    assert!(matches!(measure(&piped, u64::MAX).unwrap(), Run::Done(_)));
+    // One that goes beyond all bounds is stopped.
+    assert!(matches!(
+        measure(&Program::new("endless", ["sh", "-c", "while :; do :; done"]), 1).unwrap(),
+        Run::Stopped(1)
+    ));
 }
 
 #[test]
