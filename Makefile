@@ -48,11 +48,11 @@ test: tools
 fuzz: tools
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-core --test fuzz -- --test-threads 2
 
-# Inputs are made once, about 9 GB of them (0.5 GB when small), under target/.
+# Inputs are made once, about 9 GB of them (0.3 GB when small), under target/.
 bench: tools
 	$(CARGO) build --release --quiet -p whyslow -p whyslow-bench
 	@if [ "$(BENCH)" = small ]; then \
-	    target/release/whyslow-bench run --rounds $(BENCH_ROUNDS) --smaller 16 --folder target/bench-small $(BENCH_INPUTS); \
+	    target/release/whyslow-bench run --rounds $(BENCH_ROUNDS) --smaller 32 --folder target/bench-small $(BENCH_INPUTS); \
 	else \
 	    target/release/whyslow-bench run --rounds $(BENCH_ROUNDS) \
 	        --into benches/runs/$$(date -u +%Y-%m-%d)-$$(git rev-parse --short=10 HEAD).md $(BENCH_INPUTS); \

@@ -16,10 +16,17 @@ pub(super) struct Sample {
     pub(super) wall: f64,
     /// Seconds of all its threads, in user and kernel mode.
     pub(super) cpu: f64,
-    /// Most memory that it had, mapped files included, bytes.
+    /// Its memory; none where the system does not tell, or the run was over before the first look.
+    pub(super) memory: Option<Memory>,
+}
+
+/// The most memory that a program had, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Memory {
+    /// Its own: what it would need were its files not mapped. Looked at a hundred times a second.
+    pub(super) own: u64,
+    /// With the files that it maps.
     pub(super) peak: u64,
-    /// Most memory that was its own, bytes; looked at a hundred times a second, none where the system does not tell.
-    pub(super) own: Option<u64>,
 }
 
 /// A run that came to an end, or did not.
@@ -57,25 +64,28 @@ pub(super) fn measure(program: &Program, most: u64) -> anyhow::Result<Run> {
     let used = child.wait4().with_context(|| name.to_owned())?;
     let wall = began.elapsed().as_secs_f64();
     drop(stop);
-    let own = watcher.join().ok().flatten();
+    let memory = watcher.join().ok().flatten();
     feeder.as_mut().map_or(Ok(None), |cat: &mut Child| cat.wait().map(Some))?;
-    if own.is_some_and(|own| own > most) {
+    if memory.is_some_and(|memory| memory.own > most) {
         return Ok(Run::Stopped(most));
     }
     if !used.status.success() {
         bail!("{name} fails: {}", used.status);
     }
     let usage = used.rusage;
-    Ok(Run::Done(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), peak: usage.maxrss, own }))
+    Ok(Run::Done(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), memory }))
 }
 
-/// The most of its own memory that a process is seen to have, until `stopped` is, or it has more than `allowed`.
-fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<u64> {
-    let mut most = None;
+/// The most memory that a process is seen to have, until `stopped` is, or it has more than `allowed`.
+fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<Memory> {
+    let mut most: Option<Memory> = None;
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        most = most.max(own(&status));
-        if most > Some(allowed) {
+        let Some(now) = memory(&fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default()) else {
+            continue;
+        };
+        let so_far = most.unwrap_or_default();
+        most = Some(Memory { own: now.own.max(so_far.own), peak: now.peak.max(so_far.peak) });
+        if now.own > allowed {
             // It is there still: its parent has not waited for it yet.
             let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
             let _ = process.map(|process| rustix::process::kill_process(process, rustix::process::Signal::KILL));
@@ -85,11 +95,12 @@ fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<u64> {
     most
 }
 
-/// Anonymous and shared memory in a process's status, bytes: what it would need were its files not mapped.
-pub(super) fn own(status: &str) -> Option<u64> {
+/// A process's memory by its status: anonymous and shared memory is its own.
+pub(super) fn memory(status: &str) -> Option<Memory> {
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+        let kilobytes = line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+        Some(kilobytes * 1_024)
     };
-    Some((field("RssAnon")? + field("RssShmem")?) * 1_024)
+    Some(Memory { own: field("RssAnon")? + field("RssShmem")?, peak: field("VmHWM")? })
 }

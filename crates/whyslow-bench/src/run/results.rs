@@ -50,12 +50,12 @@ impl Row {
 
     /// The program's own memory at its most, bytes, over all runs: what is looked for too seldom is seen too low.
     pub(super) fn own(&self) -> Option<u64> {
-        self.samples.iter().filter_map(|sample| sample.own).max()
+        self.samples.iter().filter_map(|sample| sample.memory).map(|memory| memory.own).max()
     }
 
     /// Most memory, bytes.
     pub(super) fn peak(&self) -> Option<u64> {
-        self.samples.iter().map(|sample| sample.peak).max()
+        self.samples.iter().filter_map(|sample| sample.memory).map(|memory| memory.peak).max()
     }
 }
 
