@@ -17,18 +17,23 @@ use whyslow_lab::truth::RunResult;
 /// Causes that one capture cannot tell apart: either is right for the other.
 const ALIKE: &[[&str; 2]] = &[
     ["server-think", "proxy-split"],
+    // A far connection without the rounds of slow start behind a proxy is a program that gets its data in pieces.
+    ["application", "proxy-split"],
     ["zero-window", "host-cpu"],
     // The special case is right for the general one.
     ["loss", "random-loss"],
     ["bandwidth", "shaper"],
 ];
 /// What cannot be seen from an end. What is lost on the way to it has never been there: of large segments that never pass, only the
-/// waits for the timer are left.
-const UNSEEN: &[(&str, End)] = &[("syn-loss", End::Server), ("mtu-black-hole", End::Client)];
+/// waits for the timer are left. Behind a proxy a capture has another connection.
+const UNSEEN: &[(&str, End)] =
+    &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
 /// Labels that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// A wrong cause said with this confidence is a promise broken.
 const HIGH: f64 = 0.8;
+/// Causes that never cost most where they can be made, for they come with another that costs more: right when they are said at all.
+const BESIDE: &[&str] = &["duplication", "small-segments", "tls-record-buffering", "amplification-risk"];
 /// A label for transfers with nothing to blame.
 const HEALTHY: &str = "none";
 
@@ -204,7 +209,8 @@ fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     // A deep queue is full because the path's rate is reached: both are true, if both are said.
     let deep = || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause == "bufferbloat");
     let fast = label == HEALTHY && top == "bandwidth";
-    label == top || fast || alike() || deep()
+    let beside = || BESIDE.contains(&label) && findings.iter().any(|finding| finding.cause == label);
+    label == top || fast || alike() || deep() || beside()
 }
 
 fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
