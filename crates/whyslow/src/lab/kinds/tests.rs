@@ -26,6 +26,7 @@ fn direction(retransmissions: Vec<Retransmission>) -> Direction {
         zero_window_s: Nanos::ZERO,
         max_in_flight: 0,
         max_window: None,
+        largest_record: None,
     }
 }
 
