@@ -80,12 +80,22 @@ impl Tally {
     }
 }
 
-/// Judges both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one
-/// that was meant.
+/// Judges all runs, one table for each experiment.
 ///
 /// # Errors
 /// When a capture or a run's truth cannot be read.
-pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
+pub(super) fn report(made: &[(Experiment, Vec<RunResult>)], out: &Path) -> anyhow::Result<String> {
+    let mut page = "## Retransmissions, segment by segment\n\n".to_owned();
+    for (experiment, results) in made {
+        let _ = writeln!(page, "### {}\n", experiment.title);
+        page += &one_experiment(experiment, results, out)?;
+    }
+    Ok(page)
+}
+
+/// Both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one that was
+/// meant.
+fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
     let mut tallies = [Tally::default(), Tally::default()];
     let (mut agreed, mut runs) = (0, 0);
     for run in &experiment.runs {
@@ -109,12 +119,10 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             }
         }
     }
-    let mut page = table(&tallies);
-    let _ = writeln!(
-        page,
-        "In {agreed} of {runs} runs the emulator's log shows as many segments sent again as the kernels count.\n"
+    let agree = format!(
+        "In {agreed} of {runs} runs the emulator's log shows as many segments sent again as the kernels count."
     );
-    Ok(page)
+    Ok(table(&tallies) + &agree + "\n\n")
 }
 
 /// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that the analysis counts from,
@@ -217,7 +225,7 @@ fn kind_of(segment: &Resent) -> Option<ResendKind> {
 
 /// The tables, in Markdown: at the sender's end, and at the receiver's.
 fn table(tallies: &[Tally; 2]) -> String {
-    let mut table = "## Retransmissions, segment by segment\n\n".to_owned();
+    let mut table = String::new();
     // Writing to a string cannot fail.
     for (tally, side) in tallies.iter().zip(["sender's", "receiver's"]) {
         let _ = writeln!(
@@ -232,7 +240,7 @@ fn table(tallies: &[Tally; 2]) -> String {
         }
         let _ = writeln!(
             table,
-            "\nNot judged: {} whose mechanism is not certain, {} behind the end of a list.\n",
+            "\nNot judged: {} whose mechanism is another or not certain, {} behind the end of a list.\n",
             tally.unknown, tally.unlisted
         );
     }
