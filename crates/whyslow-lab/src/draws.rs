@@ -4,6 +4,10 @@
 //! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the same seed draws the same
 //! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
 
+mod losses;
+
+pub use losses::{LOSSES, losses};
+
 use crate::scenario::{Experiment, ScenarioError, Variant, load};
 use rand::RngExt;
 use rand::seq::IndexedRandom;

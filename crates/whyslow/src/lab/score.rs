@@ -3,7 +3,6 @@
 //! Knows: what may count as right. Promises: only runs whose cause the kernel's own counters confirmed are judged, and the others
 //! are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other program would.
 
-use super::kinds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -99,8 +98,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             judged.push(judgement);
         }
     }
-    let retransmissions = kinds::report(experiment, results, out)?;
-    Ok(page(experiment, results, &judged, &retransmissions))
+    Ok(page(experiment, results, &judged))
 }
 
 /// The server's largest transfer, or its last large one.
@@ -202,7 +200,7 @@ fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     label == top || fast || alike() || deep() || beside()
 }
 
-fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged], retransmissions: &str) -> String {
+fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
     let mut page = String::new();
     let void = results.iter().filter(|r| !r.problems.is_empty()).count();
     let unconfirmed = results.iter().filter(|r| r.problems.is_empty() && !r.confirmed).count();
@@ -234,7 +232,6 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged], retra
     page += &broken.concat();
     page += "\n";
     page += &attribution(judged);
-    page += retransmissions;
     page += &promises(judged);
     page
 }
