@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use whyslow_io::Input;
 
 /// Of many connections, so many are told of.
@@ -23,6 +23,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) enum Task {
     Explain(ExplainTask),
+    Compare(crate::compare::Compare),
     HelpCause(Option<String>),
     Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
@@ -71,6 +72,7 @@ impl Settings {
         let task = match args.command {
             None => explain(args.explain),
             Some(Command::Explain(args)) => explain(args),
+            Some(Command::Compare(task)) => Task::Compare(task),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
             Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]
@@ -86,7 +88,7 @@ fn explain(args: Explain) -> Task {
     let inputs: Vec<_> = match args.files.as_slice() {
         [] if stdin().is_terminal() => return Task::Usage,
         [] => vec![Input::Stdin],
-        files => files.iter().map(PathBuf::as_path).map(input).collect(),
+        files => files.iter().map(PathBuf::as_path).map(crate::place::input).collect(),
     };
     let format = match (args.json, args.jsonl) {
         (true, _) => Format::Json,
@@ -94,8 +96,4 @@ fn explain(args: Explain) -> Task {
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
     Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on })
-}
-
-fn input(path: &Path) -> Input {
-    if path == Path::new("-") { Input::Stdin } else { Input::Path(path.to_owned()) }
 }
