@@ -167,6 +167,10 @@ impl Replay {
         let sender = &self.fitted.scenario.sender;
         // What was sent again for nothing may not have slowed the sender at all.
         doubt(self.has_losses && self.needless, &|it| it.scenario.losses = Losses::NONE);
+        // A window that grew large met the rate of the path.
+        doubt(self.fitted.scenario.rate.is_none() && self.burst_rate.is_some(), &|it| {
+            it.scenario.rate = self.burst_rate
+        });
         doubt(self.has_losses || sender.threshold.is_finite(), &|it| it.scenario.sender.algorithm = Algorithm::Reno);
         // A timer that the model has itself, instead of being given its silence.
         let is_timer = |stall: &(Pause, Limit)| stall.0.kind == Silence::Timer;
@@ -290,7 +294,11 @@ fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
 
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
 fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
-    let first = transfer.rounds.first().map_or(0, |round| round.in_flight).max(1) as f64 / mss as f64;
+    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends at the first pause.
+    let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
+    let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
+    let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
+    let first = before.map_or(seen, |gap| gap.in_flight.min(seen)).max(1) as f64 / mss as f64;
     // So it is where the receiver's first window held it.
     let filled = transfer.rounds.first().is_some_and(|r| r.window.is_some_and(|window| r.in_flight + mss > window));
     let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application) && !filled;
@@ -396,17 +404,15 @@ fn passing_window(transfer: &TransferFacts, partition: &Partition) -> Option<u64
 /// after a loss repairs disturb it.
 fn burst_rate(transfer: &TransferFacts, context: &Context, mss: u64) -> Option<f64> {
     let rtt = context.rtt?;
-    let rounds = transfer.rounds.get(..first_loss(transfer)).unwrap_or_default();
     // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
     let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
     let first = frame.max(mss);
-    let bursts = rounds.windows(2).enumerate().filter_map(|(index, pair)| {
-        let [round, next] = pair else { return None };
+    let bursts = transfer.rounds.iter().enumerate().take(first_loss(transfer)).filter_map(|(index, round)| {
         // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
         // was left.
-        let spread = if context.near_receiver { round } else { next };
         let whole = context.near_receiver || index + 2 < transfer.rounds.len();
-        let took = spread.last_send - spread.start;
+        let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
+        let took = spread.map(|spread| spread.last_send - spread.start)?;
         let is_burst = whole && round.merged == 1 && took > Nanos::ZERO && took < rtt.scale(0.5);
         (is_burst && round.bytes >= first + FEW * mss)
             .then(|| (rate_of(round.bytes - first, took + JITTER), rate_of(round.bytes - first, took)))
