@@ -1,5 +1,8 @@
 //! Made-up analyses for the renderers' tests.
 
+#[path = "example_points.rs"]
+pub mod points;
+
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
