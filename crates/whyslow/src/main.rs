@@ -6,6 +6,7 @@
 mod args;
 mod explain;
 mod help_cause;
+mod interrupt;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;

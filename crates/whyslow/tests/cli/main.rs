@@ -3,6 +3,8 @@
 
 mod arguments;
 mod inputs;
+#[cfg(unix)]
+mod interrupt;
 #[cfg(target_os = "linux")]
 mod lab;
 mod pcap;
