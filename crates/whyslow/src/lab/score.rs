@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Transfer};
 use whyslow_core::units::Nanos;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::CURED;
 use whyslow_lab::run::folder;
 use whyslow_lab::scenario::Experiment;
@@ -82,7 +82,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             let name = if end == End::Client { "client.pcap" } else { "server.pcap" };
             let explain = |run, result: &RunResult| {
                 let capture = folder(out, &experiment.name, run, result.repetition).join(name);
-                whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})
+                whyslow_io::explain(&[Input::Path(capture)], &Stop::default(), &mut |_| {})
             };
             let analysis = explain(run, result)?;
             let mut judgement = judge(result, end, &analysis);
