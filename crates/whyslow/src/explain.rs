@@ -22,7 +22,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     }
     let mut analysis = {
         let mut meter = Meter::new();
-        whyslow_io::explain(&task.inputs, &mut |progress| meter.update(progress))?
+        whyslow_io::explain_on(task.threads, &task.inputs, &mut |progress| meter.update(progress))?
     };
     if let Some(id) = task.connection {
         keep(&mut analysis, id)?;

@@ -6,7 +6,9 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 use whyslow_io::Input;
 
 /// Of many connections, so many are told of.
@@ -41,6 +43,8 @@ pub(crate) struct ExplainTask {
     pub connection: Option<u64>,
     /// Causes that make the exit status 1.
     pub fail_on: Vec<String>,
+    /// Threads that explain.
+    pub threads: NonZero<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +97,8 @@ fn explain(args: Explain) -> Task {
         (_, true) => Format::JsonLines,
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
-    Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on })
+    let threads = args.threads.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
+    Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on, threads })
 }
 
 fn input(path: &Path) -> Input {
