@@ -189,6 +189,11 @@ impl Default for Half {
 }
 
 impl Half {
+    /// The sender has measured its first round trip.
+    pub fn handshake_took(&mut self, rtt: Nanos) {
+        self.smoothed.sample(rtt);
+    }
+
     /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
     pub fn mss(&self) -> u64 {
         self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)

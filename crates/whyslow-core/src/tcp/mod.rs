@@ -186,6 +186,10 @@ impl Connection {
             if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack.is_some() {
                 handshake.ack = Some(at);
                 handshake.moved |= seg.moved;
+                // Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298 section 3).
+                if let Some(rtt) = handshake.rtt().filter(|_| handshake.retries == [0, 0]) {
+                    self.halves.iter_mut().for_each(|half| half.handshake_took(rtt));
+                }
             }
             return;
         }

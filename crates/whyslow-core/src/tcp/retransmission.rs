@@ -236,6 +236,7 @@ impl Half {
         let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
         let kinds = &mut self.facts.retransmitted;
         *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+        self.resent.insert(start, start + 1);
         let listed = self.list(seg, start, kind.told(needless), false);
         self.keep(Resend {
             start,
@@ -348,7 +349,7 @@ impl Half {
     /// after such a silence is the probe; after any silence when other segments are outstanding, for the timer sends the first of
     /// them. Without SACK it can only be one well before the timer.
     fn is_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
-        let again = self.outstanding.iter().rev().take(4).any(|sent| sent.start == start && sent.resent);
+        let again = self.resent.covered(start, start + 1) > 0;
         let Some(srtt) = self.smoothed.rtt() else {
             return false;
         };
