@@ -188,6 +188,9 @@ impl Half {
             self.since.update |= opened && newly == 0;
             self.since.payload = ack.seg.len > 0;
             self.since.any_payload |= ack.seg.len > 0;
+            if ack.seg.len > 0 {
+                self.since.payload_at = Some(at);
+            }
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
             self.since.least_room = match (self.since.least_room, room_before) {

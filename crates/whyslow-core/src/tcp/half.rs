@@ -527,6 +527,7 @@ impl Half {
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
+            heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
             lost_copy: again.is_some_and(|again| again.lost_copy),
             idle: is_idle,
