@@ -46,6 +46,8 @@ pub struct Resent {
     pub reported: bool,
     /// No earlier copy of any of its bytes ever came to the receiver's end.
     pub first_to_arrive: bool,
+    /// The link delivered it twice: the receiver reports a copy, and nobody can tell whether it means this one or an earlier.
+    pub doubled: bool,
     /// What made the kernel send it; none when that is not known.
     pub why: Option<Why>,
 }
@@ -211,6 +213,7 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
                 needless: flow.taken.hold(seq, end),
                 reported: false,
                 first_to_arrive: !flow.came.touches(seq, end),
+                doubled: record.touched.has(Touched::DUPLICATED),
                 why: None,
             });
         }

@@ -96,7 +96,9 @@ fn a_damaged_copy_came_and_was_not_taken() {
     let damaged = Record { touched: Touched::CORRUPTED, ..packet(20, Some(30), 1, 1000, ACK) };
     let log = [packet(0, Some(10), 0, 0, SYN | ACK), damaged, packet(40, Some(50), 1, 1000, ACK)];
     let resent = sent_again(&log, Direction::Down, 0);
-    assert_eq!((resent[0].needless, resent[0].first_to_arrive), (false, false));
+    assert_eq!((resent[0].needless, resent[0].first_to_arrive, resent[0].doubled), (false, false, false));
+    let twice = Record { touched: Touched::DUPLICATED, ..log[2] };
+    assert!(sent_again(&[log[0], log[1], twice], Direction::Down, 0)[0].doubled);
 }
 
 fn copies(sent: &[(u64, u32)]) -> Vec<Resent> {

@@ -221,6 +221,7 @@ fn word(kind: ResendKind) -> &'static str {
 /// else goes by its mechanism.
 fn kind_of(segment: &Resent, said: Option<ResendKind>) -> Option<ResendKind> {
     match segment.why {
+        _ if segment.doubled => None,
         _ if segment.reported || (segment.needless && said == Some(ResendKind::Spurious)) => Some(ResendKind::Spurious),
         Some(Why::Fast) => Some(ResendKind::Fast),
         Some(Why::Timeout) => Some(ResendKind::Timeout),
