@@ -68,6 +68,8 @@ struct Negotiated {
     sack: bool,
     /// Shift for the windows that are offered to each side.
     window_shift: [Option<u8>; 2],
+    /// What the handshake took.
+    rtt: Option<Nanos>,
 }
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
@@ -187,8 +189,9 @@ impl Connection {
                 handshake.ack = Some(at);
                 handshake.moved |= seg.moved;
                 // Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298 section 3).
-                if let Some(rtt) = handshake.rtt().filter(|_| handshake.retries == [0, 0]) {
-                    self.halves.iter_mut().for_each(|half| half.handshake_took(rtt));
+                self.negotiated.rtt = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
+                if let Stage::Settled(settled) = &mut self.stage {
+                    settled.handshake_took(self.negotiated.rtt);
                 }
             }
             return;
@@ -417,6 +420,7 @@ impl Settled {
         }
         settled.estimator.mss = negotiated.wire_mss;
         settled.configure(negotiated);
+        settled.handshake_took(negotiated.rtt);
         settled.look();
         let mut sacks = held.sacks.iter().peekable();
         for (index, seg) in held.segs.iter().enumerate() {
@@ -431,6 +435,12 @@ impl Settled {
             half.negotiated_mss = negotiated.mss;
             half.sack_permitted = negotiated.sack;
             half.window_shift = shift;
+        }
+    }
+
+    fn handshake_took(&mut self, rtt: Option<Nanos>) {
+        for half in &mut self.halves {
+            rtt.into_iter().for_each(|rtt| half.handshake_took(rtt));
         }
     }
 
