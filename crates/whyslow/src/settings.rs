@@ -97,8 +97,13 @@ fn explain(args: Explain) -> Task {
         (_, true) => Format::JsonLines,
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
-    let threads = args.threads.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
+    let threads = threads(args.threads);
     Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on, threads })
+}
+
+/// As many threads as asked for, or one for each processor.
+pub(crate) fn threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {
+    asked.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
 }
 
 fn input(path: &Path) -> Input {

@@ -149,7 +149,7 @@ impl Half {
                 facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
                 self.copy_awaited = self.copy_awaited.max(seg.time);
                 if facts.lost_copies.2.len() < MOST_COPIES {
-                    facts.lost_copies.2.push(seg.frame);
+                    facts.lost_copies.2.push(seg.frame());
                 }
             }
             if stuck {
@@ -204,7 +204,7 @@ impl Half {
             if tail && self.is_probe(start, quiet, self.smoothed.rto()) { Kind::TailProbe } else { Kind::Timeout };
         self.count(kind, u64::from(seg.len), true, false);
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent_unseen(seg.frame);
+            transfer.resent_unseen(seg.frame());
         }
         Some(SentAgain { timer: true, tail, lost_copy: false })
     }
