@@ -13,11 +13,17 @@ use serde::{Serialize, Serializer};
 /// The version of the contract.
 pub const SCHEMA: &str = "whyslow/1";
 
+/// The [`Problem`] of a capture whose reading was stopped before its end.
+pub const PARTIAL: &str = "partial";
+
 /// Everything that was found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Analysis {
     /// [`SCHEMA`].
     pub schema: &'static str,
+    /// The inputs were not read to their end, and the captures' problem [`PARTIAL`] says how far. Left out where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// The inputs, in the order in which they were read.
     pub captures: Vec<Capture>,
     /// Connections, in the order of their first packets.
@@ -220,6 +226,10 @@ pub struct Direction {
     pub packets: u64,
     /// Segments that were sent more than once, by why.
     pub retransmitted: Retransmitted,
+    /// The first of them, in the order in which they passed; at most [`MAX_RETRANSMISSIONS`].
+    pub retransmissions: Vec<Retransmission>,
+    /// How many there were.
+    pub retransmissions_total: u64,
     /// Segments that came after later ones without having been sent again: reordered on the way.
     pub out_of_order: u64,
     /// Duplicate acknowledgements that this direction's data got (RFC 5681 section 2).
@@ -238,6 +248,8 @@ pub struct Direction {
     pub max_in_flight: u64,
     /// Largest window that the other end offered to this direction's sender, bytes; null when the scale is unknown.
     pub max_window: Option<u64>,
+    /// Largest TLS record whose header was seen, with that header, bytes; null where there is none.
+    pub largest_record: Option<u32>,
 }
 
 /// Retransmitted segments by kind.
@@ -255,7 +267,41 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
-/// The verdict on a transfer that nothing held back.
+/// Most retransmissions listed of one direction.
+pub const MAX_RETRANSMISSIONS: usize = 1000;
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Retransmission {
+    /// The frame that carries the later copy.
+    pub frame: Frame,
+    /// When it passed the capture point.
+    pub time_s: Nanos,
+    /// Its first byte, counted from the SYN as Wireshark's relative numbers are.
+    pub seq: u64,
+    /// Payload bytes; none of a FIN alone.
+    pub bytes: u64,
+    /// Why it was sent.
+    pub kind: ResendKind,
+    /// Its first copy was lost before the capture point.
+    pub unseen_original: bool,
+}
+
+/// Why a segment was sent again, named as in [`Retransmitted`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResendKind {
+    /// After duplicate ACKs or SACKs.
+    Fast,
+    /// After the retransmission timer.
+    Timeout,
+    /// A tail loss probe.
+    TailProbe,
+    /// Needlessly, whatever made the sender do it.
+    Spurious,
+}
+
+/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths of its time, or less than 10 ms.
 pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
@@ -280,6 +326,8 @@ pub struct Transfer {
     pub before: Vec<LimitShare>,
     /// From the first byte sent to the first byte that the receiving application could read (a whole TLS record), seconds.
     pub first_byte_s: Option<Nanos>,
+    /// The TLS record with which it begins, its header included, bytes; null where it begins with none that was seen.
+    pub first_record: Option<u64>,
     /// The first rounds, at most [`MAX_ROUNDS`].
     pub rounds: Vec<Round>,
     /// How many rounds there were.
@@ -324,6 +372,8 @@ pub struct Round {
     pub start_s: Nanos,
     /// To the next round's first segment, or to the transfer's end.
     pub duration_s: Nanos,
+    /// From its first segment to its last: the rest of it the sender waited.
+    pub sending_s: Nanos,
     /// New payload bytes.
     pub bytes: u64,
     /// First frame.

@@ -17,9 +17,11 @@ mod feed;
 mod join;
 mod set;
 mod source;
+mod stop;
 mod team;
 
 pub use error::Error;
+pub use stop::Stop;
 
 use again::Seen;
 use feed::Feed;
@@ -29,6 +31,7 @@ use std::path::PathBuf;
 use std::thread;
 use team::Team;
 use whyslow_core::analysis::Analysis;
+use whyslow_core::series::{Follow, Point, Wanted};
 
 /// A place to read a capture from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +61,8 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Reads all inputs and explains the connections in them; `progress` is called after every block.
+/// Reads all inputs and explains the connections in them; `progress` is called after every block. Once `stop` is asked for,
+/// no more is read, and the analysis is [partial](Analysis::partial).
 ///
 /// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
 /// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
@@ -71,8 +75,8 @@ pub struct Progress {
 /// is damaged or cut short further on is explained as far as it goes, and its [`Capture`] has a problem that says so.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
-pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
-    explain_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), inputs, progress)
+pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
+    explain_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), inputs, stop, progress)
 }
 
 /// As [`explain`], on so many threads beside the one that reads; what comes out does not depend on how many there are.
@@ -82,19 +86,24 @@ pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<A
 pub fn explain_on(
     threads: NonZero<usize>,
     inputs: &[Input],
+    stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysis, Error> {
     let mut feed = Feed::new(inputs, progress);
     let team = |feed: &Feed<'_>| Team::new(threads, feed.total());
     if let [input] = inputs {
         let mut team = team(&feed);
-        feed.run(source::Source::open(input)?, &mut team)?;
-        return Ok(team.finish().0);
+        feed.run(source::Source::open(input, stop)?, &mut team)?;
+        return Ok(Analysis { partial: stop.is_cut(), ..team.finish().0 });
     }
-    let mut parts = inputs.iter().map(Part::look).collect::<Result<Vec<_>, _>>()?;
+    let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
     let mut sets: Vec<(Set, Team, Vec<Option<Input>>)> = Vec::new();
     for part in parts {
+        if stop.is_asked() && !sets.is_empty() {
+            stop.has_cut();
+            break;
+        }
         let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
         let (set, team, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
@@ -102,7 +111,7 @@ pub fn explain_on(
         };
         let Part { look, source } = part;
         files.push(source.file());
-        let summary = feed.run(source.open()?, team)?;
+        let summary = feed.run(source.open(stop)?, team)?;
         set.add(look, &summary);
     }
     let mut seen = Vec::new();
@@ -116,6 +125,24 @@ pub fn explain_on(
         analyses.push(analysis);
     }
     let mut joined = join::join(analyses.into_iter());
-    again::compare(&seen, &mut feed, &mut joined)?;
+    again::compare(&seen, &mut feed, stop, &mut joined)?;
+    joined.partial |= stop.is_cut();
     Ok(joined)
+}
+
+/// Reads an input once more for the packets of one connection that [`explain`] has found in it alone: `give` is called for each
+/// of its segments. Says how many verdicts came when their points had been given.
+///
+/// # Errors
+/// When the input can no longer be read.
+pub fn follow(
+    input: &Input,
+    wanted: Wanted,
+    give: &mut dyn FnMut(Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, Error> {
+    let mut feed = Feed::new(std::slice::from_ref(input), progress);
+    let mut follow = Follow::new(wanted, give);
+    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut follow)?;
+    Ok(follow.finish())
 }

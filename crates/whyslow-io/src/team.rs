@@ -97,7 +97,7 @@ pub(crate) fn read<S: Sink>(
         progress(source.raw_bytes());
     };
     let summary = reader.finish(sink).map_err(|error| source.no_capture(error))?;
-    Ok(with_torn(summary, torn))
+    Ok(with_torn(source.told(summary), torn))
 }
 
 /// Reads the next block and pushes it on.
@@ -161,7 +161,7 @@ fn read_shared<S: Sink + Send>(
         Ok((torn, threads.into_iter().map(join).fold(None, |first, outcome| first.or(Some(outcome)))))
     })?;
     match outcome {
-        Some(Ok(summary)) => Ok(with_torn(summary, torn)),
+        Some(Ok(summary)) => Ok(with_torn(source.told(summary), torn)),
         Some(Err(error)) => Err(source.no_capture(error)),
         None => Ok(Summary::default()),
     }

@@ -4,6 +4,10 @@
 //! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the same seed draws the same
 //! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
 
+mod losses;
+
+pub use losses::{LOSSES, losses};
+
 use crate::scenario::{Experiment, ScenarioError, Variant, load};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -46,6 +50,12 @@ const DRAWS: &[Draw] = &[
     ("reordering", reordering),
     ("syn-loss", syn_loss),
     ("mtu-black-hole", black_hole),
+    ("proxy-split", proxy_split),
+    ("delayed-ack", delayed_ack),
+    ("duplication", duplication),
+    ("small-segments", small_segments),
+    ("tls-record-buffering", tls_records),
+    ("amplification-risk", amplification),
 ];
 
 /// What mends a cause in the lab, as settings over those that made it, an empty one for what is left out; only where the mended
@@ -57,7 +67,7 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
     ("restart-after-idle", &[("server.slow_start_after_idle", "false")]),
     ("receive-window", &[("client.tcp_rmem", AMPLE)]),
     ("no-window-scaling", &[("client.window_scaling", "true")]),
-    ("zero-window", &[("work.download.read.pause", "0ms"), ("client.rcvbuf", "")]),
+    ("zero-window", &[("work.download.read.pause", "0ms")]),
     ("sender-cap", &[("server.sndbuf", "")]),
     ("protocol-window", &[("work.credit.window", "64MB"), ("work.credit.grant", "16MB")]),
     ("application", &[("work.download.write", r#"{ chunk = "64KiB" }"#)]),
@@ -158,7 +168,8 @@ fn verify(claims: &[&str]) -> Setting {
     set("verify", format!("{claims:?}"))
 }
 
-/// What is drawn for every scenario: what must not matter.
+/// What is drawn for every scenario: what must not matter. Where a loss, a mark or a pause must cut the window, BBR would not do so,
+/// and [`window_based`] draws again.
 fn common(chance: &mut Chance) -> Vec<Setting> {
     let offload = chance.is(0.5).to_string();
     vec![
@@ -166,9 +177,14 @@ fn common(chance: &mut Chance) -> Vec<Setting> {
         set("client.timestamps", chance.is(0.8).to_string()),
         set("server.tso", offload.clone()),
         set("client.gro", offload),
-        set("server.congestion", chance.among(&["cubic", "reno"])),
+        set("server.congestion", chance.among(&["cubic", "reno", "bbr"])),
         set("timeout", "60s"),
     ]
+}
+
+/// A congestion control that answers to losses, marks and pauses with its window.
+fn window_based(chance: &mut Chance) -> Setting {
+    set("server.congestion", chance.among(&["cubic", "reno"]))
 }
 
 /// The receiver never stands in the way.
@@ -180,13 +196,27 @@ fn path(rtt: f64, rate: f64, queue: &str) -> Vec<Setting> {
     vec![set("path.rtt", ms(rtt)), set("path.down.rate", bits(rate)), set("path.down.queue", queue)]
 }
 
+/// Nothing to blame: too short, or as fast as the path for nearly all of the time.
 fn healthy(chance: &mut Chance) -> Vec<Setting> {
+    if chance.is(0.5) {
+        return line_rate(chance);
+    }
     let rtt = chance.between(0.001, 0.05);
     // Too short to be held back by anything: it fits into the first flight.
     let size = chance.between(1_000.0, 12_000.0);
     let mut all = open_handed();
     all.extend(path(rtt, 1e9, "10MB"));
     all.extend([set("work.download.size", bytes(size)), verify(&["server.retransmitted <= 0"])]);
+    all
+}
+
+/// A path so short that its rate is reached at once, for seconds.
+fn line_rate(chance: &mut Chance) -> Vec<Setting> {
+    let (rtt, rate) = (chance.between(0.001, 0.004), chance.between(10e6, 150e6));
+    let mut all = open_handed();
+    all.extend(path(rtt, rate, &bytes(rate / 8.0 * 0.02)));
+    let size = (rate / 8.0 * chance.between(2.0, 4.0)).min(50e6);
+    all.extend([set("work.download.size", bytes(size)), verify(&[&format!("goodput >= {}", bits(0.8 * rate))])]);
     all
 }
 
@@ -213,6 +243,7 @@ fn early_exit(chance: &mut Chance) -> Vec<Setting> {
         set("server.no_ssthresh_metrics_save", "false"),
         set("work.download.sizes", format!("[\"600kB\", {:?}]", bytes(chance.between(8e5, 2e6)))),
         set("work.download.pause", "500ms"),
+        window_based(chance),
         verify(&["server.first_ssthresh <= 80", "down.lost >= 5"]),
     ]);
     all
@@ -228,14 +259,15 @@ fn restart(chance: &mut Chance) -> Vec<Setting> {
         set("work.download.pause", format!("{}ms", chance.whole(1200, 2500))),
         set("work.download.connection", "reused"),
         set("server.tcp_wmem", r#"["4KiB", "256KiB", "16MiB"]"#),
+        window_based(chance),
         verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%"]),
     ]);
     all
 }
 
 fn receive_window(chance: &mut Chance) -> Vec<Setting> {
-    let rtt = chance.between(0.005, 0.2);
-    let window = chance.between(8_192.0, 200_000.0_f64.min(1e9 / 8.0 * rtt / 4.0));
+    let rtt = chance.between(0.001, 0.3);
+    let window = chance.between(8_192.0, 2e6_f64.min(1e9 / 8.0 * rtt / 4.0));
     let buffer = bytes(window);
     vec![
         set("path.rtt", ms(rtt)),
@@ -283,10 +315,12 @@ fn sender_cap(chance: &mut Chance) -> Vec<Setting> {
 }
 
 fn protocol_window(chance: &mut Chance) -> Vec<Setting> {
-    let window = chance.between(32_768.0, 400_000.0);
+    let window = chance.between(32_768.0, 2e6);
+    // Far less than what the path would carry.
+    let rtt = chance.between((4.0 * window * 8.0 / 1e9).max(0.03), 0.3);
     let mut all = open_handed();
     all.extend([
-        set("path.rtt", ms(chance.between(0.03, 0.2))),
+        set("path.rtt", ms(rtt)),
         set("client.nodelay", "true"),
         set("server.nodelay", "true"),
         set("server.tcp_wmem", r#"["4KiB", "256KiB", "16MiB"]"#),
@@ -300,7 +334,7 @@ fn protocol_window(chance: &mut Chance) -> Vec<Setting> {
 }
 
 fn application(chance: &mut Chance) -> Vec<Setting> {
-    let rtt = chance.between(0.002, 0.06);
+    let rtt = chance.between(0.001, 0.06);
     let every = chance.between(rtt * 1.6, 0.15_f64.max(rtt * 2.0));
     vec![
         set("path.rtt", ms(rtt)),
@@ -314,21 +348,21 @@ fn application(chance: &mut Chance) -> Vec<Setting> {
 }
 
 fn server_think(chance: &mut Chance) -> Vec<Setting> {
-    let think = chance.between(0.4, 2.0);
+    let think = chance.between(0.7, 2.0);
     let mut all = open_handed();
     all.extend([
-        set("path.rtt", ms(chance.between(0.002, 0.04))),
+        set("path.rtt", ms(chance.between(0.001, 0.3))),
         set("work.download.protocol", chance.among(&["plain", "http"])),
         set("work.download.think", ms(think)),
         set("work.download.size", bytes(chance.between(5e3, 100e3))),
-        verify(&["first_byte >= 400ms", "server.retransmitted <= 0"]),
+        verify(&["first_byte >= 700ms", "server.retransmitted <= 0"]),
     ]);
     all
 }
 
 fn turn_taking(chance: &mut Chance) -> Vec<Setting> {
     vec![
-        set("path.rtt", ms(chance.between(0.01, 0.12))),
+        set("path.rtt", ms(chance.between(0.005, 0.3))),
         set("client.nodelay", "true"),
         set("server.nodelay", "true"),
         set("work.turns.count", chance.whole(20, 60).to_string()),
@@ -362,18 +396,24 @@ fn new_connections(chance: &mut Chance) -> Vec<Setting> {
 
 /// A rate that fills a few seconds, and a queue of about a bandwidth–delay product.
 fn bandwidth(chance: &mut Chance) -> Vec<Setting> {
-    let (rtt, rate) = (chance.between(0.01, 0.06), chance.between(2e6, 40e6));
+    let (rtt, rate) = (chance.between(0.01, 0.06), chance.between(1e6, 120e6));
+    let queue = (rate / 8.0 * 0.025).max(12.0 * MSS);
+    let longest = rtt + queue * 8.0 / rate + 0.04;
     let mut all = open_handed();
-    all.extend(path(rtt, rate, &bytes((rate / 8.0 * 0.025).max(12.0 * MSS))));
+    all.extend(path(rtt, rate, &bytes(queue)));
     all.extend([
-        set("work.download.size", bytes(rate / 8.0 * chance.between(3.0, 5.0))),
-        verify(&["goodput >= 1mbit", "down.lost <= 0", "rtt_max <= 120ms"]),
+        set("work.download.size", bytes((rate / 8.0 * chance.between(3.0, 5.0)).min(50e6))),
+        verify(&[
+            &format!("goodput >= {}", bits(0.5 * rate)),
+            "down.lost <= 0",
+            &format!("rtt_max <= {}", ms(longest)),
+        ]),
     ]);
     all
 }
 
 fn bufferbloat(chance: &mut Chance) -> Vec<Setting> {
-    let (rtt, rate) = (chance.between(0.01, 0.05), chance.between(2e6, 15e6));
+    let (rtt, rate) = (chance.between(0.01, 0.05), chance.between(1e6, 15e6));
     let mut all = open_handed();
     all.extend(path(rtt, rate, &format!("{}ms", chance.whole(600, 2000))));
     all.extend([
@@ -386,7 +426,7 @@ fn bufferbloat(chance: &mut Chance) -> Vec<Setting> {
 
 /// A sender's own rate, far below the path's.
 fn pacing(chance: &mut Chance) -> Vec<Setting> {
-    let rate = chance.between(2e6, 40e6);
+    let rate = chance.between(1e6, 100e6);
     let mut all = open_handed();
     all.extend(path(chance.between(0.01, 0.1), (rate * chance.between(8.0, 20.0)).min(1e9), "20MB"));
     all.extend([
@@ -405,6 +445,7 @@ fn shaper(chance: &mut Chance) -> Vec<Setting> {
     all.extend([
         set("path.down.step", format!("[{{ at = {:?}, set = {{ rate = {:?} }} }}]", ms(10.0 * rtt), bits(rate))),
         set("work.download.size", bytes(rate / 8.0 * chance.between(2.0, 3.5))),
+        window_based(chance),
         verify(&["down.lost <= 0", "down.queue_dropped <= 0", "server.rwnd_limited <= 5%"]),
     ]);
     all
@@ -420,6 +461,7 @@ fn ecn(chance: &mut Chance) -> Vec<Setting> {
         set("path.down.ecn", "true"),
         set("path.down.aqm", r#"{ codel = { target = "1ms", interval = "20ms" } }"#),
         set("work.download.size", bytes(chance.between(1.5e6, 3e6))),
+        window_based(chance),
         verify(&["down.marked >= 2", "server.retransmitted <= 0", "server.rwnd_limited <= 5%"]),
     ]);
     all
@@ -434,19 +476,24 @@ fn no_sack(chance: &mut Chance) -> Vec<Setting> {
         set("client.sack", "false"),
         set("path.down.loss", format!("{{ packets = {lost:?} }}")),
         set("work.download.size", bytes(chance.between(300e3, 500e3))),
+        window_based(chance),
         verify(&["down.lost >= 7", "server.retransmitted >= 7", "server.timeouts <= 0"]),
     ]);
     all
 }
 
 fn policer(chance: &mut Chance) -> Vec<Setting> {
-    let rate = chance.between(4e6, 20e6);
+    let rate = chance.between(2e6, 50e6);
     let mut all = open_handed();
     all.extend([
         set("path.rtt", ms(chance.between(0.015, 0.06))),
         set(
             "path.down.policer",
-            format!("{{ rate = {:?}, burst = {:?} }}", bits(rate), bytes(rate / 8.0 * chance.between(0.02, 0.1))),
+            format!(
+                "{{ rate = {:?}, burst = {:?} }}",
+                bits(rate),
+                bytes((rate / 8.0 * chance.between(0.02, 0.1)).max(12.0 * MSS))
+            ),
         ),
         set("work.download.size", bytes(rate / 8.0 * chance.between(3.5, 5.0))),
         verify(&["down.policed >= 15", "down.queue_dropped <= 0"]),
@@ -460,6 +507,7 @@ fn loss(chance: &mut Chance) -> Vec<Setting> {
     all.extend([
         set("path.down.loss", format!("{:.2}%", chance.between(0.3, 3.0))),
         set("work.download.size", bytes(chance.between(1.5e6, 4e6))),
+        window_based(chance),
         verify(&["down.lost >= 5", "server.retransmitted >= 5", "down.queue_dropped <= 0"]),
     ]);
     all
@@ -474,6 +522,7 @@ fn timeout(chance: &mut Chance) -> Vec<Setting> {
     all.extend([
         set("path.down.loss", format!("{{ packets = {lost:?} }}")),
         set("work.download.size", bytes(chance.between(250e3, 400e3))),
+        window_based(chance),
         verify(&["server.timeouts >= 1", "down.lost >= 20"]),
     ]);
     all
@@ -502,6 +551,7 @@ fn reordering(chance: &mut Chance) -> Vec<Setting> {
             format!("{{ share = \"{:.1}%\", delay = {:?} }}", chance.between(1.0, 4.0), ms(rtt * 0.6)),
         ),
         set("work.download.size", bytes(chance.between(1.5e6, 4e6))),
+        window_based(chance),
         verify(&["down.reordered >= 5", "client.received_out_of_order >= 5"]),
     ]);
     all
@@ -532,6 +582,95 @@ fn black_hole(chance: &mut Chance) -> Vec<Setting> {
         set("work.download.size", bytes(chance.between(60e3, 200e3))),
         verify(&["server.timeouts >= 1", "down.too_large >= 2"]),
     ]
+}
+
+/// A proxy near the client, and the server far behind it.
+fn proxy_split(chance: &mut Chance) -> Vec<Setting> {
+    let (near, far) = (chance.between(0.001, 0.008), chance.between(0.06, 0.2));
+    let mut all = open_handed();
+    all.extend([
+        set("proxy.host.tcp_rmem", AMPLE),
+        set("proxy.host.initrwnd", "2000"),
+        set("path.rtt", ms(near)),
+        set("proxy.path.rtt", ms(far)),
+        set("work.download.size", bytes(chance.between(100e3, 600e3))),
+        verify(&[&format!("transfer.1 >= {}", ms(2.5 * far)), "server.retransmitted <= 0"]),
+    ]);
+    all
+}
+
+/// An old initial window of one segment after each pause: the client is in no hurry to acknowledge it.
+fn delayed_ack(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.005, 0.012))),
+        window_based(chance),
+        set("server.initcwnd", "1"),
+        set("server.rto_min", "50ms"),
+        set("server.nodelay", "true"),
+        set("work.download.size", bytes(f64::from(chance.whole(2, 3)) * MSS)),
+        set("work.download.count", chance.whole(16, 24).to_string()),
+        set("work.download.connection", "reused"),
+        set("work.download.pause", "150ms"),
+        verify(&[
+            "transfer.slowest >= 45ms",
+            "transfer.last >= 45ms",
+            "server.retransmitted <= 0",
+            "server.timeouts <= 0",
+        ]),
+    ]
+}
+
+fn duplication(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = open_handed();
+    all.extend(path(chance.between(0.01, 0.06), chance.between(5e6, 50e6), "10MB"));
+    all.extend([
+        set("path.down.duplicate", format!("{:.1}%", chance.between(2.0, 8.0))),
+        set("work.download.size", bytes(chance.between(400e3, 1.5e6))),
+        verify(&["down.duplicated >= 5", "server.dsack_dups >= 5", "server.retransmitted <= 0"]),
+    ]);
+    all
+}
+
+/// A window that never has room for a whole segment.
+fn small_segments(chance: &mut Chance) -> Vec<Setting> {
+    vec![
+        set("path.rtt", ms(chance.between(0.004, 0.04))),
+        // The kernel makes it 2,304 B, its least, and offers half.
+        set("client.rcvbuf", "1200B"),
+        set("work.download.size", bytes(chance.between(30e3, 60e3))),
+        verify(&["server.rwnd_limited >= 60%", "server.retransmitted <= 0"]),
+    ]
+}
+
+/// The first record does not fit into the first flight.
+fn tls_records(chance: &mut Chance) -> Vec<Setting> {
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.02, 0.1))),
+        set("snaplen", "200B"),
+        window_based(chance),
+        set("work.download.size", bytes(chance.between(60e3, 200e3))),
+        set("work.download.protocol", "tls"),
+        verify(&["server.rwnd_limited <= 5%", "server.retransmitted <= 0", "tls_handshake >= 20ms"]),
+    ]);
+    all
+}
+
+/// A small request sets free a burst of a hundred segments.
+fn amplification(chance: &mut Chance) -> Vec<Setting> {
+    let window = chance.whole(64, 200);
+    let size = f64::from(window) * MSS;
+    let mut all = open_handed();
+    all.extend([
+        set("path.rtt", ms(chance.between(0.02, 0.1))),
+        window_based(chance),
+        set("server.initcwnd", window.to_string()),
+        set("server.tcp_wmem", r#"["4KiB", "1MiB", "16MiB"]"#),
+        set("work.download.size", bytes(size)),
+        set("work.download.protocol", "http"),
+        verify(&["server.retransmitted <= 0", &format!("server.max_in_flight >= {}", bytes(0.7 * size))]),
+    ]);
+    all
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read."
+Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read,\n130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -30,6 +30,10 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Say why the transfers in captures were slow (the default).
     Explain(Explain),
+    /// Set two transfers side by side: where the time of each went, their rounds, and which is faster at what size.
+    Compare(crate::compare::Compare),
+    /// Write one connection's packets, graphs or findings for other programs, tickets and papers.
+    Export(Box<crate::export::Export>),
     /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list all.
     HelpCause {
         /// The cause's name, as `slow-start`.

@@ -4,12 +4,16 @@
 //! stdout is data, stderr is progress and complaints; nothing is printed on stdout before all input was read.
 
 mod args;
+mod compare;
 mod explain;
+mod export;
 mod help_cause;
+mod interrupt;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
 mod output;
+mod place;
 mod predict;
 mod progress;
 mod quantity;
@@ -49,6 +53,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
+        Task::Compare(task) => return compare::run(task, out),
+        Task::Export(task) => return export::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 use whyslow_io::Input;
 
@@ -25,6 +25,8 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) enum Task {
     Explain(ExplainTask),
+    Compare(crate::compare::Compare),
+    Export(Box<crate::export::Export>),
     HelpCause(Option<String>),
     Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
@@ -75,6 +77,8 @@ impl Settings {
         let task = match args.command {
             None => explain(args.explain),
             Some(Command::Explain(args)) => explain(args),
+            Some(Command::Compare(task)) => Task::Compare(task),
+            Some(Command::Export(task)) => Task::Export(task),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
             Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]
@@ -90,7 +94,7 @@ fn explain(args: Explain) -> Task {
     let inputs: Vec<_> = match args.files.as_slice() {
         [] if stdin().is_terminal() => return Task::Usage,
         [] => vec![Input::Stdin],
-        files => files.iter().map(PathBuf::as_path).map(input).collect(),
+        files => files.iter().map(PathBuf::as_path).map(crate::place::input).collect(),
     };
     let format = match (args.json, args.jsonl) {
         (true, _) => Format::Json,
@@ -104,8 +108,4 @@ fn explain(args: Explain) -> Task {
 /// As many threads as asked for, or one for each processor.
 pub(crate) fn threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {
     asked.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
-}
-
-fn input(path: &Path) -> Input {
-    if path == Path::new("-") { Input::Stdin } else { Input::Path(path.to_owned()) }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use serde_json::Value;
 use std::path::PathBuf;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 use whyslow_report::render::terminal::{self, View};
 
 fn explain(name: &str) -> Value {
@@ -103,7 +103,8 @@ fn a_risk_costs_no_time_and_is_no_verdict() {
         let transfer = common::bulk(common::main_connection(&analysis));
         assert_eq!(transfer["findings"][0]["cause"], "amplification-risk");
         assert_eq!(transfer["findings"][0]["seconds"], 0.0);
-        assert_eq!(transfer["verdict"], "nothing held it back beyond what the path needs");
+        let verdict = transfer["verdict"].as_str().unwrap();
+        assert!(!verdict.contains("amplification-risk") && verdict.contains("no cause of it is proven"), "{verdict}");
     }
 }
 
@@ -368,7 +369,7 @@ fn pages() {
     for name in ["slow-start-client", "receive-window-client", "loss-server", "new-connection-each-time-server"] {
         // From the package's folder, which is where tests run.
         let input = Input::Path(format!("../../samples/{name}.pcap").into());
-        let analysis = whyslow_io::explain(&[input], &mut |_| ()).unwrap();
+        let analysis = whyslow_io::explain(&[input], &Stop::default(), &mut |_| ()).unwrap();
         let page = terminal::page(&analysis, View { width: 100, top: 10, full: false });
         insta::assert_snapshot!(name, anstream::adapter::strip_str(&page).to_string());
     }

@@ -85,7 +85,15 @@ impl Fragment {
             assemble::forget_files(&mut connections, &mut findings);
         }
         let captures = captures.into_iter().map(|capture| capture.told(evicted, unlisted)).collect();
-        let analysis = Analysis { schema: SCHEMA, captures, connections, findings, pairs: Vec::new(), pairs_total: 0 };
+        let analysis = Analysis {
+            schema: SCHEMA,
+            partial: false,
+            captures,
+            connections,
+            findings,
+            pairs: Vec::new(),
+            pairs_total: 0,
+        };
         Merged { analysis, marks, replays }
     }
 }

@@ -12,6 +12,8 @@ mod rounds;
 pub use between::Between;
 pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
+pub(crate) use rates::queues;
+pub(crate) use rounds::rises;
 pub use rounds::{Plateau, Shape};
 
 use crate::analysis::{Limit, LimitShare, LimitSpan};
@@ -32,6 +34,9 @@ const LEAST_TIMER: Nanos = Nanos::from_millis(190);
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+
+/// So many transfers of a connection show the window that its sender begins with.
+const FIRST_TRANSFERS: usize = 64;
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +138,8 @@ pub struct Context {
     pub elided: bool,
     /// The capture stands nearer to the receiver than to the sender.
     pub near_receiver: bool,
+    /// A window of less than four segments that the sender has shown to begin with, bytes.
+    pub small_window: Option<u64>,
 }
 
 impl Context {
@@ -146,6 +153,7 @@ impl Context {
             one_direction: facts.doubts.one_direction,
             elided: facts.is_text,
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            small_window: small_window(facts, sender),
         }
     }
 
@@ -160,6 +168,24 @@ impl Context {
         let next = rounds.get(index + 1)?;
         (round.resent == 0).then(|| next.start - round.start)
     }
+}
+
+/// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
+/// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
+fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
+    let half = &facts.halves[sender];
+    if facts.handshake.retries[sender] > 0 {
+        return Some(half.mss);
+    }
+    let used_up = |gap: &&Gap| {
+        gap.release == Release::Ack
+            && !gap.recovering
+            && gap.after_len >= half.mss
+            && gap.in_flight > 0
+            && gap.in_flight <= 3 * half.mss
+    };
+    let firsts = half.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
+    firsts.filter(used_up).map(|gap| gap.in_flight).min()
 }
 
 /// Cuts up a transfer's time.
@@ -241,6 +267,8 @@ fn cut_gap(
         Release::Timer => Limit::Timeout,
         _ if gap.zero_window => Limit::ZeroWindow,
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
+        // A small message that follows one of the other side's answers it, or gives it credit.
+        Release::Peer if base == Limit::Application => base,
         Release::Peer => Limit::ProtocolWindow,
         // A path that carries all it can loses nothing by repairs.
         Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
@@ -255,9 +283,22 @@ fn cut_gap(
                 }
                 return;
             }
-            if base == Limit::SlowStart && is_held_rest(gap, context) { Limit::NagleDelayedAck } else { base }
+            let held = match base {
+                Limit::SlowStart => is_held_rest(gap, context),
+                Limit::Application => is_held_message(gap, context),
+                _ => false,
+            };
+            if held { Limit::NagleDelayedAck } else { base }
         }
-        Release::Nothing => idle_limit(gap, base, alone, shape, context),
+        Release::Nothing => {
+            // Credit came, and the program was late to use it.
+            if base == Limit::ProtocolWindow
+                && let Some(heard) = gap.heard
+            {
+                add(spans, base, gap.start, heard);
+            }
+            idle_limit(gap, base, alone, shape, context)
+        }
     };
     add(spans, limit, gap.start, gap.end);
 }
@@ -273,9 +314,18 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
 }
 
+/// A small segment left with the bare ACK of the only one that was outstanding, small too: Nagle, though the ACK was not late.
+fn is_held_message(gap: &Gap, context: &Context) -> bool {
+    is_nagle(gap, context) && gap.last_ack && !gap.with_payload && gap.in_flight <= gap.before_len
+}
+
 /// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
-/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928).
+/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928); where this
+/// sender's has been seen to be smaller, it is the window that is used up.
 fn is_held_rest(gap: &Gap, context: &Context) -> bool {
+    if context.small_window.is_some_and(|window| gap.in_flight >= window && gap.in_flight <= 3 * context.mss) {
+        return false;
+    }
     let (small, whole) = (3 * context.mss, 9 * context.mss);
     let after = gap.in_flight + gap.after_len;
     gap.after_len < context.mss && (after <= small || (gap.in_flight > 4 * context.mss && after <= whole))
@@ -287,9 +337,9 @@ fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Cont
     if is_rate(base) && !gap.ran_dry {
         return base;
     }
-    // Sent together: a queue on the path has put them apart.
+    // Sent together: a queue on the path has put them apart. With nothing in flight it was no queue of this transfer's.
     if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
-        return base;
+        return if gap.idle { Limit::Unknown } else { base };
     }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
     // the wait for a retransmission that was not captured either.

@@ -14,7 +14,8 @@
 //! - `receive-window`, `sender-cap`: the pause ends with an ACK.
 //! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture at the sender settles it.
 //! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot prove it.
-//! - `proxy-split`: the pauses have the rhythm of another connection's slow start.
+//! - `proxy-split`: the pauses have the rhythm of another connection's slow start. A proxy whose far connection has no such rhythm (a paced
+//!   one, or one that is long open) cannot be told from a program that writes in pieces: a capture behind it settles it.
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
@@ -28,6 +29,7 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
@@ -35,7 +37,7 @@ pub(super) const RULE: Rule =
     Rule { slug: "application", source: include_str!("application.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::Application);
+    let lost = silent(case);
     // Pauses in the rhythm of another connection are of that.
     if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
         return None;
@@ -65,13 +67,27 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes",
         None,
     );
-    if doubtful {
-        found.settle = Some(
+    // What it waits for is not in this capture: where only the server's end of a path is known, it may be another path.
+    found.settle = Some(
+        if doubtful {
             "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
-                .into(),
-        );
-    }
+        } else {
+            "if the sending address is a proxy, it waits for what is behind it: capture there"
+        }
+        .into(),
+    );
     Some(found)
+}
+
+/// Time of the program's pauses, less that between messages which follow each other as the other side's do.
+fn silent(case: &TransferCase<'_>) -> Nanos {
+    let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
+    let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::Application);
+    let of_silence = |span: &&Span| {
+        while silences.next_if(|gap| gap.end <= span.start).is_some() {}
+        silences.peek().is_some_and(|gap| gap.start < span.end)
+    };
+    spans.filter(of_silence).map(Span::length).sum()
 }
 
 /// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that it sent nothing: a probe

@@ -13,6 +13,8 @@
 //! - a long path: the least round trip is taken off first.
 //! - `delayed-ack`: an ACK is late, but the sender waits for its window and not for Nagle.
 //! - `turn-taking`: the wait is for an answer.
+//! - `slow-start` from an initial window of one or two segments: the rest of a write waits for the window. Where the sender has shown
+//!   such a window, it is said; else the confidence is lower when the rest waits behind one or two whole segments.
 //!
 //! ## The fix
 //! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered stream flushed once).
@@ -25,6 +27,7 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::limit;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -35,11 +38,19 @@ const LEAST: usize = 3;
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
     let mut frames = Vec::new();
-    for (transfer, partition) in case.transfers.iter().flat_map(|side| side.iter()) {
-        for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
-            waits.push(span.length());
-            if frames.len() < 6 {
-                frames.extend(transfer.gaps.iter().find(|gap| gap.start == span.start).map(|gap| gap.frames.1));
+    // Behind one or two whole segments the rest of a write may wait for a window of that size too.
+    let (mut doubtful, mut late) = (0, 0);
+    for (side, transfers) in case.transfers.iter().enumerate() {
+        let mss = case.facts.halves[side].mss;
+        for (transfer, partition) in transfers.iter() {
+            for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
+                waits.push(span.length());
+                let gap = transfer.gaps.iter().find(|gap| gap.start == span.start);
+                doubtful += usize::from(gap.is_some_and(|gap| gap.before_len >= mss && gap.in_flight <= 2 * mss));
+                late += usize::from(gap.is_some_and(|gap| gap.ack_late >= limit::DELAYED_ACK));
+                if frames.len() < 6 {
+                    frames.extend(gap.map(|gap| gap.frames.1));
+                }
             }
         }
     }
@@ -50,11 +61,18 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     let lost: Nanos = waits.iter().copied().sum();
-    let confidence = if alike * 10 >= waits.len() * 8 { 0.95 } else { 0.75 };
+    let doubtful = doubtful * 2 > waits.len();
+    let late = late * 2 > waits.len();
+    let confidence = match (doubtful || !late, alike * 10 >= waits.len() * 8) {
+        (true, _) => 0.7,
+        (false, true) => 0.95,
+        (false, false) => 0.75,
+    };
     let summary = format!(
-        "{} waited about {} each for a delayed ACK: the program writes in small pieces and then reads",
+        "{} waited about {} each for {}: the program writes in small pieces and then reads",
         count(waits.len() as u64, "small segment"),
         time(median),
+        if late { "a delayed ACK" } else { "the ACK of the one before" },
     );
     let mut found = finding("nagle-delayed-ack", lost, case.trust(confidence), summary);
     found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));
@@ -64,5 +82,11 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         "set TCP_NODELAY on the sending socket, or write header and body in one call",
         Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into()),
     );
+    if doubtful {
+        found.settle = Some(
+            "an initial window of one or two segments makes the rest of a write wait alike: `ss -ti` on the sender names its cwnd"
+                .into(),
+        );
+    }
     Some(found)
 }

@@ -13,6 +13,7 @@ use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
 use super::sent::{Hole, Pending, Recovery, Sent, SinceSend};
+use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
@@ -113,6 +114,8 @@ pub(crate) struct Half {
     pub unseen_stretches: u64,
     pub first_unseen: Option<Frame>,
     pub stray: u64,
+    /// What each segment was, where that is asked for.
+    pub(super) notes: Option<Box<Notes>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -180,11 +183,17 @@ impl Default for Half {
             unseen_stretches: 0,
             first_unseen: None,
             stray: 0,
+            notes: None,
         }
     }
 }
 
 impl Half {
+    /// The sender has measured its first round trip.
+    pub fn handshake_took(&mut self, rtt: Nanos) {
+        self.smoothed.sample(rtt);
+    }
+
     /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
     pub fn mss(&self) -> u64 {
         self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)
@@ -261,8 +270,10 @@ impl Half {
         let start = start + u64::from(seg.flags.has(Flags::SYN));
         self.apply(Some(seg), view);
         self.note_marks(seg, start);
+        let before = self.tally();
         if seg.len == 0 {
             self.on_empty(seg, start);
+            self.note_sent(before);
             return false;
         }
         let end = start + u64::from(seg.len);
@@ -280,6 +291,7 @@ impl Half {
             self.sent_max = self.sent_max.max(end + 1);
         }
         self.passed += u64::from(seg.len);
+        self.note_sent(before);
         new
     }
 
@@ -316,6 +328,10 @@ impl Half {
             }
             if let Some(transfer) = &mut self.transfer {
                 transfer.facts().unseen += start - self.sent_max;
+            }
+            if let Recovery::Timeout(recover) = self.recovery {
+                // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
+                self.recovery = Recovery::Timeout(recover.max(start));
             }
         } else if start < self.sent_max {
             // Old bytes with new ones behind them: a retransmission that took more along.
@@ -511,6 +527,7 @@ impl Half {
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
+            heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
             lost_copy: again.is_some_and(|again| again.lost_copy),
             idle: is_idle,

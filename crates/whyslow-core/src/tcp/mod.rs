@@ -15,6 +15,7 @@ mod retransmission;
 mod rtt;
 mod segment;
 mod sent;
+pub mod trace;
 mod vantage;
 
 use crate::analysis::{Frame, State};
@@ -68,6 +69,8 @@ struct Negotiated {
     sack: bool,
     /// Shift for the windows that are offered to each side.
     window_shift: [Option<u8>; 2],
+    /// What the handshake took.
+    rtt: Option<Nanos>,
 }
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
@@ -85,6 +88,8 @@ struct Held {
     sacks: Vec<(usize, SackBlocks)>,
     /// The segment size was known from this place on.
     mss_from: usize,
+    /// Where the points go that are asked for.
+    trace: Option<Box<trace::Trace>>,
 }
 
 /// Both directions, as their senders saw them.
@@ -93,6 +98,7 @@ struct Settled {
     estimator: Estimator,
     halves: [Half; 2],
     views: [View; 2],
+    trace: Option<Box<trace::Trace>>,
 }
 
 impl Connection {
@@ -183,6 +189,11 @@ impl Connection {
             if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack.is_some() {
                 handshake.ack = Some(at);
                 handshake.moved |= seg.moved;
+                // Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298 section 3).
+                self.negotiated.rtt = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
+                if let Stage::Settled(settled) = &mut self.stage {
+                    settled.handshake_took(self.negotiated.rtt);
+                }
             }
             return;
         }
@@ -396,12 +407,16 @@ impl Held {
 }
 
 impl Settled {
-    fn new(held: Held, negotiated: &Negotiated) -> Box<Self> {
+    fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
         let mut settled = Box::new(Self {
             estimator: Estimator::default(),
             halves: [Half::default(), Half::default()],
             views: [View::default(); 2],
+            trace: None,
         });
+        if let Some(trace) = held.trace.take() {
+            settled.trace(trace);
+        }
         for (index, seg) in held.segs.iter().enumerate() {
             if index == held.mss_from {
                 settled.estimator.mss = negotiated.wire_mss;
@@ -410,6 +425,7 @@ impl Settled {
         }
         settled.estimator.mss = negotiated.wire_mss;
         settled.configure(negotiated);
+        settled.handshake_took(negotiated.rtt);
         settled.look();
         let mut sacks = held.sacks.iter().peekable();
         for (index, seg) in held.segs.iter().enumerate() {
@@ -424,6 +440,12 @@ impl Settled {
             half.negotiated_mss = negotiated.mss;
             half.sack_permitted = negotiated.sack;
             half.window_shift = shift;
+        }
+    }
+
+    fn handshake_took(&mut self, rtt: Option<Nanos>) {
+        for half in &mut self.halves {
+            rtt.into_iter().for_each(|rtt| half.handshake_took(rtt));
         }
     }
 
@@ -450,6 +472,9 @@ impl Settled {
         self.halves[to].on_ack(seg, sack, &self.views[to]);
         if self.halves[from].on_segment(seg, &self.views[from]) {
             self.halves[to].on_peer_payload(seg);
+        }
+        if self.trace.is_some() {
+            self.traced(seg, sack);
         }
     }
 

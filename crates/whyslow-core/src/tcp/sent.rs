@@ -67,6 +67,8 @@ pub(super) struct SinceSend {
     pub payload: bool,
     /// One of them did.
     pub any_payload: bool,
+    /// When the last that did came.
+    pub payload_at: Option<Nanos>,
     pub late: Nanos,
     /// It left nothing outstanding.
     pub emptied: bool,

@@ -3,6 +3,7 @@
 //! The outcome does not depend on the number of threads, whatever becomes of the input.
 
 use super::*;
+use crate::Stop;
 use std::io::{self, Cursor, Read, Write};
 
 /// A capture of connections that take turns, in records of their headers alone.
@@ -39,9 +40,10 @@ fn capture(packets: u32) -> Vec<u8> {
 }
 
 /// What comes of an input on so many threads.
-fn explained(reader: impl Read + 'static, threads: usize) -> Result<String, String> {
+fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
     let mut team = Team::new(NonZero::new(threads).unwrap(), None);
-    let mut source = Source::over("input".to_owned(), reader).map_err(|error| error.to_string())?;
+    let mut source =
+        Source::over("input".to_owned(), reader, None, &Stop::default()).map_err(|error| error.to_string())?;
     let mut told = 0;
     let mut progress = |bytes| {
         assert!(bytes >= told, "it only goes on");

@@ -1,5 +1,8 @@
 //! Made-up analyses for the renderers' tests.
 
+#[path = "example_points.rs"]
+pub mod points;
+
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
@@ -79,6 +82,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         label: None,
         before: self::limits(Nanos::ZERO, before).0,
         first_byte_s: None,
+        first_record: None,
         rounds: Vec::new(),
         rounds_total: 0,
         model_s: None,
@@ -95,6 +99,15 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         bytes,
         packets,
         retransmitted: Retransmitted { fast: 4, timeout: 0, tail_probe: 1, spurious: 0, unseen_original: 2 },
+        retransmissions: vec![Retransmission {
+            frame: frame(27),
+            time_s: Nanos::from_millis(95),
+            seq: 14_281,
+            bytes: 1428,
+            kind: ResendKind::Fast,
+            unseen_original: true,
+        }],
+        retransmissions_total: 5,
         out_of_order: 0,
         duplicate_acks: 0,
         window_probes: 0,
@@ -104,6 +117,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         zero_window_s: Nanos::ZERO,
         max_in_flight: bytes.min(65_535),
         max_window: window,
+        largest_record: None,
     };
     Connection {
         id,
@@ -139,6 +153,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
 pub fn analysis(connections: Vec<Connection>) -> Analysis {
     Analysis {
         schema: SCHEMA,
+        partial: false,
         captures: vec![Capture {
             path: "slow.pcap".into(),
             format: "pcap".into(),
@@ -168,6 +183,7 @@ pub fn slow_start() -> Analysis {
     let mut first = 13;
     told.label = Some("HTTP GET /2024/photo-album/index.html → 200".into());
     told.first_byte_s = Some(ms(25.9));
+    told.first_record = Some(16_413);
     told.rounds_total = 8;
     told.rounds = sent
         .iter()
@@ -177,6 +193,7 @@ pub fn slow_start() -> Analysis {
             let round = Round {
                 start_s: ms(106.2 + 25.0 * index as f64),
                 duration_s: ms(24.8 + index as f64 / 10.0),
+                sending_s: ms(1.0 + index as f64),
                 bytes,
                 first_frame: frame(first),
                 last_frame: frame(last),

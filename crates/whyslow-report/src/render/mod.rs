@@ -1,9 +1,14 @@
 //! The renderers: each a pure function of what it prints.
 
+pub mod compare;
 pub mod forecast;
 pub mod json;
 pub mod markdown;
+pub mod packets;
+pub mod picture;
+pub mod summary;
 pub mod terminal;
+pub mod xplot;
 
 #[cfg(test)]
 pub(crate) mod example;

@@ -2,7 +2,11 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod arguments;
+mod compare;
+mod export;
 mod inputs;
+#[cfg(unix)]
+mod interrupt;
 #[cfg(target_os = "linux")]
 mod lab;
 mod pcap;

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use whyslow_core::analysis::{Endpoint, Frame, Limit};
 
 /// A limit in plain words.
-pub(super) fn limit(limit: Limit) -> &'static str {
+pub(in crate::render) fn limit(limit: Limit) -> &'static str {
     match limit {
         Limit::Handshake => "handshake",
         Limit::TlsHandshake => "TLS",
@@ -57,7 +57,7 @@ pub(super) const fn letter(limit: Limit) -> char {
 
 /// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, what the
 /// path itself takes green.
-pub(super) fn color(limit: Limit) -> Style {
+pub(in crate::render) fn color(limit: Limit) -> Style {
     let color = match limit {
         Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait | Limit::Close => AnsiColor::Blue,
         Limit::ServerThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,
@@ -72,7 +72,7 @@ pub(super) fn color(limit: Limit) -> Style {
 }
 
 /// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).
-pub(super) fn endpoint(endpoint: &Endpoint) -> String {
+pub(in crate::render) fn endpoint(endpoint: &Endpoint) -> String {
     match &endpoint.name {
         Some(name) => format!("{name}:{}", endpoint.port),
         None if endpoint.address.contains(':') => format!("[{}]:{}", endpoint.address, endpoint.port),
@@ -81,7 +81,7 @@ pub(super) fn endpoint(endpoint: &Endpoint) -> String {
 }
 
 /// Frames as evidence lists them: two are a range, others are listed.
-pub(super) fn frames(frames: &[Frame]) -> String {
+pub(in crate::render) fn frames(frames: &[Frame]) -> String {
     match frames {
         [] => String::new(),
         [one] => format!("frame {one}"),
@@ -94,7 +94,7 @@ pub(super) fn frames(frames: &[Frame]) -> String {
 }
 
 /// `18–91`, `2:18–91`, `1:900–2:14`.
-pub(super) fn range(first: Frame, last: Frame) -> String {
+pub(in crate::render) fn range(first: Frame, last: Frame) -> String {
     if first == last {
         first.to_string()
     } else if first.file == last.file {
