@@ -139,7 +139,7 @@ impl Explainer {
         self.accounts.push(Account::new(id, connection, outline, mark));
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &Ends, hash: u64) {
         let index = self.captures.len() - 1;
         if let Some(capture) = self.captures.last_mut() {
@@ -215,10 +215,8 @@ impl Sink for Explainer {
         if !self.share.takes(hash) {
             return;
         }
-        // By reference, for a segment is large to be moved about.
-        match &glance.decode() {
-            Ok(segment) => self.take(packet, segment, &ends, hash),
-            Err(skip) => self.skip(*skip, packet.frame),
+        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, &ends, hash)) {
+            self.skip(skip, packet.frame);
         }
     }
 

@@ -91,30 +91,32 @@ fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2], (len, id
     bytes
 }
 
-/// Gives packets to those who share them, as files that were cut at these places. Frames are numbered on over all files.
-fn feed(packets: &[Recorded], cuts: &[usize], explainers: &mut [Explainer]) {
-    for explainer in explainers {
+/// Gives packets as files that were cut at these places. Frames are numbered on over all files.
+fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
+    let given: Vec<_> = packets
+        .iter()
+        .zip(1..)
+        .map(|(packet, frame)| Packet {
+            frame,
+            time: packet.time,
+            link: LinkType(1),
+            data: &packet.bytes,
+            original_len: packet.len,
+        })
+        .collect();
+    let mut cuts = cuts.to_vec();
+    cuts.sort_unstable();
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    for (start, end) in starts.zip(cuts.iter().copied().chain([given.len()])) {
         explainer.begin_capture("");
-        for (index, packet) in packets.iter().enumerate() {
-            if cuts.contains(&index) {
-                explainer.end_capture(Summary { format: "pcap", ..Summary::default() });
-                explainer.begin_capture("");
-            }
-            explainer.packet(&Packet {
-                frame: index as u64 + 1,
-                time: packet.time,
-                link: LinkType(1),
-                data: &packet.bytes,
-                original_len: packet.len,
-            });
-        }
+        given[start..end].iter().for_each(|packet| explainer.packet(packet));
         explainer.end_capture(Summary { format: "pcap", ..Summary::default() });
     }
 }
 
 fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> Merged {
     let mut explainers = Explainer::sharing(count);
-    feed(packets, cuts, &mut explainers);
+    explainers.iter_mut().for_each(|explainer| feed(packets, cuts, explainer));
     Fragment::merge(explainers.into_iter().map(Explainer::into_fragment).collect())
 }
 

@@ -3,7 +3,7 @@
 use super::half::{Half, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
-use super::sent::{Ack, Recovery, Sent};
+use super::sent::{Ack, Pending, Recovery};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -41,13 +41,12 @@ impl Half {
         }
         self.newest_ack = self.newest_ack.max(ack);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        let ack = Ack { seg: *seg, ack, window, sacks: !sack.is_empty() };
         if self.pending.is_empty() && view.toward_sender <= AT_ONCE {
-            self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
+            self.apply_one(&Ack { seg, sack, ack, window }, seg.time + view.toward_sender, view);
             return;
         }
-        self.pending.push_back(ack);
-        if ack.sacks {
+        self.pending.push_back(Pending { seg: *seg, ack, window, sacks: !sack.is_empty() });
+        if !sack.is_empty() {
             self.pending_sacks.push_back(*sack);
         }
         // Without data from the sender nothing else would apply them.
@@ -55,10 +54,8 @@ impl Half {
         while self.pending.len() > MOST_PENDING
             || self.pending.front().is_some_and(|ack| seg.time - ack.seg.time > patience)
         {
-            match self.next_pending() {
-                Some((ack, sack)) => self.apply_one(&ack, &sack, ack.seg.time + view.toward_sender, view),
-                None => break,
-            }
+            let Some((waited, sack)) = self.next_pending() else { break };
+            self.apply_one(&waited.as_ack(&sack), waited.seg.time + view.toward_sender, view);
         }
         if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
@@ -66,10 +63,10 @@ impl Half {
     }
 
     /// The ACK that has waited longest, and its SACK blocks.
-    fn next_pending(&mut self) -> Option<(Ack, SackBlocks)> {
-        let ack = self.pending.pop_front()?;
-        let sack = if ack.sacks { self.pending_sacks.pop_front() } else { None };
-        Some((ack, sack.unwrap_or_default()))
+    fn next_pending(&mut self) -> Option<(Pending, SackBlocks)> {
+        let waited = self.pending.pop_front()?;
+        let sack = if waited.sacks { self.pending_sacks.pop_front() } else { None };
+        Some((waited, sack.unwrap_or_default()))
     }
 
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
@@ -95,7 +92,7 @@ impl Half {
             stretches += 1;
             self.sent_max = ack;
             let transfer =
-                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame, Nanos::from_millis(1)));
+                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame(), Nanos::from_millis(1)));
             transfer.extend(ack);
             transfer.facts().unseen += ack - first;
         }
@@ -103,7 +100,7 @@ impl Half {
             self.numbers.excuse();
             self.unseen_bytes += unseen;
             self.unseen_stretches += stretches;
-            self.first_unseen.get_or_insert(seg.frame);
+            self.first_unseen.get_or_insert(seg.frame());
         }
     }
 
@@ -133,15 +130,16 @@ impl Half {
                     self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
                 }
             }
-            let Some((ack, sack)) = self.next_pending() else {
+            let Some((waited, sack)) = self.next_pending() else {
                 break;
             };
             let due = seg.map_or(due, |seg| due.min(seg.time));
-            self.apply_one(&ack, &sack, due, view);
+            self.apply_one(&waited.as_ack(&sack), due, view);
         }
     }
 
-    fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
+    fn apply_one(&mut self, ack: &Ack<'_>, at: Nanos, view: &View) {
+        let sacks = !ack.sack.is_empty();
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let room_before = self.room();
@@ -150,7 +148,7 @@ impl Half {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, ack.ack);
         }
-        let mut delivered = newly + if ack.sacks { self.mark_sacks(ack, sack) } else { 0 };
+        let mut delivered = newly + if sacks { self.mark_sacks(ack) } else { 0 };
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
@@ -173,7 +171,7 @@ impl Half {
             if let Some(transfer) = &mut self.transfer {
                 let facts = transfer.facts();
                 facts.ecn_echoes += 1;
-                facts.first_echo.get_or_insert((at, ack.seg.frame));
+                facts.first_echo.get_or_insert((at, ack.seg.frame()));
             }
         }
         self.set_window(ack, at);
@@ -181,9 +179,9 @@ impl Half {
             self.round_due = true;
         }
         let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.seg.len > 0 || ack.sacks {
+        if newly > 0 || opened || ack.seg.len > 0 || sacks {
             self.since.at = Some(at);
-            self.since.frame = Some(ack.seg.frame);
+            self.since.frame = Some(ack.seg.frame());
             self.since.new |= newly > 0;
             self.since.update |= opened && newly == 0;
             self.since.payload = ack.seg.len > 0;
@@ -208,20 +206,21 @@ impl Half {
 
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
-    fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
+    fn acknowledge(&mut self, ack: &Ack<'_>, at: Nanos) -> (Option<Nanos>, u64) {
         let before = std::mem::replace(&mut self.una, ack.ack);
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
         let known = self.sacked.remove(0, ack.ack);
         let mut newest = None;
         let mut any_resent = false;
-        while self.outstanding.front().is_some_and(|sent| sent.end <= ack.ack) {
-            if let Some(sent) = self.outstanding.pop_front() {
-                any_resent |= sent.resent;
-                self.largest_acked = self.largest_acked.max(sent.end - sent.start);
-                newest = Some(sent);
-            }
+        let mut largest = self.largest_acked;
+        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack.ack) {
+            any_resent |= sent.resent;
+            largest = largest.max(sent.end - sent.start);
+            newest = Some((sent.time, sent.moved));
+            self.outstanding.pop_front();
         }
+        self.largest_acked = largest;
         self.check_eifel(before, ack.ack, ack.seg.timestamps.map(|(_, echo)| echo));
         let recovering = self.recovery != Recovery::None;
         match self.recovery {
@@ -236,8 +235,8 @@ impl Half {
             _ => {}
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = |sent: &Sent| !any_resent && !recovering && !sent.moved && !ack.seg.moved;
-        let delay = newest.filter(timed).map(|sent| ack.seg.time - sent.time);
+        let timed = |moved: bool| !any_resent && !recovering && !moved && !ack.seg.moved;
+        let delay = newest.filter(|&(_, moved)| timed(moved)).map(|(time, _)| ack.seg.time - time);
         (delay, known)
     }
 
@@ -257,8 +256,9 @@ impl Half {
     }
 
     /// Gives how many bytes are reported for the first time.
-    fn mark_sacks(&mut self, ack: &Ack, blocks: &SackBlocks) -> u64 {
+    fn mark_sacks(&mut self, ack: &Ack<'_>) -> u64 {
         let mut news = 0;
+        let blocks = ack.sack;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
@@ -279,21 +279,21 @@ impl Half {
     }
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
-    fn count_duplicate(&mut self, ack: &Ack) {
+    fn count_duplicate(&mut self, ack: &Ack<'_>) {
         let same_window = ack.window.is_none() || ack.window == self.window;
         if ack.ack == self.una
             && ack.seg.len == 0
             && !ack.seg.flags.has(Flags::SYN)
             && !ack.seg.flags.has(Flags::FIN)
             && self.sent_max > self.una
-            && (same_window || ack.sacks)
+            && (same_window || !ack.sack.is_empty())
         {
             self.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;
         }
     }
 
-    fn set_window(&mut self, ack: &Ack, at: Nanos) {
+    fn set_window(&mut self, ack: &Ack<'_>, at: Nanos) {
         let Some(window) = ack.window else {
             return;
         };
@@ -320,6 +320,12 @@ impl Half {
             }
             _ => {}
         }
+    }
+}
+
+impl Pending {
+    fn as_ack<'a>(&'a self, sack: &'a SackBlocks) -> Ack<'a> {
+        Ack { seg: &self.seg, sack, ack: self.ack, window: self.window }
     }
 }
 

@@ -12,7 +12,7 @@ use super::recorder::Recorder;
 use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
-use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
+use super::sent::{Hole, Pending, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
@@ -73,7 +73,7 @@ pub(crate) struct Half {
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
-    pub(super) pending: VecDeque<Ack>,
+    pub(super) pending: VecDeque<Pending>,
     pub(super) pending_sacks: VecDeque<SackBlocks>,
     pub(super) newest_ack: u64,
     pub(super) last_send: Option<(Nanos, Frame)>,
@@ -359,7 +359,7 @@ impl Half {
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
             transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
-            transfer.sent(end, seg.time, seg.frame, in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.sent(end, seg.time, seg.frame(), in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
         }
         self.sent_now(seg);
     }
@@ -374,12 +374,12 @@ impl Half {
         if self.round_due {
             self.begin_round(seg, end);
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame);
+                transfer.next_round(seg.time, seg.frame());
             }
         }
         self.end_gap(seg, false, Some(again), view);
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent(seg.time, seg.frame, end - start, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.resent(seg.time, seg.frame(), end - start, 10 * self.negotiated_mss.unwrap_or(1460));
         }
         self.sent_now(seg);
     }
@@ -389,7 +389,7 @@ impl Half {
         let turn = self.take_turn(seg);
         if turn.is_some() || self.transfer.is_none() {
             self.finish_transfer();
-            let mut transfer = Recorder::new(start.min(self.sent_max.max(1)), seg.time, seg.frame, view.epsilon);
+            let mut transfer = Recorder::new(start.min(self.sent_max.max(1)), seg.time, seg.frame(), view.epsilon);
             transfer.facts().request = turn;
             self.transfer = Some(transfer);
             self.last_send = None;
@@ -411,7 +411,7 @@ impl Half {
             }
             self.begin_round(seg, start + u64::from(seg.len));
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame);
+                transfer.next_round(seg.time, seg.frame());
             }
         }
         if let Some(transfer) = &mut self.transfer {
@@ -537,7 +537,7 @@ impl Half {
             sent_apart: self.sent_apart(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
-            frames: (last_frame, seg.frame),
+            frames: (last_frame, seg.frame()),
             ack_frame: since.frame,
         };
         if let Some(transfer) = &mut self.transfer {
@@ -554,7 +554,7 @@ impl Half {
     fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
         self.last_tsval = tsval(seg);
-        self.last_send = Some((seg.time, seg.frame));
+        self.last_send = Some((seg.time, seg.frame()));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);

@@ -46,7 +46,8 @@ pub struct Connection {
     handshake: HandshakeFacts,
     negotiated: Negotiated,
     stage: Stage,
-    streams: [content::Stream; 2],
+    /// Of sides that have sent payload.
+    streams: [Option<Box<content::Stream>>; 2],
     recent: [Recent; 2],
     closing: [Option<(Nanos, Frame)>; 2],
     fin: [Option<SeqNumber>; 2],
@@ -180,7 +181,7 @@ impl Connection {
     }
 
     fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        let at = (seg.time, seg.frame);
+        let at = (seg.time, seg.frame());
         let handshake = &mut self.handshake;
         if !seg.flags.has(Flags::SYN) {
             let opener = if handshake.syn.is_some() { self.client() } else { 0 };
@@ -222,10 +223,10 @@ impl Connection {
         let from = seg.from();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
-            self.closing[from].get_or_insert((seg.time, seg.frame));
+            self.closing[from].get_or_insert((seg.time, seg.frame()));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
-            self.closing[from].get_or_insert((seg.time, seg.frame));
+            self.closing[from].get_or_insert((seg.time, seg.frame()));
         }
         if let (Some(ack), Some(fin)) = (seg.ack, self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
@@ -236,7 +237,7 @@ impl Connection {
         let Some(origin) = self.origins[seg.from()] else {
             return;
         };
-        let stream = &mut self.streams[seg.from()];
+        let stream = self.streams[seg.from()].get_or_insert_default();
         let next = stream.next();
         let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
         let distance = first.distance(origin + next as u32);
@@ -245,7 +246,7 @@ impl Connection {
         };
         stream.feed(start, u64::from(seg.len), segment.payload);
         if start + u64::from(seg.len) > next {
-            self.streams[1 - seg.from()].turn();
+            self.streams[1 - seg.from()].iter_mut().for_each(|stream| stream.turn());
         }
     }
 
@@ -361,7 +362,7 @@ impl Connection {
             vantage,
             rtt,
             halves,
-            content: [stream0.finish(), stream1.finish()],
+            content: [stream0, stream1].map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default()),
             doubts: self.doubts,
             is_text: false,
             timeless: false,
@@ -396,6 +397,10 @@ impl Held {
     fn push(&mut self, seg: Seg, sack: &SackBlocks) {
         if !sack.is_empty() {
             self.sacks.push((self.segs.len(), *sack));
+        }
+        if self.segs.len() == self.segs.capacity() {
+            // By less than the usual doubling: most connections end with a few.
+            self.segs.reserve_exact((self.segs.len() / 2).max(4));
         }
         self.segs.push(seg);
     }

@@ -162,7 +162,7 @@ impl Half {
                 facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
                 self.copy_awaited = self.copy_awaited.max(seg.time);
                 if facts.lost_copies.2.len() < MOST_COPIES {
-                    facts.lost_copies.2.push(seg.frame);
+                    facts.lost_copies.2.push(seg.frame());
                 }
             }
             if stuck {
@@ -224,7 +224,7 @@ impl Half {
             self.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
         }
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent_unseen(seg.frame);
+            transfer.resent_unseen(seg.frame());
         }
         Some(SentAgain { timer: true, tail, lost_copy: false })
     }
@@ -261,7 +261,7 @@ impl Half {
             return None;
         }
         let bytes = u64::from(seg.len);
-        let (frame, time_s) = (seg.frame, seg.time);
+        let (frame, time_s) = (seg.frame(), seg.time);
         self.facts.retransmissions.push(Retransmission { frame, time_s, seq: start, bytes, kind, unseen_original });
         Some(place)
     }

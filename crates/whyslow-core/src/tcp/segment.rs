@@ -9,7 +9,8 @@ use crate::wire::{Flags, Segment};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seg {
     pub time: Nanos,
-    pub frame: Frame,
+    // Apart, so that what was just written in two pieces is not read as one, which the processor would have to wait for.
+    frame: u64,
     pub timestamps: Option<(u32, u32)>,
     pub ack: Option<SeqNumber>,
     pub seq: SeqNumber,
@@ -17,6 +18,7 @@ pub(crate) struct Seg {
     pub ip_id: Option<u16>,
     pub flags: Flags,
     pub window: u16,
+    file: Option<u16>,
     side: u8,
     /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
     pub moved: bool,
@@ -33,7 +35,8 @@ impl Seg {
         Self {
             time,
             moved: false,
-            frame,
+            frame: frame.number,
+            file: frame.file,
             side: u8::from(from != 0),
             seq: segment.seq,
             ack: segment.flags.has(Flags::ACK).then_some(segment.ack),
@@ -45,6 +48,12 @@ impl Seg {
             ttl: segment.ttl,
             ecn: segment.ecn,
         }
+    }
+
+    /// Where it is in the capture.
+    #[inline(always)]
+    pub fn frame(&self) -> Frame {
+        Frame { file: self.file, number: self.frame }
     }
 
     /// Who sent it.

@@ -3,6 +3,7 @@
 use super::segment::Seg;
 use crate::analysis::Frame;
 use crate::units::Nanos;
+use crate::wire::SackBlocks;
 
 /// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +34,18 @@ pub(super) struct Hole {
     pub passed: u64,
 }
 
+/// An ACK, as it is applied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack<'a> {
+    pub seg: &'a Seg,
+    pub sack: &'a SackBlocks,
+    pub ack: u64,
+    pub window: Option<u64>,
+}
+
 /// An ACK that the sender may not have yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
+pub(super) struct Pending {
     pub seg: Seg,
     pub ack: u64,
     pub window: Option<u64>,

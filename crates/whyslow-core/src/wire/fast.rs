@@ -7,7 +7,7 @@
 use super::ends::{End, Ends};
 use super::ip::{Addresses, Header};
 use super::view::View;
-use super::{Around, Decoded, tcp};
+use super::{Around, Decoded, Segment, Skip, tcp};
 use crate::capture::Packet;
 
 /// LINKTYPE_ETHERNET.
@@ -50,10 +50,16 @@ impl<'a> Glance<'a> {
         }
     }
 
-    /// Its segment, or why there is none; as [`decode`](super::decode).
+    /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and nothing is moved.
+    ///
+    /// # Errors
+    /// When the TCP header is cut or contradicts itself.
     #[inline(always)]
-    pub fn decode(&self) -> Decoded<'a> {
-        self.decode_with(Around::default())
+    pub fn decode_to<T>(&self, take: impl FnOnce(&Segment<'a>) -> T) -> Result<T, Skip> {
+        match self.0 {
+            Version::V4(header, view) => tcp::decode_to(Around::default(), header, view, take),
+            Version::V6(header, view) => tcp::decode_to(Around::default(), header, view, take),
+        }
     }
 
     #[inline(always)]
