@@ -8,7 +8,7 @@ use crate::pair::Mark;
 use crate::rules::{self, Outline};
 use crate::tcp;
 use crate::units::Nanos;
-use crate::whatif::Replays;
+use crate::whatif::{self, Replays};
 use crate::wire::{self, Skip, link_type_name};
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
@@ -83,6 +83,7 @@ impl Explainer {
             self.finished.into_iter().map(|(_, connection, outline)| (connection, outline)).unzip();
         let mut findings = rules::check_across(&outlines, &connections);
         self.replays.predict(&mut connections);
+        whatif::promise(&mut connections, &mut findings);
         if !several {
             assemble::forget_files(&mut connections, &mut findings);
         }

@@ -1,15 +1,17 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
 //! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and promises nothing where the modelled time
-//! is not the measured one; `remedy` says what each cause's fix changes; [`plan`] is a transfer that nobody has made yet
-//! (`whyslow predict`).
+//! is not the measured one; `remedy` says what each cause's fix changes; `waits` promises for findings over connections, where
+//! sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
 
 pub mod model;
 pub mod plan;
 mod remedy;
 mod replay;
+mod waits;
 
 pub use replay::Replay;
+pub use waits::promise;
 
 use crate::analysis::{Connection, Transfer};
 use crate::units::Nanos;
@@ -69,6 +71,7 @@ fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
     let measured = transfer.duration_s;
     let Some((fitted, modelled)) = replay.fit(work) else { return };
     transfer.model_s = Some(modelled);
+    transfer.model_skipped = false;
     if transfer.model_fits() != Some(true) {
         return;
     }
@@ -76,7 +79,10 @@ fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
         let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) else { continue };
         // Larger flights meet the rate at which the path was seen to deliver.
         changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
-        let Some(predicted) = changed.duration(work) else { return };
+        let Some(predicted) = changed.duration(work) else {
+            transfer.model_skipped = true;
+            return;
+        };
         if predicted < measured.scale(1.0 - LEAST_GAIN) {
             finding.predicted_s = Some(predicted);
         }

@@ -71,6 +71,10 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             if cause == "policer" {
                 scenario.rate = replay.passed_rate.or(scenario.rate);
             }
+            // A window that losses keep small grows far beyond all that was seen: what the path carries must be known.
+            if cause != "policer" && cause != "mtu-black-hole" {
+                scenario.rate = Some(scenario.rate.or(replay.burst_rate)?);
+            }
             // Windows that a loss cuts again and again stay about as large without anything in the sender that caps them.
             scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);
             remove(&mut changed, Limit::Timeout);

@@ -74,6 +74,14 @@ const FEW: u64 = 6;
 const GOOD: f64 = 0.03;
 
 impl Replay {
+    /// Whether the capture shows enough of a transfer to model it.
+    pub fn is_possible(transfer: &TransferFacts, context: &Context) -> bool {
+        let shows_all = !context.one_direction && !context.elided;
+        // What was lost before the capture point is missing there, and known to be.
+        let incomplete = transfer.unseen * 50 > transfer.bytes() && transfer.retransmitted.unseen_original == 0;
+        context.rtt.is_some_and(|rtt| rtt > Nanos::ZERO) && shows_all && transfer.bytes() > 0 && !incomplete
+    }
+
     /// Of a transfer; none where the capture shows too little. `before`: the largest flight of the sender's earlier transfers,
     /// bytes.
     pub fn new(
@@ -82,13 +90,7 @@ impl Replay {
         context: &Context,
         before: Option<u64>,
     ) -> Option<Self> {
-        let rtt = context.rtt.filter(|rtt| *rtt > Nanos::ZERO)?;
-        let shows_all = !context.one_direction && !context.elided;
-        // What was lost before the capture point is missing there, and known to be.
-        let incomplete = transfer.unseen * 50 > transfer.bytes() && transfer.retransmitted.unseen_original == 0;
-        if !shows_all || transfer.bytes() == 0 || incomplete {
-            return None;
-        }
+        let rtt = context.rtt.filter(|_| Self::is_possible(transfer, context))?;
         let mss = context.mss.max(1);
         let shape = &partition.shape;
         let lost = lost(transfer);
