@@ -79,8 +79,6 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);
             remove(&mut changed, Limit::Timeout);
             if cause == "mtu-black-hole" {
-                // The news that the path takes less costs the first flight its round trip (RFC 1191).
-                changed.tail += changed.scenario.rtt;
                 remove(&mut changed, Limit::Unknown);
             }
         }

@@ -315,7 +315,11 @@ fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let capped = rounds.take(transfer.rounds.len().saturating_sub(1)).filter(|(_, limit)| held(limit));
     let (bytes, number) =
         capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));
-    (number > 0).then(|| bytes / u64::from(number))
+    let cap = (number > 0).then(|| bytes / u64::from(number))?;
+    // What flights outgrow later was none: a plateau of slow growth.
+    let first = partition.shape.base.iter().position(held)?;
+    let outgrown = transfer.rounds.iter().skip(first).any(|round| round.in_flight > cap + cap / 2);
+    (!outgrown).then_some(cap)
 }
 
 /// Whether something was sent again in the rounds that a cap in the sender seems to have held.
