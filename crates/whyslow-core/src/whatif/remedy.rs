@@ -32,7 +32,11 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
                 pause.kind = Silence::Program;
             }
         }
-        "early-slow-start-exit" => scenario.sender.threshold = f64::INFINITY,
+        "early-slow-start-exit" => {
+            scenario.sender.threshold = f64::INFINITY;
+            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like a cap there.
+            scenario.sender.cap = None;
+        }
         "receive-window" | "no-window-scaling" => scenario.receiver.window = Window::Unlimited,
         "zero-window" => {
             // A reader that keeps up has the buffer that it has: the largest window that was offered stays.
