@@ -335,6 +335,10 @@ pub struct Transfer {
     /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It promises nothing (see
     /// [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
     pub model_s: Option<Nanos>,
+    /// The model was not run for it, or not for all of its findings, though it could have been: the work is bounded, and transfers that
+    /// lost more came first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub model_skipped: bool,
     /// Partition of `duration_s`; the shares sum to 1.
     pub limits: Vec<LimitShare>,
     /// Limits in time order, for a timeline: runs of one limit, at most [`MAX_SPANS`].
@@ -499,7 +503,8 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What to do.
     pub fix: Option<Fix>,
-    /// The transfer's time with this cause gone, seconds; null when no model was run or it does not fit.
+    /// The time with this cause gone, seconds: of the transfer, of the connection for a finding over one, of the connections together
+    /// for one that spans several. Null when that is not known: no model was run or it does not fit.
     pub predicted_s: Option<Nanos>,
     /// Ids of the connections, when it spans several.
     #[serde(skip_serializing_if = "Vec::is_empty")]

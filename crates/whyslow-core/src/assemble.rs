@@ -159,11 +159,14 @@ fn told(
     let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
     let duration = transfer.duration();
     let seconds = duration.as_secs_f64();
-    if let Some(worst) = findings.first()
-        && replays.wants(worst.seconds, id)
-    {
+    // Until the model has run.
+    let mut model_skipped = false;
+    if let Some(worst) = findings.first().filter(|worst| worst.seconds > Nanos::ZERO) {
+        model_skipped = Replay::is_possible(transfer, &context);
         let before = earlier.iter().map(|transfer| transfer.max_in_flight).max();
-        if let Some(replay) = Replay::new(transfer, partition, &context, before) {
+        if replays.wants(worst.seconds, id)
+            && let Some(replay) = Replay::new(transfer, partition, &context, before)
+        {
             replays.keep(worst.seconds, id, transfer.start - first, replay);
         }
     }
@@ -179,6 +182,7 @@ fn told(
         rounds: rounds(transfer, partition, first),
         rounds_total: transfer.rounds_total,
         model_s: None,
+        model_skipped,
         limits: partition.shares(),
         timeline: partition.timeline(first, MAX_SPANS),
         verdict: rules::verdict(&case, &findings),

@@ -6,7 +6,7 @@ use crate::assemble;
 use crate::capture::{Clock, Summary};
 use crate::pair::Mark;
 use crate::rules;
-use crate::whatif::{Play, Played, Replays};
+use crate::whatif::{self, Play, Played, Replays};
 use crate::wire::{Skip, link_type_name};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,7 @@ impl Merged {
     /// and the same.
     pub fn finish_with(mut self, at_once: usize, play: impl Fn(&[Play<'_>]) -> Vec<Played>) -> (Analysis, Vec<Mark>) {
         self.replays.predict(&mut self.analysis.connections, at_once, play);
+        whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.marks)
     }
 }

@@ -1,15 +1,17 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
 //! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and promises nothing where the modelled time
-//! is not the measured one; `remedy` says what each cause's fix changes; [`plan`] is a transfer that nobody has made yet
-//! (`whyslow predict`).
+//! is not the measured one; `remedy` says what each cause's fix changes; `waits` promises for findings over connections, where
+//! sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
 
 pub mod model;
 pub mod plan;
 mod remedy;
 mod replay;
+mod waits;
 
 pub use replay::Replay;
+pub use waits::promise;
 
 use crate::analysis::{Connection, Transfer};
 use crate::units::Nanos;
@@ -123,6 +125,8 @@ pub struct Played {
     work: u64,
     /// More would have been, but for the limit.
     cut: bool,
+    /// And so a fix was not modelled.
+    skipped: bool,
 }
 
 impl Play<'_> {
@@ -146,6 +150,7 @@ impl Play<'_> {
         if !transfer.is_fitted_by(modelled) {
             return Some(());
         }
+        played.skipped = true;
         for finding in &transfer.findings {
             let mut predicted = None;
             if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) {
@@ -155,6 +160,7 @@ impl Play<'_> {
             }
             played.predicted.push(predicted);
         }
+        played.skipped = false;
         Some(())
     }
 }
@@ -163,6 +169,7 @@ impl Played {
     fn tell(self, transfer: &mut Transfer) {
         let Some(model) = self.model else { return };
         transfer.model_s = Some(model);
+        transfer.model_skipped = self.skipped;
         for (finding, predicted) in transfer.findings.iter_mut().zip(self.predicted) {
             finding.predicted_s = predicted.or(finding.predicted_s);
         }

@@ -5,7 +5,8 @@
 //! loss the answer is a distribution: the plan is played with many seeds.
 
 use super::model::{
-    Algorithm, LEAST_ACK_DELAY, Losses, MOST_SEGMENTS, Outcome, Receiving, Scenario, Sending, Window, simulate,
+    Algorithm, LEAST_ACK_DELAY, Losses, MOST_SEGMENTS, Outcome, Receiving, Scenario, Sending, Window, initial_buffer,
+    simulate,
 };
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -19,6 +20,8 @@ const RUNS: u64 = 101;
 const FEW_RUNS: u64 = 25;
 /// Segments that all runs of one question may model.
 const MOST_WORK: u64 = 20_000_000;
+/// After so many transfers a connection's window and buffer have grown to what they need.
+pub const SETTLED: u64 = 4;
 /// A change that saves less is not told: of the time, and in all.
 const LEAST_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
 
@@ -88,8 +91,10 @@ pub struct Plan {
     pub send_buffer: Option<u64>,
     /// How long the server thinks before it answers.
     pub think: Nanos,
-    /// The connection is open, and has carried the same before.
+    /// The connection is open, and has carried the same before …
     pub reuse: bool,
+    /// … so many times: its window and the kernel's send buffer grow with each.
+    pub earlier: u64,
     /// How long it was idle since.
     pub idle: Nanos,
     /// Whether an idle connection starts over (Linux' `tcp_slow_start_after_idle`).
@@ -152,6 +157,31 @@ pub enum Idea {
 }
 
 impl Plan {
+    /// A download of so many bytes on a new connection between today's Linux hosts, over a path that never matters.
+    pub fn new(bytes: u64, rtt: Nanos) -> Self {
+        Self {
+            bytes,
+            rtt,
+            rate: None,
+            queue: None,
+            loss: 0.0,
+            mss: 1448,
+            way: Way::Download,
+            tls: Tls::None,
+            algorithm: Algorithm::Cubic,
+            initial_window: 10,
+            first_window: 65_536,
+            receive_window: 3_600_000,
+            send_buffer: None,
+            think: Nanos::ZERO,
+            reuse: false,
+            earlier: SETTLED,
+            idle: Nanos::ZERO,
+            starts_over: true,
+            count: 1,
+        }
+    }
+
     /// What it comes to.
     pub fn forecast(&self) -> Forecast {
         self.forecast_from(RUNS)
@@ -248,8 +278,13 @@ impl Plan {
         if self.loss <= 0.0 {
             return 1;
         }
-        let segments = self.bytes.div_ceil(self.mss.max(1)).clamp(1, MOST_SEGMENTS) * if self.reuse { 2 } else { 1 };
+        let segments = self.bytes.div_ceil(self.mss.max(1)).clamp(1, MOST_SEGMENTS) * (1 + self.warmings());
         (MOST_WORK / segments).clamp(5, most) | 1
+    }
+
+    /// How many transfers come before it on its connection.
+    fn warmings(&self) -> u64 {
+        if self.reuse { self.earlier.min(SETTLED) } else { 0 }
     }
 
     /// All transfers, when one takes so long.
@@ -261,7 +296,7 @@ impl Plan {
     /// One transfer with this seed: its time, and its payload as it was played.
     fn play(&self, seed: u64) -> (Nanos, Outcome) {
         let mut scenario = self.scenario(seed);
-        if self.reuse {
+        for _ in 0..self.warmings() {
             let warm = simulate(&scenario);
             self.keep_warm(&mut scenario, &warm);
         }
@@ -319,6 +354,7 @@ impl Plan {
             sender: Sending {
                 initial_window: self.initial_window as f64,
                 cap: self.send_buffer,
+                buffer: Some(initial_buffer(self.initial_window as f64, self.mss)),
                 ..Sending::usual(self.algorithm)
             },
             receiver: Receiving {
@@ -341,6 +377,7 @@ impl Plan {
             window = (window / 2f64.powi(halvings)).max((self.initial_window as f64).min(window));
         }
         scenario.sender.initial_window = window;
+        scenario.sender.buffer = warm.buffer;
         scenario.sender.threshold = if threshold.is_finite() { threshold } else { f64::INFINITY };
         // A receiver's window does not shrink again.
         if let Window::Autotuned { initial, most } = &mut scenario.receiver.window {

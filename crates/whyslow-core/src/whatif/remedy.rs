@@ -32,7 +32,11 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
                 pause.kind = Silence::Program;
             }
         }
-        "early-slow-start-exit" => scenario.sender.threshold = f64::INFINITY,
+        "early-slow-start-exit" => {
+            scenario.sender.threshold = f64::INFINITY;
+            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like a cap there.
+            scenario.sender.cap = None;
+        }
         "receive-window" | "no-window-scaling" => scenario.receiver.window = Window::Unlimited,
         "zero-window" => {
             // A reader that keeps up has the buffer that it has: the largest window that was offered stays.
@@ -71,12 +75,14 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             if cause == "policer" {
                 scenario.rate = replay.passed_rate.or(scenario.rate);
             }
+            // A window that losses keep small grows far beyond all that was seen: what the path carries must be known.
+            if cause != "policer" && cause != "mtu-black-hole" {
+                scenario.rate = Some(scenario.rate.or(replay.burst_rate)?);
+            }
             // Windows that a loss cuts again and again stay about as large without anything in the sender that caps them.
             scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);
             remove(&mut changed, Limit::Timeout);
             if cause == "mtu-black-hole" {
-                // The news that the path takes less costs the first flight its round trip (RFC 1191).
-                changed.tail += changed.scenario.rtt;
                 remove(&mut changed, Limit::Unknown);
             }
         }

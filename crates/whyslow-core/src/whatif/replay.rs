@@ -74,6 +74,14 @@ const FEW: u64 = 6;
 const GOOD: f64 = 0.03;
 
 impl Replay {
+    /// Whether the capture shows enough of a transfer to model it.
+    pub fn is_possible(transfer: &TransferFacts, context: &Context) -> bool {
+        let shows_all = !context.one_direction && !context.elided;
+        // What was lost before the capture point is missing there, and known to be.
+        let incomplete = transfer.unseen * 50 > transfer.bytes() && transfer.retransmitted.unseen_original == 0;
+        context.rtt.is_some_and(|rtt| rtt > Nanos::ZERO) && shows_all && transfer.bytes() > 0 && !incomplete
+    }
+
     /// Of a transfer; none where the capture shows too little. `before`: the largest flight of the sender's earlier transfers,
     /// bytes.
     pub fn new(
@@ -82,13 +90,7 @@ impl Replay {
         context: &Context,
         before: Option<u64>,
     ) -> Option<Self> {
-        let rtt = context.rtt.filter(|rtt| *rtt > Nanos::ZERO)?;
-        let shows_all = !context.one_direction && !context.elided;
-        // What was lost before the capture point is missing there, and known to be.
-        let incomplete = transfer.unseen * 50 > transfer.bytes() && transfer.retransmitted.unseen_original == 0;
-        if !shows_all || transfer.bytes() == 0 || incomplete {
-            return None;
-        }
+        let rtt = context.rtt.filter(|_| Self::is_possible(transfer, context))?;
         let mss = context.mss.max(1);
         let shape = &partition.shape;
         let lost = lost(transfer);
@@ -313,7 +315,11 @@ fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let capped = rounds.take(transfer.rounds.len().saturating_sub(1)).filter(|(_, limit)| held(limit));
     let (bytes, number) =
         capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));
-    (number > 0).then(|| bytes / u64::from(number))
+    let cap = (number > 0).then(|| bytes / u64::from(number))?;
+    // What flights outgrow later was none: a plateau of slow growth.
+    let first = partition.shape.base.iter().position(held)?;
+    let outgrown = transfer.rounds.iter().skip(first).any(|round| round.in_flight > cap + cap / 2);
+    (!outgrown).then_some(cap)
 }
 
 /// Whether something was sent again in the rounds that a cap in the sender seems to have held.

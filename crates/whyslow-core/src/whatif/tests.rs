@@ -55,6 +55,17 @@ fn a_cap_of_the_sender_is_replayed_and_removed() {
 }
 
 #[test]
+fn what_flights_outgrow_is_no_cap() {
+    let cap = |last: u64| {
+        let mut sizes = [32_000; 20];
+        sizes[15..].fill(last);
+        replay(&flights(&sizes, Release::Ack)).candidates().swap_remove(0).scenario.sender.cap
+    };
+    assert!(cap(40_000).is_some());
+    assert_eq!(cap(60_000), None);
+}
+
+#[test]
 fn a_full_window_is_replayed_and_removed() {
     let mut transfer = flights(&[32_000; 20], Release::WindowAck);
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(32_000));

@@ -49,6 +49,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         rounds: vec![round],
         rounds_total: 1,
         model_s: None,
+        model_skipped: false,
         limits: vec![],
         timeline: vec![],
         findings: vec![finding(1, &[])],

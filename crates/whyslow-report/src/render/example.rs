@@ -86,6 +86,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         rounds: Vec::new(),
         rounds_total: 0,
         model_s: None,
+        model_skipped: false,
         limits,
         timeline,
         findings: Vec::new(),

@@ -57,6 +57,7 @@ fn plan(scenario: &Scenario) -> Option<Plan> {
         send_buffer: sender.sndbuf.map(|buffer| (buffer.0 as f64 * OF_SEND_BUFFER) as u64),
         think: nanos(work.think),
         reuse: work.connection == Connection::Reused && count > 1,
+        earlier: count.saturating_sub(1) as u64,
         idle: nanos(work.pause),
         starts_over: sender.slow_start_after_idle,
         count: 1,

@@ -153,6 +153,7 @@ impl<'a> Driver<'a> {
             resent: self.sender.resent,
             window: self.sender.window(),
             threshold: self.sender.threshold(),
+            buffer: self.sender.buffer(),
             timer: self.sender.rto(),
             extrapolated: false,
         }

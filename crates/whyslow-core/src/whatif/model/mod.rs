@@ -8,12 +8,14 @@
 //!
 //! Work is bounded: what is longer than [`MOST_SEGMENTS`] is carried on at the rate of its last quarter, and the [`Outcome`] says so.
 
+mod buffer;
 mod congestion;
 mod driver;
 mod link;
 mod receiver;
 mod sender;
 
+pub use buffer::initial_buffer;
 pub use congestion::Algorithm;
 pub use driver::simulate;
 
@@ -87,6 +89,9 @@ pub struct Sending {
     pub cap: Option<u64>,
     /// Most payload bits per second that the sender lets out.
     pub pacing: Option<f64>,
+    /// Bytes of payload that a send buffer holds which the kernel sizes (Linux' `tcp_sndbuf_expand`): it grows with the window, but only
+    /// where ACKs find a program that has more to write. None: it never matters.
+    pub buffer: Option<u64>,
 }
 
 impl Sending {
@@ -100,6 +105,7 @@ impl Sending {
             hystart: algorithm == Algorithm::Cubic,
             cap: None,
             pacing: None,
+            buffer: None,
         }
     }
 }
@@ -170,6 +176,8 @@ pub struct Outcome {
     pub window: f64,
     /// Slow start's threshold at the end, segments.
     pub threshold: f64,
+    /// Payload that the kernel's send buffer holds at the end, bytes.
+    pub buffer: Option<u64>,
     /// The timer at the end, by which idle time is counted.
     pub timer: Nanos,
     /// The end was reckoned from the rate of the last quarter that was modelled.

@@ -4,6 +4,7 @@
 //! of a round trip passed. While they are sent again the window goes down evenly (PRR, RFC 6937). Silence ends with a tail
 //! loss probe, then with the retransmission timer (RFC 6298, with Linux' least values).
 
+use super::buffer::Buffer;
 use super::congestion::{Acked, Control, control};
 use super::receiver::Ack;
 use super::{LEAST_TIMER, Scenario};
@@ -78,6 +79,7 @@ struct Recovery {
 pub(super) struct Sender {
     mss: u64,
     cap: u64,
+    buffer: Option<Buffer>,
     pacing: Option<f64>,
     segments: Vec<Segment>,
     /// All before this one are acknowledged.
@@ -120,6 +122,7 @@ impl Sender {
         Self {
             mss: scenario.mss,
             cap: scenario.sender.cap.unwrap_or(u64::MAX),
+            buffer: scenario.sender.buffer.map(|room| Buffer::new(room, scenario.bytes)),
             pacing: scenario.sender.pacing.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9 / scenario.mss as f64),
             segments: Vec::new(),
             first: 0,
@@ -234,11 +237,18 @@ impl Sender {
         }
     }
 
+    pub(super) fn buffer(&self) -> Option<u64> {
+        self.buffer.as_ref().map(|buffer| buffer.room)
+    }
+
     /// How much new data the next segment may carry; why none, where it is not the congestion window.
     fn next_size(&self, full: bool) -> Result<u64, Held> {
         let size = self.mss.min(self.available.saturating_sub(self.sent));
         if size == 0 {
             return Err(Held::Program);
+        }
+        if !full && self.buffer.as_ref().is_some_and(|buffer| self.sent >= buffer.written) {
+            return Err(Held::Cap);
         }
         if self.sent + size > self.edge {
             let room = self.edge.saturating_sub(self.sent);
@@ -332,6 +342,9 @@ impl Sender {
         if advanced {
             self.backoff = 0;
             self.probed = false;
+        }
+        if let Some(buffer) = &mut self.buffer {
+            buffer.refill(self.acknowledged, self.control.window(), self.mss);
         }
         self.find_losses(now);
         self.recover(newly);

@@ -221,7 +221,7 @@ prop_compose! {
         let hystart = initial_window > 20.0;
         Scenario {
             bytes, mss, rtt: Nanos(rtt), rate, queue, losses,
-            sender: Sending { algorithm, initial_window, threshold, growth, hystart, cap, pacing },
+            sender: Sending { algorithm, initial_window, threshold, growth, hystart, cap, pacing, buffer: None },
             receiver: Receiving { window, ack_delay: LEAST_ACK_DELAY },
             pauses,
         }

@@ -2,30 +2,11 @@
 
 use super::{json, terminal};
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::Algorithm;
 use whyslow_core::whatif::plan::{Plan, Tls, Way};
 
 fn plan() -> Plan {
-    Plan {
-        bytes: 1_000_000,
-        rtt: Nanos::from_millis(200),
-        rate: Some(200e6),
-        queue: None,
-        loss: 0.0,
-        mss: 1448,
-        way: Way::Upload,
-        tls: Tls::V13,
-        algorithm: Algorithm::Cubic,
-        initial_window: 10,
-        first_window: 65_536,
-        receive_window: 3_600_000,
-        send_buffer: None,
-        think: Nanos::ZERO,
-        reuse: false,
-        idle: Nanos::ZERO,
-        starts_over: true,
-        count: 1,
-    }
+    let plan = Plan::new(1_000_000, Nanos::from_millis(200));
+    Plan { rate: Some(200e6), way: Way::Upload, tls: Tls::V13, ..plan }
 }
 
 fn page(plan: &Plan) -> String {

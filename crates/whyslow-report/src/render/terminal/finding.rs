@@ -31,6 +31,10 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
     }
     if let Some(predicted) = finding.predicted_s {
         let mut text = units::seconds(predicted);
+        if context.transfer.is_none() {
+            text +=
+                if finding.connections.is_empty() { " for the connection" } else { " for the connections together" };
+        }
         if let Some(transfer) = context.transfer {
             let measured = units::seconds(transfer.duration_s);
             text += &match transfer.model_s {
@@ -39,6 +43,8 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
             };
         }
         page.wrapped(&label("then"), Style::new(), &text);
+    } else if context.rounds.is_some() && context.transfer.is_some_and(|transfer| transfer.model_skipped) {
+        page.wrapped(&label("then"), DIM, "no promise: the model's work went to transfers that lost more");
     } else if let (Some(_), Some(transfer)) = (context.rounds, context.transfer)
         && let (Some(false), Some(model)) = (transfer.model_fits(), transfer.model_s)
     {

@@ -1,0 +1,49 @@
+//! Promises for findings over a connection, and across connections.
+//!
+//! What such a cause costs is waits in which nothing else happened: they come out of the time, and no model is needed. It knows the
+//! connections' times and what each finding lost; it promises nothing where a fix would change what follows (a duplicated packet, a
+//! cause that several connections share), and nothing that would save less than a promise is worth.
+
+use super::LEAST_GAIN;
+use crate::analysis::{Connection, Finding};
+use crate::units::Nanos;
+
+/// Fills in what the findings over connections and across them promise.
+pub fn promise(connections: &mut [Connection], findings: &mut [Finding]) {
+    for connection in connections.iter_mut() {
+        let (whole, rtt) = (connection.duration_s, round_trip(connection));
+        for finding in &mut connection.findings {
+            finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved));
+        }
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.cause == "new-connection-each-time") {
+        let ids = &finding.connections;
+        // One after the other, so that their times add up.
+        let whole = connections.iter().filter(|c| ids.contains(&c.id)).map(|c| c.duration_s).sum();
+        finding.predicted_s = without(whole, finding.seconds);
+    }
+}
+
+/// What the fix of a finding over a connection saves.
+fn saved(finding: &Finding, rtt: Option<Nanos>) -> Option<Nanos> {
+    match finding.cause {
+        // The handshake is one round trip then; a small segment goes at once.
+        "syn-loss" | "nagle-delayed-ack" => Some(finding.seconds),
+        // Asked for at once, the answers take one of their round trips.
+        "turn-taking" => rtt.map(|rtt| (finding.seconds - rtt).or_zero()),
+        _ => None,
+    }
+}
+
+fn without(whole: Nanos, saved: Nanos) -> Option<Nanos> {
+    let predicted = (whole - saved).or_zero();
+    (saved > Nanos::ZERO && predicted < whole.scale(1.0 - LEAST_GAIN)).then_some(predicted)
+}
+
+/// The least round trip.
+fn round_trip(connection: &Connection) -> Option<Nanos> {
+    connection.rtt_ms.min.map(|millis| Nanos::from_secs_f64(millis / 1e3))
+}
+
+#[cfg(test)]
+mod tests;
