@@ -1,13 +1,13 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
-//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), pushes the bytes
-//! to the core's reader and gives the packets to an [`Explainer`]. Memory is bounded whatever the input's size: nothing
-//! is read whole, and a compressed input that swells without end only takes as long.
+//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), and pushes the bytes
+//! to explainers that share the connections, each on a thread of its own (`team`). Memory is bounded whatever the input's
+//! size: nothing is read whole, and a compressed input that swells without end only takes as long.
 //!
 //! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
-//! go through one `Explainer` in time order whatever their order on the command line, so that a connection that crosses
+//! go through one `Team` of explainers in time order whatever their order on the command line, so that a connection that crosses
 //! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
-//! thing from two places: each has an `Explainer` of its own, and the results stand side by side (`join`). Connections that
+//! thing from two places: each has a `Team` of its own, and the results stand side by side (`join`). Connections that
 //! two of them hold are then compared packet by packet, in a second pass over the files (`again`).
 #![forbid(unsafe_code)]
 
@@ -17,15 +17,20 @@ mod feed;
 mod join;
 mod set;
 mod source;
+mod stop;
+mod team;
 
 pub use error::Error;
+pub use stop::Stop;
 
 use again::Seen;
 use feed::Feed;
 use set::{Part, Set};
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::thread;
+use team::Team;
 use whyslow_core::analysis::Analysis;
-use whyslow_core::explain::Explainer;
 use whyslow_core::series::{Follow, Point, Wanted};
 
 /// A place to read a capture from.
@@ -56,7 +61,8 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Reads all inputs and explains the connections in them; `progress` is called after every block.
+/// Reads all inputs and explains the connections in them; `progress` is called after every block. Once `stop` is asked for,
+/// no more is read, and the analysis is [partial](Analysis::partial).
 ///
 /// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
 /// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
@@ -69,39 +75,58 @@ pub struct Progress {
 /// is damaged or cut short further on is explained as far as it goes, and its [`Capture`] has a problem that says so.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
-pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
+pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
+    explain_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), inputs, stop, progress)
+}
+
+/// As [`explain`], on so many threads beside the one that reads; what comes out does not depend on how many there are.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_on(
+    threads: NonZero<usize>,
+    inputs: &[Input],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Analysis, Error> {
     let mut feed = Feed::new(inputs, progress);
+    let team = |feed: &Feed<'_>| Team::new(threads, feed.total());
     if let [input] = inputs {
-        let mut explainer = Explainer::new();
-        feed.run(source::Source::open(input)?, &mut explainer)?;
-        return Ok(explainer.finish());
+        let mut team = team(&feed);
+        feed.run(source::Source::open(input, stop)?, &mut team)?;
+        return Ok(Analysis { partial: stop.is_cut(), ..team.finish().0 });
     }
-    let mut parts = inputs.iter().map(Part::look).collect::<Result<Vec<_>, _>>()?;
+    let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
-    let mut sets: Vec<(Set, Explainer, Vec<Option<Input>>)> = Vec::new();
+    let mut sets: Vec<(Set, Team, Vec<Option<Input>>)> = Vec::new();
     for part in parts {
+        if stop.is_asked() && !sets.is_empty() {
+            stop.has_cut();
+            break;
+        }
         let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
-        let (set, explainer, files) = match continued.and_then(|place| sets.get_mut(place)) {
+        let (set, team, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
-            None => sets.push_mut(Default::default()),
+            None => sets.push_mut((Set::default(), team(&feed), Vec::new())),
         };
         let Part { look, source } = part;
         files.push(source.file());
-        let summary = feed.run(source.open()?, explainer)?;
+        let summary = feed.run(source.open(stop)?, team)?;
         set.add(look, &summary);
     }
     let mut seen = Vec::new();
     let mut analyses = Vec::new();
     let (mut captures, mut connections) = (0, 0);
-    for (_, explainer, files) in sets {
-        let (analysis, marks) = explainer.finish_marked();
+    for (_, team, files) in sets {
+        let (analysis, marks) = team.finish();
         seen.push(Seen { files: files.into_iter().collect(), marks, captures, connections });
         captures += analysis.captures.len();
         connections += analysis.connections.len() as u64;
         analyses.push(analysis);
     }
     let mut joined = join::join(analyses.into_iter());
-    again::compare(&seen, &mut feed, &mut joined)?;
+    again::compare(&seen, &mut feed, stop, &mut joined)?;
+    joined.partial |= stop.is_cut();
     Ok(joined)
 }
 
@@ -118,6 +143,6 @@ pub fn follow(
 ) -> Result<u64, Error> {
     let mut feed = Feed::new(std::slice::from_ref(input), progress);
     let mut follow = Follow::new(wanted, give);
-    feed.read(&mut source::Source::open(input)?, &mut follow)?;
+    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut follow)?;
     Ok(follow.finish())
 }

@@ -18,6 +18,10 @@ use std::path::Path;
 const TOGETHER: u64 = 20_000_000;
 /// Of two mechanisms within that time, one must be this much nearer, nanoseconds.
 const NEARER: u64 = 100_000;
+/// A copy is answered within this time, nanoseconds.
+const ANSWERED: u64 = 20_000_000;
+/// Packets so near to a copy's arrival may each be its answer, nanoseconds.
+const AT_ONCE: u64 = 100_000;
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 
@@ -38,6 +42,8 @@ pub struct Resent {
     pub arrived: Option<u64>,
     /// Earlier copies of all its bytes reached the receiver.
     pub needless: bool,
+    /// It was needless, and the receiver told the sender so: D-SACK was in force, the copy came, and so did the ACK that it made.
+    pub reported: bool,
     /// No earlier copy of any of its bytes ever came to the receiver's end.
     pub first_to_arrive: bool,
     /// What made the kernel send it; none when that is not known.
@@ -72,6 +78,7 @@ struct KeptLink {
 
 #[derive(Deserialize)]
 struct KeptHost {
+    sysctls: BTreeMap<String, String>,
     counters: BTreeMap<String, u64>,
 }
 
@@ -85,9 +92,19 @@ pub fn read(folder: &Path) -> io::Result<Option<Known>> {
         return Ok(None);
     }
     let mut known = Known::default();
+    let on = |host: &KeptHost, name: &str| host.sysctls.get(name).is_some_and(|value| value != "0");
+    let reports = |host: &KeptHost| on(host, "net.ipv4.tcp_dsack") && refused(&host.counters) == 0;
+    let sack = kept.hosts.values().all(|host| on(host, "net.ipv4.tcp_sack"));
     for link in &kept.links {
-        let mut resent = sent_again(&link.records, link.direction, kept.epoch_ns);
         let host = if link.direction == Direction::Up { "client" } else { "server" };
+        let mut resent = sent_again(&link.records, link.direction, kept.epoch_ns);
+        let peer = if host == "client" { "server" } else { "client" };
+        if let Some(back) = kept.links.iter().find(|other| other.direction != link.direction)
+            && sack
+            && kept.hosts.get(peer).is_some_and(reports)
+        {
+            note_reports(&mut resent, &back.records, kept.epoch_ns);
+        }
         let counters = kept.hosts.get(host).map(|host| &host.counters);
         let counted = |name: &str| counters.and_then(|counters| counters.get(name)).copied().unwrap_or(0);
         known.counted += counted("Tcp:RetransSegs").saturating_sub(counted("TcpExt:TCPSynRetrans"));
@@ -105,6 +122,14 @@ pub fn read(folder: &Path) -> io::Result<Option<Known>> {
     }
     known.segments.sort_by_key(|segment| segment.sent);
     Ok(Some(known))
+}
+
+/// Segments that came whole and that the host's TCP did not take: then nobody knows which copy it had. Reordered ones are refused
+/// for their old timestamps (PAWS, RFC 7323 section 5) when what overtook them was taken.
+fn refused(counters: &BTreeMap<String, u64>) -> u64 {
+    let names =
+        ["PAWSEstab", "BeyondWindow", "OfoPruned", "RcvPruned", "TCPOFODrop", "TCPRcvQDrop", "TCPZeroWindowDrop"];
+    names.iter().filter_map(|name| counters.get(&format!("TcpExt:{name}"))).sum()
 }
 
 /// Where the host's counters know of one mechanism only, all are its doing. Timeouts of SYNs count among the others.
@@ -184,6 +209,7 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
                 sent: epoch + record.in_ns,
                 arrived: (record.fate == Fate::Passed).then_some(epoch + record.out_ns),
                 needless: flow.taken.hold(seq, end),
+                reported: false,
                 first_to_arrive: !flow.came.touches(seq, end),
                 why: None,
             });
@@ -197,6 +223,24 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
         }
     }
     resent
+}
+
+/// Which of the needless copies the sender was told of. `back`: what the receivers sent, in order. A copy is answered at once (RFC
+/// 2883 section 4), so the next packet the other way is the one that tells.
+fn note_reports(resent: &mut [Resent], back: &[Record], epoch: u64) {
+    for segment in resent.iter_mut().filter(|segment| segment.needless) {
+        let Some(arrived) = segment.arrived.and_then(|arrived| arrived.checked_sub(epoch)) else { continue };
+        let up = segment.direction == Direction::Up;
+        let is_its = |packet: &Record| {
+            segment.client_port == if up { packet.meta.destination_port } else { packet.meta.source_port }
+        };
+        // The emulator notes the copy's arrival a moment after it, sometimes later than the answer.
+        let from = back.partition_point(|packet| packet.in_ns + AT_ONCE < arrived);
+        let mut answers = back.get(from..).unwrap_or_default().iter().filter(|packet| is_its(packet)).peekable();
+        let Some(first) = answers.next_if(|packet| packet.in_ns < arrived + ANSWERED) else { continue };
+        let came = |packet: &Record| packet.fate == Fate::Passed && !packet.touched.has(Touched::CORRUPTED);
+        segment.reported = came(first) && answers.take_while(|packet| packet.in_ns < arrived + AT_ONCE).all(came);
+    }
 }
 
 /// Gives each segment the mechanism that was traced for it. Both are in the order of sending: as many events as segments belong

@@ -1,6 +1,7 @@
 //! The command line as it is typed.
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Give it a packet capture, and it says why each TCP transfer was slow.
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 #[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read."
+Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read,\n130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -77,6 +78,10 @@ pub(crate) struct Explain {
     /// Of many connections, tell of the N that lost most time [default: 3].
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "jsonl", "connection"])]
     pub top: Option<usize>,
+
+    /// Explain on N threads, beside the one that reads [default: one for each processor]; what is found does not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
 
     /// Exit with status 1 if this cause was found; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]

@@ -5,14 +5,16 @@ use super::recorder::Recorder;
 use super::segment::Seg;
 use super::sent::{Ack, Recovery, Sent};
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::Flags;
+use crate::wire::{Flags, SackBlocks};
 
 /// Most ACKs waiting to be applied.
 const MOST_PENDING: usize = 65_536;
+/// So near the sender no ACK waits.
+const AT_ONCE: Nanos = Nanos::from_micros(100);
 
 impl Half {
     /// An ACK for this data passed the capture point.
-    pub fn on_ack(&mut self, seg: &Seg, view: &View) {
+    pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         let Some(number) = seg.ack else {
             return;
         };
@@ -39,24 +41,42 @@ impl Half {
         }
         self.newest_ack = self.newest_ack.max(ack);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        self.pending.push_back(Ack { seg: *seg, ack, window });
+        let ack = Ack { seg: *seg, ack, window, sacks: !sack.is_empty() };
+        if self.pending.is_empty() && view.toward_sender <= AT_ONCE {
+            self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
+            return;
+        }
+        self.pending.push_back(ack);
+        if ack.sacks {
+            self.pending_sacks.push_back(*sack);
+        }
         // Without data from the sender nothing else would apply them.
         let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
         while self.pending.len() > MOST_PENDING
             || self.pending.front().is_some_and(|ack| seg.time - ack.seg.time > patience)
         {
-            match self.pending.pop_front() {
-                Some(ack) => self.apply_one(&ack, ack.seg.time + view.toward_sender, view),
+            match self.next_pending() {
+                Some((ack, sack)) => self.apply_one(&ack, &sack, ack.seg.time + view.toward_sender, view),
                 None => break,
             }
         }
-        if view.toward_sender <= Nanos::from_micros(100) {
+        if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
         }
     }
 
+    /// The ACK that has waited longest, and its SACK blocks.
+    fn next_pending(&mut self) -> Option<(Ack, SackBlocks)> {
+        let ack = self.pending.pop_front()?;
+        let sack = if ack.sacks { self.pending_sacks.pop_front() } else { None };
+        Some((ack, sack.unwrap_or_default()))
+    }
+
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
     fn note_unseen(&mut self, ack: u64, seg: &Seg) {
+        if self.holes.is_empty() && ack <= self.sent_max + 1 {
+            return;
+        }
         let mut unseen = 0;
         let mut stretches = 0;
         self.holes.retain_mut(|hole| {
@@ -89,7 +109,11 @@ impl Half {
 
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
+        if self.pending.is_empty() {
+            return;
+        }
         let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
+        let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
         while let Some(front) = self.pending.front() {
             let due = front.seg.time + view.toward_sender;
             if let Some(seg) = seg.filter(|_| !near) {
@@ -97,7 +121,6 @@ impl Half {
                     (Some((_, echo)), Some((value, _))) => Some(value.wrapping_sub(echo) as i32),
                     _ => None,
                 };
-                let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
                 let had_it = match echoed {
                     Some(newer) if newer > 0 => false,
                     Some(older) if older < 0 => true,
@@ -110,15 +133,15 @@ impl Half {
                     self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
                 }
             }
-            let Some(ack) = self.pending.pop_front() else {
+            let Some((ack, sack)) = self.next_pending() else {
                 break;
             };
             let due = seg.map_or(due, |seg| due.min(seg.time));
-            self.apply_one(&ack, due, view);
+            self.apply_one(&ack, &sack, due, view);
         }
     }
 
-    fn apply_one(&mut self, ack: &Ack, at: Nanos, view: &View) {
+    fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let room_before = self.room();
@@ -127,7 +150,7 @@ impl Half {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, ack.ack);
         }
-        let mut delivered = newly + self.mark_sacks(ack);
+        let mut delivered = newly + if ack.sacks { self.mark_sacks(ack, sack) } else { 0 };
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
@@ -158,13 +181,16 @@ impl Half {
             self.round_due = true;
         }
         let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.seg.len > 0 || !ack.seg.sack.as_slice().is_empty() {
+        if newly > 0 || opened || ack.seg.len > 0 || ack.sacks {
             self.since.at = Some(at);
             self.since.frame = Some(ack.seg.frame);
             self.since.new |= newly > 0;
             self.since.update |= opened && newly == 0;
             self.since.payload = ack.seg.len > 0;
             self.since.any_payload |= ack.seg.len > 0;
+            if ack.seg.len > 0 {
+                self.since.payload_at = Some(at);
+            }
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
             self.since.least_room = match (self.since.least_room, room_before) {
@@ -231,9 +257,8 @@ impl Half {
     }
 
     /// Gives how many bytes are reported for the first time.
-    fn mark_sacks(&mut self, ack: &Ack) -> u64 {
+    fn mark_sacks(&mut self, ack: &Ack, blocks: &SackBlocks) -> u64 {
         let mut news = 0;
-        let blocks = ack.seg.sack;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
@@ -256,13 +281,12 @@ impl Half {
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
     fn count_duplicate(&mut self, ack: &Ack) {
         let same_window = ack.window.is_none() || ack.window == self.window;
-        let news = !ack.seg.sack.as_slice().is_empty();
         if ack.ack == self.una
             && ack.seg.len == 0
             && !ack.seg.flags.has(Flags::SYN)
             && !ack.seg.flags.has(Flags::FIN)
             && self.sent_max > self.una
-            && (same_window || news)
+            && (same_window || ack.sacks)
         {
             self.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;

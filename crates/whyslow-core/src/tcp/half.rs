@@ -16,7 +16,7 @@ use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::Flags;
+use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
 
 /// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
@@ -34,7 +34,7 @@ const LEAST_DELAYS: u64 = 50;
 const STRAY: u32 = 1 << 30;
 
 /// What is known of the path when a segment is looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View {
     /// From the capture point to the data's sender and back.
     pub toward_sender: Nanos,
@@ -74,6 +74,7 @@ pub(crate) struct Half {
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) pending: VecDeque<Ack>,
+    pub(super) pending_sacks: VecDeque<SackBlocks>,
     pub(super) newest_ack: u64,
     pub(super) last_send: Option<(Nanos, Frame)>,
     pub(super) last_len: u64,
@@ -150,6 +151,7 @@ impl Default for Half {
             recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
             pending: VecDeque::new(),
+            pending_sacks: VecDeque::new(),
             newest_ack: 0,
             last_send: None,
             last_len: 0,
@@ -187,6 +189,11 @@ impl Default for Half {
 }
 
 impl Half {
+    /// The sender has measured its first round trip.
+    pub fn handshake_took(&mut self, rtt: Nanos) {
+        self.smoothed.sample(rtt);
+    }
+
     /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
     pub fn mss(&self) -> u64 {
         self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)
@@ -473,13 +480,24 @@ impl Half {
         let Some((last, last_frame)) = self.last_send else {
             return;
         };
-        let since = self.since;
+        let Some(floor) = self.transfer.as_ref().map(Recorder::gap_floor) else {
+            return;
+        };
+        let since = &self.since;
+        let full = since.least_room.is_some_and(|room| self.stops(room));
+        let recovering = self.recovery != Recovery::None;
+        let length = seg.time - last;
+        let short = length <= floor;
+        if short && (recovering || !full) {
+            // What ended it makes no difference.
+            self.short_gap(length, recovering, false);
+            return;
+        }
         // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
         let is_idle = self.una >= self.sent_max;
         let queued = (self.toward_sender_now - view.toward_sender).or_zero();
         let tolerance = view.epsilon + if is_idle { Nanos::ZERO } else { queued };
         let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
-        let full = since.least_room.is_some_and(|room| self.stops(room));
         let release = match again {
             Some(SentAgain { timer: true, .. }) => Release::Timer,
             _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
@@ -490,12 +508,18 @@ impl Half {
             _ if full && since.zero_window => Release::WindowUpdate,
             _ => Release::Nothing,
         };
+        if short {
+            let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || since.zero_window;
+            self.short_gap(length, recovering, held);
+            return;
+        }
+        let since = *since;
         let gap = Gap {
             start: last,
             end: seg.time,
             release,
             zero_window: since.zero_window && full,
-            recovering: self.recovery != Recovery::None,
+            recovering,
             ack_late: if prompt { since.late } else { Nanos::ZERO },
             sent: self.sent_max,
             in_flight: self.flight_at_send,
@@ -503,6 +527,7 @@ impl Half {
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
+            heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
             lost_copy: again.is_some_and(|again| again.lost_copy),
             idle: is_idle,
@@ -520,14 +545,20 @@ impl Half {
         }
     }
 
+    fn short_gap(&mut self, length: Nanos, recovering: bool, window_full: bool) {
+        if let Some(transfer) = &mut self.transfer {
+            transfer.short_gap(length, recovering, window_full);
+        }
+    }
+
     fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
         self.last_tsval = tsval(seg);
         self.last_send = Some((seg.time, seg.frame));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
-        let whole = u64::from(seg.len).is_multiple_of(mss);
-        self.ran_dry = u64::from(seg.len) < mss || (seg.flags.has(Flags::PSH) && !whole);
+        let len = u64::from(seg.len);
+        self.ran_dry = len < mss || (len > mss && seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss));
         let room = self.room();
         self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
     }

@@ -39,6 +39,8 @@ pub(super) struct Ack {
     pub seg: Seg,
     pub ack: u64,
     pub window: Option<u64>,
+    /// It carries SACK blocks, which wait in a queue of their own.
+    pub sacks: bool,
 }
 
 /// What the applied ACKs since the last send have done.
@@ -55,6 +57,8 @@ pub(super) struct SinceSend {
     pub payload: bool,
     /// One of them did.
     pub any_payload: bool,
+    /// When the last that did came.
+    pub payload_at: Option<Nanos>,
     pub late: Nanos,
     /// It left nothing outstanding.
     pub emptied: bool,
