@@ -287,11 +287,11 @@ impl Half {
         } else {
             self.on_old_data(seg, start, end, view);
         }
+        self.note_sent(before);
         if seg.flags.has(Flags::FIN) {
             self.sent_max = self.sent_max.max(end + 1);
         }
         self.passed += u64::from(seg.len);
-        self.note_sent(before);
         new
     }
 
