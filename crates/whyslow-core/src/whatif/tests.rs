@@ -95,6 +95,9 @@ fn a_lost_segment_stands_at_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = transfer.seq.0 + 20_500;
     transfer.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, unseen: false }];
+    let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
+    assert!(remedy::apply("loss", &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
+    transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
     let replay = replay(&transfer);
     let (fitted, modelled) = fit(&replay);
     assert!(matches!(fitted.scenario.sender.algorithm, Algorithm::Cubic | Algorithm::Reno));
