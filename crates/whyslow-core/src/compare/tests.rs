@@ -40,6 +40,7 @@ fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u64>) -> Tra
         rounds: flights.iter().enumerate().map(round).collect(),
         rounds_total: flights.len() as u64,
         model_s: None,
+        model_skipped: false,
         limits: vec![share(limit, duration - ms(rtt)), share(Limit::RoundTrip, ms(rtt))],
         timeline: Vec::new(),
         findings: Vec::new(),
