@@ -349,6 +349,28 @@ pub struct Transfer {
     pub verdict: String,
 }
 
+impl Connection {
+    /// Does something with every frame that is named of it, so that frames of several captures can be told apart.
+    pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
+        for resent in self.directions.iter_mut().flat_map(|direction| &mut direction.retransmissions) {
+            act(&mut resent.frame);
+        }
+        for round in self.transfers.iter_mut().flat_map(|transfer| &mut transfer.rounds) {
+            act(&mut round.first_frame);
+            act(&mut round.last_frame);
+        }
+        let of_transfers = self.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);
+        of_transfers.chain(&mut self.findings).for_each(|finding| finding.for_each_frame(act));
+    }
+}
+
+impl Finding {
+    /// Does something with every frame of its evidence.
+    pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame)) {
+        self.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(act);
+    }
+}
+
 impl Transfer {
     /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.
     pub fn model_fits(&self) -> Option<bool> {

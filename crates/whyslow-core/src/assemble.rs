@@ -357,23 +357,13 @@ fn problems(facts: &Facts) -> Vec<Problem> {
 
 /// With one input a frame's number is enough.
 pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
-    let in_finding = |finding: &mut Finding| {
-        finding.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(forget);
-    };
     for connection in connections {
         for problem in &mut connection.problems {
             problem.detail = problem.detail.replace("frame 1:", "frame ");
         }
-        connection.findings.iter_mut().for_each(in_finding);
-        for transfer in &mut connection.transfers {
-            transfer.findings.iter_mut().for_each(in_finding);
-            for round in &mut transfer.rounds {
-                forget(&mut round.first_frame);
-                forget(&mut round.last_frame);
-            }
-        }
+        connection.for_each_frame(forget);
     }
-    findings.iter_mut().for_each(in_finding);
+    findings.iter_mut().for_each(|finding| finding.for_each_frame(forget));
 }
 
 fn forget(frame: &mut Frame) {

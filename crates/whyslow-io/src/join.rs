@@ -18,7 +18,7 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     };
     for mut analysis in analyses {
         if apart {
-            renumber(&mut analysis, joined.captures.len(), joined.connections.len() as u64);
+            renumber(&mut analysis, joined.captures.len(), last_id(&joined));
         }
         joined.captures.append(&mut analysis.captures);
         joined.connections.append(&mut analysis.connections);
@@ -28,26 +28,28 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     joined
 }
 
+/// The largest number that a connection has; of many, not all are listed.
+pub(crate) fn last_id(analysis: &Analysis) -> u64 {
+    analysis.connections.iter().map(|connection| connection.id).max().unwrap_or(0)
+}
+
 fn renumber(analysis: &mut Analysis, captures: usize, connections: u64) {
     let offset = u16::try_from(captures).unwrap_or(u16::MAX);
     let frame = |frame: &mut Frame| frame.file = Some(frame.file.unwrap_or(0).saturating_add(offset));
     let finding = |finding: &mut Finding| {
-        finding.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(frame);
         finding.connections.iter_mut().for_each(|id| *id += connections);
     };
     for connection in &mut analysis.connections {
         connection.id += connections;
         connection.capture += captures;
-        for transfer in &mut connection.transfers {
-            for round in &mut transfer.rounds {
-                frame(&mut round.first_frame);
-                frame(&mut round.last_frame);
-            }
-            transfer.findings.iter_mut().for_each(finding);
-        }
+        connection.for_each_frame(frame);
+        connection.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings).for_each(finding);
         connection.findings.iter_mut().for_each(finding);
     }
-    analysis.findings.iter_mut().for_each(finding);
+    for across in &mut analysis.findings {
+        across.for_each_frame(frame);
+        finding(across);
+    }
 }
 
 #[cfg(test)]

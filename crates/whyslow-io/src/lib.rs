@@ -121,7 +121,7 @@ pub fn explain_on(
         let (analysis, marks) = team.finish();
         seen.push(Seen { files: files.into_iter().collect(), marks, captures, connections });
         captures += analysis.captures.len();
-        connections += analysis.connections.len() as u64;
+        connections += join::last_id(&analysis);
         analyses.push(analysis);
     }
     let mut joined = join::join(analyses.into_iter());
