@@ -13,7 +13,9 @@ mod output;
 mod predict;
 mod progress;
 mod quantity;
+mod report;
 mod settings;
+mod view;
 
 use crate::args::Args;
 use crate::output::Output;
@@ -49,6 +51,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
+        Task::View(task) => view::run(task)?,
+        Task::Report(task) => report::run(task, out)?,
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

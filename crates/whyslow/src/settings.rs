@@ -1,6 +1,6 @@
 //! What the arguments mean: every default filled in, every choice made.
 
-use crate::args::{Args, Color, Command, Explain};
+use crate::args::{Args, Color, Command, Explain, Report, View};
 use anstream::ColorChoice;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -27,6 +27,8 @@ pub(crate) enum Task {
     Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
+    View(ViewTask),
+    Report(ReportTask),
     Completions(Shell),
     Man,
     /// There is nothing to read: say how it is used.
@@ -41,6 +43,24 @@ pub(crate) struct ExplainTask {
     pub connection: Option<u64>,
     /// Causes that make the exit status 1.
     pub fail_on: Vec<String>,
+}
+
+/// The page on this machine.
+#[derive(Debug)]
+pub(crate) struct ViewTask {
+    pub inputs: Vec<Input>,
+    /// 0 is any free one.
+    pub port: u16,
+    /// Whether to start the browser.
+    pub open: bool,
+}
+
+/// The page in a file.
+#[derive(Debug)]
+pub(crate) struct ReportTask {
+    pub inputs: Vec<Input>,
+    /// None is stdout.
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +95,13 @@ impl Settings {
             Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
+            Some(Command::View(View { files, port, open })) => {
+                Task::View(ViewTask { inputs: inputs(&files), port, open })
+            }
+            Some(Command::Report(Report { files, output })) => {
+                let output = (output != Path::new("-")).then_some(output);
+                Task::Report(ReportTask { inputs: inputs(&files), output })
+            }
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man) => Task::Man,
         };
@@ -86,7 +113,7 @@ fn explain(args: Explain) -> Task {
     let inputs: Vec<_> = match args.files.as_slice() {
         [] if stdin().is_terminal() => return Task::Usage,
         [] => vec![Input::Stdin],
-        files => files.iter().map(PathBuf::as_path).map(input).collect(),
+        files => inputs(files),
     };
     let format = match (args.json, args.jsonl) {
         (true, _) => Format::Json,
@@ -94,6 +121,10 @@ fn explain(args: Explain) -> Task {
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
     Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on })
+}
+
+fn inputs(files: &[PathBuf]) -> Vec<Input> {
+    files.iter().map(PathBuf::as_path).map(input).collect()
 }
 
 fn input(path: &Path) -> Input {
