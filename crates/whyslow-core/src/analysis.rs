@@ -236,6 +236,8 @@ pub struct Direction {
     pub max_in_flight: u64,
     /// Largest window that the other end offered to this direction's sender, bytes; null when the scale is unknown.
     pub max_window: Option<u64>,
+    /// Largest TLS record whose header was seen, with that header, bytes; null where there is none.
+    pub largest_record: Option<u32>,
 }
 
 /// Retransmitted segments by kind.
@@ -278,6 +280,8 @@ pub struct Transfer {
     pub before: Vec<LimitShare>,
     /// From the first byte sent to the first byte that the receiving application could read (a whole TLS record), seconds.
     pub first_byte_s: Option<Nanos>,
+    /// The TLS record with which it begins, its header included, bytes; null where it begins with none that was seen.
+    pub first_record: Option<u64>,
     /// The first rounds, at most [`MAX_ROUNDS`].
     pub rounds: Vec<Round>,
     /// How many rounds there were.
@@ -318,6 +322,8 @@ pub struct Round {
     pub start_s: Nanos,
     /// To the next round's first segment, or to the transfer's end.
     pub duration_s: Nanos,
+    /// From its first segment to its last: the rest of it the sender waited.
+    pub sending_s: Nanos,
     /// New payload bytes.
     pub bytes: u64,
     /// First frame.

@@ -174,6 +174,7 @@ fn told(
         rate_bps: (seconds > 0.0 && !facts.timeless).then(|| (transfer.bytes() as f64 * 8.0 / seconds).round()),
         label: label(facts, sender, transfer),
         first_byte_s: first_byte(facts, sender, transfer),
+        first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
         rounds: rounds(transfer, partition, first),
         rounds_total: transfer.rounds_total,
         model_s: None,
@@ -197,6 +198,7 @@ fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<
         .map(|((round, end), &limit)| Round {
             start_s: round.start - first,
             duration_s: (end - round.start).or_zero(),
+            sending_s: (round.last_send - round.start).or_zero(),
             bytes: round.bytes,
             first_frame: round.first_frame,
             last_frame: round.last_frame,
@@ -223,9 +225,15 @@ fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String
 
 /// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.
 fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
-    let record = facts.content[sender].firsts.iter().find(|(start, ..)| *start == transfer.seq.0)?;
-    let round = transfer.rounds.get(transfer.round_of(record.1.min(transfer.seq.1))?)?;
+    let (_, end) = first_record(facts, sender, transfer)?;
+    let round = transfer.rounds.get(transfer.round_of(end.min(transfer.seq.1))?)?;
     Some(round.start - transfer.start)
+}
+
+/// Where the TLS record lies with which a transfer begins.
+fn first_record(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<(u64, u64)> {
+    let mut firsts = facts.content[sender].firsts.iter();
+    firsts.find(|(start, ..)| *start == transfer.seq.0).map(|&(start, end, _)| (start, end))
 }
 
 fn endpoint(facts: &Facts, side: Side, names: &Names) -> Endpoint {
@@ -289,6 +297,7 @@ fn direction(facts: &Facts, sender: Side) -> Direction {
         zero_window_s: half.zero_window,
         max_in_flight: half.max_in_flight,
         max_window: half.max_window,
+        largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),
     }
 }
 

@@ -9,7 +9,7 @@
 //! 5. `limit`: what TCP did → what held it back, a partition of the time;
 //! 6. `rules`: limits and events → findings;
 //!
-//! beside which [`pair`] compares the packets of a connection that two captures hold,
+//! beside which [`pair`] compares the packets of a connection that two captures hold, and [`compare`] any two transfers,
 //! and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file, socket, thread, clock or
 //! environment; time comes from the packets alone.
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@
 pub mod analysis;
 mod assemble;
 pub mod capture;
+pub mod compare;
 pub mod explain;
 pub mod flow;
 pub mod limit;

@@ -29,6 +29,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Say why the transfers in captures were slow (the default).
     Explain(Explain),
+    /// Set two transfers side by side: where the time of each went, their rounds, and which is faster at what size.
+    Compare(crate::compare::Compare),
     /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list all.
     HelpCause {
         /// The cause's name, as `slow-start`.

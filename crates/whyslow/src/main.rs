@@ -4,12 +4,14 @@
 //! stdout is data, stderr is progress and complaints; nothing is printed on stdout before all input was read.
 
 mod args;
+mod compare;
 mod explain;
 mod help_cause;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
 mod output;
+mod place;
 mod predict;
 mod progress;
 mod quantity;
@@ -53,6 +55,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Predict(task) => return predict::run(task, out),
         Task::View(task) => view::run(task)?,
         Task::Report(task) => report::run(task, out)?,
+        Task::Compare(task) => return compare::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

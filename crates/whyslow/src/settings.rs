@@ -23,6 +23,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) enum Task {
     Explain(ExplainTask),
+    Compare(crate::compare::Compare),
     HelpCause(Option<String>),
     Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
@@ -91,6 +92,7 @@ impl Settings {
         let task = match args.command {
             None => explain(args.explain),
             Some(Command::Explain(args)) => explain(args),
+            Some(Command::Compare(task)) => Task::Compare(task),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
             Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]
@@ -124,9 +126,5 @@ fn explain(args: Explain) -> Task {
 }
 
 fn inputs(files: &[PathBuf]) -> Vec<Input> {
-    files.iter().map(PathBuf::as_path).map(input).collect()
-}
-
-fn input(path: &Path) -> Input {
-    if path == Path::new("-") { Input::Stdin } else { Input::Path(path.to_owned()) }
+    files.iter().map(PathBuf::as_path).map(crate::place::input).collect()
 }

@@ -60,7 +60,7 @@ pub(crate) fn time(time: Nanos) -> String {
 }
 
 /// A rate in bits per second, with three figures.
-pub(super) fn rate(bits: f64) -> String {
+pub(crate) fn rate(bits: f64) -> String {
     match bits {
         bits if bits < 1e4 => format!("{bits:.0} bit/s"),
         bits if bits < 1e6 => format!("{:.0} kbit/s", bits / 1e3),

@@ -79,6 +79,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         label: None,
         before: self::limits(Nanos::ZERO, before).0,
         first_byte_s: None,
+        first_record: None,
         rounds: Vec::new(),
         rounds_total: 0,
         model_s: None,
@@ -104,6 +105,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         zero_window_s: Nanos::ZERO,
         max_in_flight: bytes.min(65_535),
         max_window: window,
+        largest_record: None,
     };
     Connection {
         id,
@@ -168,6 +170,7 @@ pub fn slow_start() -> Analysis {
     let mut first = 13;
     told.label = Some("HTTP GET /2024/photo-album/index.html → 200".into());
     told.first_byte_s = Some(ms(25.9));
+    told.first_record = Some(16_413);
     told.rounds_total = 8;
     told.rounds = sent
         .iter()
@@ -177,6 +180,7 @@ pub fn slow_start() -> Analysis {
             let round = Round {
                 start_s: ms(106.2 + 25.0 * index as f64),
                 duration_s: ms(24.8 + index as f64 / 10.0),
+                sending_s: ms(1.0 + index as f64),
                 bytes,
                 first_frame: frame(first),
                 last_frame: frame(last),

@@ -1,5 +1,6 @@
 //! The renderers: each a pure function of what it prints.
 
+pub mod compare;
 pub mod forecast;
 pub mod json;
 pub mod markdown;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod arguments;
+mod compare;
 mod inputs;
 #[cfg(target_os = "linux")]
 mod lab;

@@ -6,7 +6,7 @@
 
 mod connection;
 mod finding;
-mod names;
+pub(super) mod names;
 mod overview;
 mod pair;
 pub(super) mod timeline;

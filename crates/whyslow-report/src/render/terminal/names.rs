@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use whyslow_core::analysis::{Endpoint, Frame, Limit};
 
 /// A limit in plain words.
-pub(super) fn limit(limit: Limit) -> &'static str {
+pub(in crate::render) fn limit(limit: Limit) -> &'static str {
     match limit {
         Limit::Handshake => "handshake",
         Limit::TlsHandshake => "TLS",
@@ -57,7 +57,7 @@ pub(super) const fn letter(limit: Limit) -> char {
 
 /// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, what the
 /// path itself takes green.
-pub(super) fn color(limit: Limit) -> Style {
+pub(in crate::render) fn color(limit: Limit) -> Style {
     let color = match limit {
         Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait | Limit::Close => AnsiColor::Blue,
         Limit::ServerThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,

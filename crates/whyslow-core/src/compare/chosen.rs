@@ -1,0 +1,112 @@
+//! Which transfer of a capture is meant.
+
+use crate::analysis::{Analysis, Connection, Transfer};
+use crate::units::Nanos;
+use std::cmp::Reverse;
+use std::fmt;
+
+/// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1 on. What is not named is
+/// the one that carried most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Which {
+    /// The connection; none: that of the largest transfer.
+    pub connection: Option<u64>,
+    /// The transfer; none: the connection's largest.
+    pub transfer: Option<usize>,
+}
+
+impl Which {
+    /// Reads `3` or `3.2`; none when it is neither.
+    pub fn read(text: &str) -> Option<Self> {
+        let number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+        let (connection, transfer) = match text.split_once('.') {
+            Some((connection, transfer)) => (connection, Some(number(transfer)?)),
+            None => (text, None),
+        };
+        Some(Self { connection: Some(number(connection)? as u64), transfer })
+    }
+}
+
+/// A transfer, its connection, and the capture that holds them.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'a> {
+    /// As the capture was named.
+    pub path: &'a str,
+    /// Its connection.
+    pub connection: &'a Connection,
+    /// The transfer.
+    pub transfer: &'a Transfer,
+    /// Its place among the connection's, from 1 on.
+    pub number: usize,
+}
+
+impl Chosen<'_> {
+    /// The least round trip of the connection.
+    pub(super) fn rtt(&self) -> Option<Nanos> {
+        self.connection.rtt_ms.min.map(|ms| Nanos::from_secs_f64(ms / 1e3))
+    }
+}
+
+/// Why there is no such transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotThere {
+    /// The capture holds so many connections, and not this one.
+    Connection(u64, usize),
+    /// The connection has so many transfers, and not this one.
+    Transfer(u64, usize, usize),
+    /// Nothing was transferred.
+    Nothing,
+}
+
+impl fmt::Display for NotThere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connection(id, 0) => write!(f, "there is no connection {id}: the input holds no TCP connection"),
+            Self::Connection(id, 1) => write!(f, "there is no connection {id}: the input holds one, which is 1"),
+            Self::Connection(id, held) => write!(f, "there is no connection {id}: the input holds 1 to {held}"),
+            Self::Transfer(id, number, 0) => {
+                write!(f, "there is no transfer {number}: connection {id} transferred nothing")
+            }
+            Self::Transfer(id, number, 1) => {
+                write!(f, "there is no transfer {number}: connection {id} has one, which is 1")
+            }
+            Self::Transfer(id, number, held) => {
+                write!(f, "there is no transfer {number}: connection {id} has 1 to {held}")
+            }
+            Self::Nothing => write!(f, "nothing was transferred"),
+        }
+    }
+}
+
+impl std::error::Error for NotThere {}
+
+/// Finds a transfer by its name.
+///
+/// # Errors
+/// When there is none.
+pub fn choose(analysis: &Analysis, which: Which) -> Result<Chosen<'_>, NotThere> {
+    let wanted = |connection: &&Connection| which.connection.is_none_or(|id| connection.id == id);
+    let mut connections = analysis.connections.iter().filter(wanted).peekable();
+    if let (Some(id), None) = (which.connection, connections.peek()) {
+        return Err(NotThere::Connection(id, analysis.connections.len()));
+    }
+    let path = |connection: &Connection| analysis.captures.get(connection.capture).map_or("", |capture| &capture.path);
+    let held = connections.peek().map_or(0, |connection| connection.transfers.len());
+    let mut all = connections.flat_map(|connection| {
+        let transfers = connection.transfers.iter().enumerate();
+        transfers.map(move |(index, transfer)| Chosen {
+            path: path(connection),
+            connection,
+            transfer,
+            number: index + 1,
+        })
+    });
+    match (which.connection, which.transfer) {
+        (Some(id), Some(number)) => {
+            all.find(|chosen| chosen.number == number).ok_or(NotThere::Transfer(id, number, held))
+        }
+        _ => all
+            .min_by_key(|chosen| (Reverse(chosen.transfer.bytes), chosen.connection.id, chosen.number))
+            .ok_or(NotThere::Nothing),
+    }
+}

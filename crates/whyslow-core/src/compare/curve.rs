@@ -1,0 +1,104 @@
+//! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the transfer's end, how it would go on.
+
+use super::reach::Prospect;
+use super::{Chosen, wait};
+use crate::units::Nanos;
+
+/// Rounds by which a curve is continued at most.
+const MORE_ROUNDS: usize = 256;
+/// A curve is continued up to so many times what was transferred.
+const MORE_BYTES: u64 = 16;
+
+/// A line through (when, bytes there by then), both rising.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    points: Vec<(Nanos, u64)>,
+    /// Points beyond what was transferred.
+    beyond: Vec<(Nanos, u64)>,
+}
+
+impl Curve {
+    /// That of a transfer, and of what it would do after its end.
+    pub fn new(chosen: &Chosen<'_>, prospect: Option<&Prospect>) -> Self {
+        let transfer = chosen.transfer;
+        let zero = wait(transfer).unwrap_or_default();
+        let (mut points, mut bytes) = (Vec::new(), 0_u64);
+        let mut last = None;
+        for round in &transfer.rounds {
+            let start = zero + (round.start_s - transfer.start_s).or_zero();
+            last = Some((start, bytes));
+            points.push((start, bytes));
+            bytes = bytes.saturating_add(round.bytes).min(transfer.bytes);
+            points.push((start + round.sending_s.or_zero(), bytes));
+        }
+        // The ACK of the last byte comes one round trip after it was sent.
+        let done = zero + (transfer.duration_s - chosen.rtt().unwrap_or_default()).or_zero();
+        points.push((done, transfer.bytes));
+        rise(&mut points);
+        let mut curve = Self { points, beyond: Vec::new() };
+        if let (Some(last), Some(prospect)) = (last, prospect) {
+            curve.go_on(last, prospect);
+        }
+        curve
+    }
+
+    /// The last round, which the transfer did not fill, and those that would follow.
+    fn go_on(&mut self, (start, before): (Nanos, u64), prospect: &Prospect) {
+        let Some(&(end, bytes)) = self.points.last() else { return };
+        let most = bytes.saturating_mul(MORE_BYTES);
+        let (mut start, mut before, mut flight) = (start, before, prospect.next);
+        for _ in 0..MORE_ROUNDS {
+            let whole = flight.max(1.0);
+            let after = before.saturating_add(whole as u64);
+            if after > bytes {
+                self.beyond.push((start, before));
+                self.beyond.push((start + prospect.sending(whole), after));
+            }
+            if after >= most {
+                break;
+            }
+            (start, before) = (start + prospect.round, after);
+            flight = (flight * prospect.growth).min(prospect.most);
+        }
+        // It cannot have been there before the transfer's own last byte was.
+        for point in &mut self.beyond {
+            *point = (point.0.max(end), point.1.max(bytes));
+        }
+        rise(&mut self.beyond);
+    }
+
+    /// When so many bytes are there; none when the curve does not go so far.
+    pub fn when(&self, bytes: u64) -> Option<Nanos> {
+        within(&self.points, bytes).or_else(|| within(&self.beyond, bytes))
+    }
+
+    /// The sizes at which the curve bends.
+    pub fn bends(&self) -> impl Iterator<Item = u64> + '_ {
+        self.points.iter().chain(&self.beyond).map(|point| point.1)
+    }
+
+    /// The largest size that it tells of.
+    pub fn end(&self) -> u64 {
+        self.bends().max().unwrap_or(0)
+    }
+}
+
+/// Time and bytes never go back.
+fn rise(points: &mut [(Nanos, u64)]) {
+    let mut least = (Nanos::ZERO, 0);
+    for point in points {
+        *point = (point.0.max(least.0), point.1.max(least.1));
+        least = *point;
+    }
+}
+
+fn within(points: &[(Nanos, u64)], bytes: u64) -> Option<Nanos> {
+    let next = points.partition_point(|point| point.1 < bytes);
+    let &(after, above) = points.get(next)?;
+    let Some(&(before, below)) = next.checked_sub(1).and_then(|last| points.get(last)) else {
+        // The first point of what lies beyond is where the transfer ended.
+        return (above == bytes).then_some(after);
+    };
+    let share = (bytes - below) as f64 / (above - below).max(1) as f64;
+    Some(before + (after - before).scale(share))
+}

@@ -1,0 +1,110 @@
+//! What a transfer would come to if it went on.
+
+use super::{Chosen, Reach, ReachKind};
+use crate::analysis::{Limit, Round, Transfer};
+use crate::rules::say;
+use crate::units::Nanos;
+
+/// A flight that grows by less stands still: the last segment of a flight may fall into the next round.
+const GROWS: f64 = 1.1;
+/// No sender opens its window faster (RFC 5681 section 3.1).
+const MOST_GROWTH: f64 = 2.0;
+
+/// How the rounds after the last full one would go.
+#[derive(Clone, Debug)]
+pub(super) struct Prospect {
+    /// What is told of it.
+    pub told: Reach,
+    /// Bytes of the next round.
+    pub next: f64,
+    /// By how much a round is larger than the one before.
+    pub growth: f64,
+    /// Bytes of a round at most.
+    pub most: f64,
+    /// Length of a round.
+    pub round: Nanos,
+    /// Time that sending a byte takes within a round, nanoseconds.
+    pace: f64,
+}
+
+impl Prospect {
+    /// How long a round of so many bytes is sent for.
+    pub fn sending(&self, bytes: f64) -> Nanos {
+        Nanos((bytes * self.pace) as i64).min(self.round)
+    }
+}
+
+/// The rounds that were full: the last one ends with the data, and so may be of any size.
+fn full(transfer: &Transfer) -> &[Round] {
+    let all = transfer.rounds.as_slice();
+    if transfer.rounds_total > all.len() as u64 { all } else { all.split_last().map_or(&[], |(_, full)| full) }
+}
+
+/// None where there is no full round to judge by.
+pub(super) fn of(chosen: &Chosen<'_>) -> Option<Prospect> {
+    let transfer = chosen.transfer;
+    let full = full(transfer);
+    let last = full.last()?;
+    let length = |round: &Round| round.duration_s.or_zero();
+    let rest = rest(transfer);
+    // Growth must be seen to have lasted: a step alone may be chance.
+    let steps: Vec<f64> =
+        full.windows(2).rev().take(2).map(|two| two[1].in_flight as f64 / two[0].in_flight.max(1) as f64).collect();
+    let grows = match steps.as_slice() {
+        [one] => *one >= GROWS && last.limit == Limit::SlowStart,
+        steps => !steps.is_empty() && steps.iter().all(|&step| step >= GROWS),
+    };
+    let pace = last.sending_s.or_zero().0 as f64 / last.bytes.max(1) as f64;
+    if grows && rest.is_none() && length(last) > Nanos::ZERO {
+        let round = length(last);
+        let growth = steps.first().map_or(1.0, |step| step.min(MOST_GROWTH));
+        let window = transfer.rounds.iter().filter_map(|round| round.window).max();
+        let at_last = say::thousands(last.in_flight);
+        let (kind, stop) = match window {
+            Some(window) if window >= last.in_flight => (ReachKind::Window, window),
+            _ => (ReachKind::Growing, last.in_flight),
+        };
+        let reason = match kind {
+            ReachKind::Window => format!(
+                "it was still growing ({at_last} B in its last full round); the receiver's window of {} B a round trip of {} would stop it",
+                say::thousands(stop),
+                say::time(round)
+            ),
+            _ => format!("it was still growing ({at_last} B in its last full round of {})", say::time(round)),
+        };
+        let told = Reach { rate_bps: rate(stop as f64, round), kind, reason };
+        let most = if kind == ReachKind::Window { stop as f64 } else { f64::MAX };
+        let next = (last.in_flight as f64 * growth).min(most);
+        return Some(Prospect { told, next, growth, most, round, pace });
+    }
+    // Of a long transfer the listed rounds are the beginning.
+    let (bytes, time, rounds) = rest.unwrap_or_else(|| {
+        let half = &full[full.len() / 2..];
+        let bytes: u64 = half.iter().map(|round| round.bytes).fold(0, u64::saturating_add);
+        (bytes, half.iter().map(length).sum(), half.len() as u64)
+    });
+    if time <= Nanos::ZERO || bytes == 0 {
+        return None;
+    }
+    let round = Nanos(time.0 / rounds.max(1) as i64).max(Nanos(1));
+    let flight = bytes as f64 / rounds.max(1) as f64;
+    let reason = format!("{} B a round of {} in its later half", say::thousands(flight as u64), say::time(round));
+    let told = Reach { rate_bps: rate(bytes as f64, time), kind: ReachKind::Steady, reason };
+    Some(Prospect { told, next: flight, growth: 1.0, most: flight, round, pace })
+}
+
+/// Bytes, time and number of the rounds that are not listed; none when all are.
+fn rest(transfer: &Transfer) -> Option<(u64, Nanos, u64)> {
+    let listed = transfer.rounds.len() as u64;
+    let rounds = transfer.rounds_total.checked_sub(listed).filter(|&rounds| rounds > 0)?;
+    let last = transfer.rounds.last()?;
+    let end = transfer.start_s + transfer.duration_s;
+    let time = (end - last.start_s - last.duration_s).or_zero();
+    let sent = transfer.rounds.iter().map(|round| round.bytes).fold(0, u64::saturating_add);
+    Some((transfer.bytes.saturating_sub(sent), time, rounds))
+}
+
+/// Bits per second, whole ones.
+fn rate(bytes: f64, time: Nanos) -> f64 {
+    (bytes * 8.0 / time.as_secs_f64()).round()
+}

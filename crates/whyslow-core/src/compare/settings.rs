@@ -1,0 +1,98 @@
+//! What was agreed, and how each transfer began.
+
+use super::{Chosen, Setting};
+use crate::analysis::{Handshake, Limit};
+use crate::rules::say;
+
+/// Round trips that differ by less than a tenth are the same path's.
+const SAME: f64 = 0.1;
+
+/// A setting's name, and how it is read.
+type Reading = (&'static str, fn(&Chosen<'_>) -> Option<String>);
+
+const READINGS: [Reading; 9] = [
+    ("mss", |one| {
+        pair(one, |handshake| handshake.mss.map(|mss| mss.map(|bytes| format!("{} B", say::thousands(bytes.into())))))
+    }),
+    ("window-scale", |one| pair(one, |handshake| handshake.window_scale.map(|shift| Some(scale(shift))))),
+    ("sack", |one| pair(one, |handshake| handshake.sack.map(offered))),
+    ("timestamps", |one| pair(one, |handshake| handshake.timestamps.map(offered))),
+    ("first-flight", |one| Some(format!("{} B", say::thousands(one.transfer.rounds.first()?.bytes)))),
+    ("initial-window", initial_window),
+    ("first-window", |one| Some(format!("{} B", say::thousands(one.transfer.rounds.first()?.window?)))),
+    ("first-record", |one| one.transfer.first_record.map(|bytes| format!("{} B", say::thousands(bytes)))),
+    ("largest-record", |one| {
+        let direction = one.connection.directions.iter().find(|direction| direction.from == one.transfer.from)?;
+        direction.largest_record.map(|bytes| format!("{} B", say::thousands(bytes.into())))
+    }),
+];
+
+/// All that either of them shows.
+pub(super) fn of(both: [&Chosen<'_>; 2]) -> Vec<Setting> {
+    let mut settings = vec![round_trip(both)];
+    settings.extend(READINGS.iter().map(|(name, read)| {
+        let values = both.map(read);
+        let differs = matches!(&values, [Some(one), Some(two)] if one != two);
+        Setting { name, values, differs }
+    }));
+    settings.retain(|setting| setting.values.iter().any(Option::is_some));
+    settings
+}
+
+fn round_trip(both: [&Chosen<'_>; 2]) -> Setting {
+    let trips = both.map(Chosen::rtt);
+    let differs = match trips {
+        [Some(one), Some(two)] => (one - two).0.abs() as f64 > SAME * one.max(two).0 as f64,
+        _ => false,
+    };
+    Setting { name: "round-trip", values: trips.map(|trip| trip.map(say::time)), differs }
+}
+
+/// What client and server said, once where they said the same.
+fn pair(one: &Chosen<'_>, read: impl Fn(&Handshake) -> [Option<String>; 2]) -> Option<String> {
+    match read(one.connection.handshake.as_ref()?) {
+        [Some(client), Some(server)] if client == server => Some(client),
+        [Some(client), Some(server)] => Some(format!("{client} client, {server} server")),
+        [Some(client), None] => Some(format!("{client} client, server unknown")),
+        [None, Some(server)] => Some(format!("client unknown, {server} server")),
+        [None, None] => None,
+    }
+}
+
+/// In a SYN that was captured, a shift that is not there was not offered.
+fn scale(shift: Option<u8>) -> String {
+    shift.map_or_else(|| "none".to_owned(), |shift| format!("×{}", say::thousands(1 << shift.min(14))))
+}
+
+fn offered(offered: Option<bool>) -> Option<String> {
+    offered.map(|offered| if offered { "yes" } else { "no" }.to_owned())
+}
+
+/// Payload of a full segment, as negotiated.
+fn segment(one: &Chosen<'_>) -> Option<u64> {
+    let handshake = one.connection.handshake.as_ref()?;
+    let [client, server] = handshake.mss;
+    // RFC 7323 section 3.2: with timestamps, each segment carries 12 bytes of options.
+    let stamps = if handshake.timestamps == [Some(true); 2] { 12 } else { 0 };
+    Some(u64::from(client?.min(server?)).saturating_sub(stamps).max(1))
+}
+
+/// What the first flight shows of the initial congestion window (RFC 6928): only where this is the connection's first transfer that
+/// way, and the first flight was held by that window or was followed by more.
+fn initial_window(one: &Chosen<'_>) -> Option<String> {
+    let earlier = one.connection.transfers.iter().take(one.number - 1);
+    if earlier.filter(|other| other.from == one.transfer.from).count() > 0 {
+        return None;
+    }
+    let (first, more) = one.transfer.rounds.split_first()?;
+    if more.is_empty() || first.bytes == 0 {
+        return None;
+    }
+    // A congestion window counts segments, also a short one; what else held the flight is no window of segments.
+    let segment = segment(one)?;
+    Some(if first.limit == Limit::SlowStart {
+        say::count(first.bytes.div_ceil(segment), "segment")
+    } else {
+        format!("at least {}", say::count(first.bytes / segment, "segment"))
+    })
+}
