@@ -10,6 +10,7 @@
 //! 6. `rules`: limits and events → findings;
 //!
 //! beside which [`pair`] compares the packets of a connection that two captures hold, and [`compare`] any two transfers,
+//! and [`series`] gives a connection's packets as graphs of bounded size,
 //! and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file, socket, thread, clock or
 //! environment; time comes from the packets alone.
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod flow;
 pub mod limit;
 pub mod pair;
 pub mod rules;
+pub mod series;
 pub mod tcp;
 pub mod units;
 pub mod whatif;

@@ -26,6 +26,7 @@ use set::{Part, Set};
 use std::path::PathBuf;
 use whyslow_core::analysis::Analysis;
 use whyslow_core::explain::Explainer;
+use whyslow_core::series::{Follow, Point, Wanted};
 
 /// A place to read a capture from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,4 +103,21 @@ pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<A
     let mut joined = join::join(analyses.into_iter());
     again::compare(&seen, &mut feed, &mut joined)?;
     Ok(joined)
+}
+
+/// Reads an input once more for the packets of one connection that [`explain`] has found in it alone: `give` is called for each
+/// of its segments. Says how many verdicts came when their points had been given.
+///
+/// # Errors
+/// When the input can no longer be read.
+pub fn follow(
+    input: &Input,
+    wanted: Wanted,
+    give: &mut dyn FnMut(Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, Error> {
+    let mut feed = Feed::new(std::slice::from_ref(input), progress);
+    let mut follow = Follow::new(wanted, give);
+    feed.read(&mut source::Source::open(input)?, &mut follow)?;
+    Ok(follow.finish())
 }

@@ -120,6 +120,7 @@ impl Half {
 
     fn apply_one(&mut self, ack: &Ack, at: Nanos, view: &View) {
         let newly = ack.ack.saturating_sub(self.una);
+        let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let room_before = self.room();
         let edge_before = self.edge;
         if newly > 0 {
@@ -173,6 +174,9 @@ impl Half {
         }
         if let Some(transfer) = &mut self.transfer {
             transfer.acked(at, ack.ack, delivered, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
+        }
+        if self.notes.is_some() {
+            self.note_taken(ack, at, rtt, before);
         }
     }
 
@@ -237,12 +241,8 @@ impl Half {
             if left >= right || right > self.sent_max.max(ack.ack) {
                 continue;
             }
-            // RFC 2883: a first block below the ACK, or inside the second block, reports a duplicate.
-            let inside = index == 0
-                && blocks.as_slice().get(1).is_some_and(|&(l, r)| {
-                    self.unwrap(l).is_some_and(|l| l <= left) && self.unwrap(r).is_some_and(|r| r >= right)
-                });
-            if index == 0 && (right <= ack.ack || inside) {
+            let second = blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
+            if index == 0 && reports_duplicate((left, right), second, ack.ack) {
                 self.on_dsack(left, right);
             } else if left >= ack.ack {
                 news += right - left - self.sacked.covered(left, right);
@@ -297,4 +297,9 @@ impl Half {
             _ => {}
         }
     }
+}
+
+/// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a duplicate.
+pub(super) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
+    first.1 <= ack || second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
 }

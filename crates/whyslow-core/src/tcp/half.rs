@@ -13,6 +13,7 @@ use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
 use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
+use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
@@ -112,6 +113,8 @@ pub(crate) struct Half {
     pub unseen_stretches: u64,
     pub first_unseen: Option<Frame>,
     pub stray: u64,
+    /// What each segment was, where that is asked for.
+    pub(super) notes: Option<Box<Notes>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +181,7 @@ impl Default for Half {
             unseen_stretches: 0,
             first_unseen: None,
             stray: 0,
+            notes: None,
         }
     }
 }
@@ -259,8 +263,10 @@ impl Half {
         let start = start + u64::from(seg.flags.has(Flags::SYN));
         self.apply(Some(seg), view);
         self.note_marks(seg, start);
+        let before = self.tally();
         if seg.len == 0 {
             self.on_empty(seg, start);
+            self.note_sent(before);
             return false;
         }
         let end = start + u64::from(seg.len);
@@ -278,6 +284,7 @@ impl Half {
             self.sent_max = self.sent_max.max(end + 1);
         }
         self.passed += u64::from(seg.len);
+        self.note_sent(before);
         new
     }
 

@@ -14,6 +14,7 @@ mod retransmission;
 mod rtt;
 mod segment;
 mod sent;
+pub mod trace;
 mod vantage;
 
 use crate::analysis::{Frame, State};
@@ -60,6 +61,7 @@ pub struct Connection {
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
     doubts: Doubts,
+    trace: Option<Box<trace::Trace>>,
 }
 
 impl Connection {
@@ -86,6 +88,7 @@ impl Connection {
             seen: [false; 2],
             ttl: [(None, None); 2],
             doubts: Doubts::default(),
+            trace: None,
         }
     }
 
@@ -274,6 +277,9 @@ impl Connection {
         let view = self.view(from);
         if self.halves[from].on_segment(seg, &view) {
             self.halves[to].on_peer_payload(seg);
+        }
+        if self.trace.is_some() {
+            self.traced(seg);
         }
     }
 

@@ -423,4 +423,9 @@ impl Half {
             transfer.facts().resent_bytes = transfer.facts().resent_bytes.saturating_sub(bytes);
         }
     }
+
+    /// The copies that were needless, of those remembered: when they were sent, and their first byte.
+    pub(super) fn needless(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.resends.iter().filter(|resend| resend.spurious).map(|resend| (resend.time, resend.start))
+    }
 }

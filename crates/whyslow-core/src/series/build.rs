@@ -1,0 +1,168 @@
+//! From points to the pyramid.
+
+use super::{Column, MarkSum, Point, Series, marks_of};
+use crate::analysis::End;
+use crate::units::Nanos;
+
+/// Columns at the foot of the pyramid.
+pub const MOST_COLUMNS: usize = 65_536;
+/// Points kept one by one.
+pub const MOST_POINTS: usize = 131_072;
+/// How many columns make one of the level above.
+const FOLD: usize = 4;
+/// A level with fewer is the top.
+const FEW_COLUMNS: usize = 256;
+
+/// Columns of one width.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub width: Nanos,
+    pub columns: Vec<Column>,
+    /// Each with the column that it is in, which never falls.
+    pub marks: Vec<(usize, MarkSum)>,
+}
+
+impl Level {
+    fn mark(&mut self, column: usize, sum: MarkSum) {
+        // Verdicts make an ACK's marks a little late at most: the same column is near the end.
+        let mut near = self.marks.iter_mut().rev().take_while(|(at, _)| *at == column);
+        match near.find(|(_, other)| (other.mark, other.of) == (sum.mark, sum.of)) {
+            Some((_, other)) => other.join(&sum),
+            None => self.marks.push((column, sum)),
+        }
+    }
+
+    fn folded(&self) -> Self {
+        let columns = self.columns.chunks(FOLD).map(|four| {
+            let mut one = Column::default();
+            four.iter().for_each(|column| one.join(column));
+            one
+        });
+        let width = Nanos(self.width.0.saturating_mul(FOLD as i64));
+        let mut level = Self { width, columns: columns.collect(), marks: Vec::new() };
+        for (column, sum) in &self.marks {
+            level.mark(column / FOLD, *sum);
+        }
+        level
+    }
+}
+
+/// Takes points, in the order of time, and makes the series of a time range.
+#[derive(Debug)]
+pub struct Builder {
+    foot: Level,
+    points: Option<Vec<Point>>,
+    range: (Nanos, Nanos),
+    packets: u64,
+    /// What each side's data had been acknowledged up to.
+    acked: [Option<u64>; 2],
+    scale_known: [bool; 2],
+}
+
+impl Builder {
+    /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which about `packets` pass.
+    pub fn new(range: (Nanos, Nanos), packets: u64) -> Self {
+        let (start, end) = (range.0.min(range.1), range.0.max(range.1));
+        let most = usize::try_from(packets).unwrap_or(MOST_COLUMNS).clamp(FEW_COLUMNS, MOST_COLUMNS) as i64;
+        // Rounded up, so that the last instant is in the last column.
+        let width = Nanos(((end - start).0 / most).saturating_add(1));
+        let columns = usize::try_from((end - start).0 / width.0).unwrap_or(0) + 1;
+        let columns = vec![Column::default(); columns.min(MOST_COLUMNS)];
+        Self {
+            foot: Level { width, columns, marks: Vec::new() },
+            points: Some(Vec::new()),
+            range: (start, end),
+            packets: 0,
+            acked: [None; 2],
+            scale_known: [true; 2],
+        }
+    }
+
+    fn column(&mut self, time: Nanos) -> (usize, &mut Column) {
+        let last = self.foot.columns.len().saturating_sub(1);
+        let at =
+            usize::try_from((time - self.range.0).or_zero().0 / self.foot.width.0.max(1)).unwrap_or(last).min(last);
+        (at, &mut self.foot.columns[at])
+    }
+
+    /// The next segment.
+    pub fn push(&mut self, point: &Point) {
+        let of = point.from.other();
+        let before = self.acked[of.index()];
+        let newly = newly_acked(point, before);
+        if let Some(ack) = point.ack {
+            self.acked[of.index()] = before.max(Some(ack));
+        }
+        if point.time < self.range.0 || point.time > self.range.1 {
+            return;
+        }
+        self.packets += 1;
+        self.scale_known[of.index()] &= point.window.is_some() || point.raw_ack.is_none();
+        self.add(point, newly);
+        if let Some((time, in_flight)) = point.taken.filter(|_| point.ack.is_some()) {
+            let (_, column) = self.column(time);
+            column.lanes(of).0.in_flight.add(in_flight);
+        }
+        match &mut self.points {
+            Some(points) if points.len() < MOST_POINTS => points.push(*point),
+            points => *points = None,
+        }
+    }
+
+    fn add(&mut self, point: &Point, newly: u64) {
+        let (at, column) = self.column(point.time);
+        let (own, other) = column.lanes(point.from);
+        own.packets += 1;
+        own.bytes = own.bytes.saturating_add(point.len.into());
+        if let (Some(seq), Some(end)) = (point.seq, point.end())
+            && end > seq
+        {
+            own.segments.add(seq);
+            own.segments.add(end);
+        }
+        own.in_flight.join(&extremes(point.in_flight));
+        if let Some(ack) = point.ack {
+            other.acked = other.acked.saturating_add(newly);
+            other.ack.add(ack);
+            if let Some(window) = point.window {
+                other.edge.add(ack.saturating_add(window));
+                other.window.add(window);
+            }
+        }
+        let rtt = point.rtt.and_then(|rtt| u64::try_from(rtt.0).ok());
+        other.rtt.join(&extremes(rtt));
+        for sum in marks_of(point) {
+            self.foot.mark(at, sum);
+        }
+    }
+
+    /// No more points come.
+    pub fn finish(self) -> Series {
+        let mut levels = vec![self.foot];
+        while let Some(last) = levels.last().filter(|last| last.columns.len() > FEW_COLUMNS) {
+            levels.push(last.folded());
+        }
+        Series { levels, points: self.points, range: self.range, packets: self.packets, scale_known: self.scale_known }
+    }
+}
+
+fn extremes(figure: Option<u64>) -> super::Extremes {
+    let mut extremes = super::Extremes::default();
+    figure.into_iter().for_each(|figure| extremes.add(figure));
+    extremes
+}
+
+/// Payload that this ACK is the first to acknowledge. The SYN's number is no payload.
+fn newly_acked(point: &Point, before: Option<u64>) -> u64 {
+    let of_payload = |ack: u64| ack.max(1);
+    match (point.ack, before) {
+        (Some(ack), Some(before)) => of_payload(ack).saturating_sub(of_payload(before)),
+        // What the first one covers was acknowledged before the capture, but for a whole connection's beginning.
+        _ => 0,
+    }
+}
+
+impl End {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Client, Self::Server];
+}

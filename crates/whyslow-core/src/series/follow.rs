@@ -1,0 +1,111 @@
+//! The second pass: the packets of one connection, with the verdicts on them.
+
+use super::Point;
+use crate::analysis::{self, End, Frame};
+use crate::capture::{Packet, Sink};
+use crate::flow::{ConnectionId, Side, Table};
+use crate::tcp::Connection;
+use crate::units::Nanos;
+use crate::wire::{self, Segment};
+
+/// Which connection to follow.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    id: u64,
+    client: (String, u16),
+}
+
+impl Wanted {
+    /// A connection that an analysis of the same captures has found.
+    pub fn new(connection: &analysis::Connection) -> Self {
+        Self { id: connection.id, client: (connection.client.address.clone(), connection.client.port) }
+    }
+
+    /// Which side of a connection that begins with this segment is the client.
+    fn client(&self, first: &Segment<'_>) -> Side {
+        let (address, port) = &self.client;
+        // Where a name stands in for the address, the ports tell.
+        let is_second = if first.src_port != first.dst_port {
+            first.dst_port == *port
+        } else {
+            first.dst.to_string() == *address && first.src != first.dst
+        };
+        usize::from(is_second)
+    }
+}
+
+/// Takes the packets of a capture once more, and gives the points of one connection.
+pub struct Follow<'a> {
+    wanted: Wanted,
+    table: Table,
+    gone: Vec<ConnectionId>,
+    connection: Option<Box<Connection>>,
+    first: Option<Nanos>,
+    give: &'a mut dyn FnMut(Point),
+    late: u64,
+}
+
+impl std::fmt::Debug for Follow<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follow").field("wanted", &self.wanted).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Follow<'a> {
+    /// Follows a connection; `give` is called for each of its segments, in the capture's order, with times from the capture's
+    /// first packet.
+    pub fn new(wanted: Wanted, give: &'a mut dyn FnMut(Point)) -> Self {
+        Self { wanted, table: Table::default(), gone: Vec::new(), connection: None, first: None, give, late: 0 }
+    }
+
+    /// Everything was read: gives the points that waited. Says how many verdicts came when their points had been given.
+    pub fn finish(mut self) -> u64 {
+        let first = self.first.unwrap_or_default();
+        if let Some(mut connection) = self.connection.take() {
+            for point in connection.finish_trace() {
+                (self.give)(told_from(first, point));
+            }
+            self.late = connection.late_verdicts();
+        }
+        self.late
+    }
+}
+
+impl Sink for Follow<'_> {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        let first = *self.first.get_or_insert(packet.time);
+        let Ok(segment) = wire::decode(packet) else { return };
+        // The same table with the same segments gives the same numbers as the first pass.
+        let routed = self.table.route(&segment, packet.time, &mut self.gone);
+        self.gone.clear();
+        if routed.id.0 + 1 != self.wanted.id {
+            return;
+        }
+        let frame = Frame { file: None, number: packet.frame };
+        let wanted = &self.wanted;
+        let connection = self.connection.get_or_insert_with(|| {
+            let mut connection = Box::new(Connection::new(&segment, packet.time, frame));
+            connection.trace(wanted.client(&segment));
+            connection
+        });
+        connection.push(&segment, routed.from, packet.time, frame);
+        while let Some(point) = connection.next_point() {
+            (self.give)(told_from(first, point));
+        }
+    }
+}
+
+fn told_from(first: Nanos, point: Point) -> Point {
+    let taken = point.taken.map(|(time, in_flight)| (time - first, in_flight));
+    Point { time: point.time - first, taken, ..point }
+}
+
+impl Point {
+    /// Its place among `[client's, server's]`.
+    pub fn lane(&self) -> usize {
+        match self.from {
+            End::Client => 0,
+            End::Server => 1,
+        }
+    }
+}

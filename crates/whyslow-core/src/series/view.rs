@@ -1,0 +1,130 @@
+//! [`View`]: a time range in as many columns as the screen has.
+
+use super::build::Level;
+use super::{Column, MarkSum, Point, Series};
+use crate::analysis::End;
+use crate::units::Nanos;
+
+/// So many points a column are drawn one by one.
+const FEW_POINTS: usize = 4;
+
+/// A time range, as it is to be drawn.
+#[derive(Clone, Debug, Default)]
+pub struct View<'a> {
+    /// The time that a column stands for.
+    pub width: Nanos,
+    /// The beginning of each column that has anything in it, and what.
+    pub columns: Vec<(Nanos, Column)>,
+    /// Every kind of mark in each column, by its first one's time.
+    pub marks: Vec<MarkSum>,
+    /// The segments one by one, where they are few enough for that.
+    pub points: Option<&'a [Point]>,
+    /// Nothing in the range is finer than what is given: the columns are as narrow as was wanted, or the segments are there.
+    /// Otherwise a series of this range alone has more.
+    pub exact: bool,
+}
+
+/// Rates over a sliding window that ends at a time, bits per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// The window's end.
+    pub time: Nanos,
+    /// Payload that passed, copies included.
+    pub throughput: f64,
+    /// Payload that was acknowledged for the first time.
+    pub goodput: f64,
+}
+
+impl Series {
+    /// What lies from `from` to `to`, in `columns` columns at most.
+    pub fn view(&self, from: Nanos, to: Nanos, columns: usize) -> View<'_> {
+        let (from, to) = (from.max(self.range.0), to.min(self.range.1));
+        let columns = columns.max(1);
+        if from > to {
+            return View { exact: true, ..View::default() };
+        }
+        let wanted = Nanos((to - from).0 / columns as i64).max(Nanos(1));
+        // The coarsest level that is fine enough.
+        let level = self.levels.iter().rfind(|level| level.width <= wanted).or(self.levels.first());
+        let Some(level) = level else { return View::default() };
+        let width = wanted.max(level.width);
+        let points = self.points_in(from, to);
+        let few = points.filter(|points| points.len() <= columns.saturating_mul(FEW_POINTS));
+        let (drawn, marks) = self.fold(level, (from, to), width);
+        View { width, columns: drawn, marks, points: few, exact: level.width <= wanted || points.is_some() }
+    }
+
+    fn points_in(&self, from: Nanos, to: Nanos) -> Option<&[Point]> {
+        let points = self.points.as_ref()?;
+        let first = points.partition_point(|point| point.time < from);
+        let end = points.partition_point(|point| point.time <= to);
+        points.get(first..end)
+    }
+
+    /// The columns of a level joined to columns of this width; those at the edges are there whole.
+    fn fold(&self, level: &Level, (from, to): (Nanos, Nanos), width: Nanos) -> (Vec<(Nanos, Column)>, Vec<MarkSum>) {
+        let start = self.range.0;
+        let of = |time: Nanos| usize::try_from((time - start).or_zero().0 / level.width.0.max(1)).unwrap_or(usize::MAX);
+        let (first, last) = (of(from), of(to).min(level.columns.len().saturating_sub(1)));
+        let at = |index: usize| start + Nanos((index as i64).saturating_mul(level.width.0));
+        // The place among the columns that are drawn.
+        let place = |index: usize| (at(index).max(from) - from).0 / width.0.max(1);
+        let mut drawn: Vec<(i64, Nanos, Column)> = Vec::new();
+        for (index, column) in level.columns.iter().enumerate().take(last + 1).skip(first) {
+            if *column == Column::default() {
+                continue;
+            }
+            match drawn.last_mut().filter(|(last, ..)| *last == place(index)) {
+                Some((.., one)) => one.join(column),
+                None => drawn.push((place(index), at(index).max(from), *column)),
+            }
+        }
+        let mut marks: Vec<(i64, MarkSum)> = Vec::new();
+        let begin = level.marks.partition_point(|(column, _)| *column < first);
+        for (column, sum) in level.marks.iter().skip(begin).take_while(|(column, _)| *column <= last) {
+            let here = place(*column);
+            let mut near = marks.iter_mut().rev().take_while(|(at, _)| *at == here);
+            match near.find(|(_, other)| (other.mark, other.of) == (sum.mark, sum.of)) {
+                Some((_, other)) => other.join(sum),
+                None => marks.push((here, *sum)),
+            }
+        }
+        let drawn = drawn.into_iter().map(|(_, at, column)| (at, column)).collect();
+        (drawn, marks.into_iter().map(|(_, sum)| sum).collect())
+    }
+
+    /// Rates of one side's data at the end of each of `columns` columns, over windows of this length.
+    pub fn rates(&self, of: End, from: Nanos, to: Nanos, columns: usize, window: Nanos) -> Vec<Rates> {
+        let Some(foot) = self.levels.first() else { return Vec::new() };
+        let mut sums = Vec::with_capacity(foot.columns.len() + 1);
+        let (mut sent, mut acked) = (0_u64, 0_u64);
+        sums.push((0, 0));
+        for column in &foot.columns {
+            let lane = &column.lanes[of.index()];
+            sent = sent.saturating_add(lane.bytes);
+            acked = acked.saturating_add(lane.acked);
+            sums.push((sent, acked));
+        }
+        // Within a column of the foot the bytes are taken to pass evenly.
+        let until = |time: Nanos| {
+            let place = (time - self.range.0).or_zero().0 as f64 / foot.width.0.max(1) as f64;
+            let index = (place as usize).min(sums.len() - 1);
+            let before = sums[index];
+            let after = sums.get(index + 1).copied().unwrap_or(before);
+            let share = (place - index as f64).clamp(0.0, 1.0);
+            let mix = |one: u64, two: u64| one as f64 + (two - one) as f64 * share;
+            (mix(before.0, after.0), mix(before.1, after.1))
+        };
+        let window = window.max(foot.width).max(Nanos(1));
+        let (from, to, columns) = (from.max(self.range.0), to.min(self.range.1), columns.max(1));
+        let step = (to - from).or_zero().scale(1.0 / columns as f64);
+        (1..=columns)
+            .map(|column| {
+                let time = from + Nanos(step.0.saturating_mul(column as i64));
+                let ((sent, acked), (sent_before, acked_before)) = (until(time), until(time - window));
+                let rate = |bytes: f64| bytes * 8.0 / window.as_secs_f64();
+                Rates { time, throughput: rate(sent - sent_before), goodput: rate(acked - acked_before) }
+            })
+            .collect()
+    }
+}
