@@ -6,7 +6,7 @@ import { bytes, count, rate, roundBytes, thousands, time } from "./format";
 import type { State } from "./hash";
 import { Cause, Term } from "./help";
 import { limitInfo } from "./limits";
-import { endpoint, mainTransfer, range, type Connection, type Content, type Frame, type Transfer } from "./model";
+import { endpoint, mainTransfer, range, type Connection, type Content, type Direction, type Frame, type Transfer } from "./model";
 import type { Go } from "./overview";
 import { frameTime } from "./frames";
 import { Tracks } from "./tracks";
@@ -192,10 +192,10 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
 function Directions({ connection }: { connection: Connection }) {
   const [up, down] = connection.directions;
   if (!up || !down) return null;
-  const row = (label: preact.ComponentChildren, show: (direction: typeof up) => string) => (
+  const row = (label: preact.ComponentChildren, show: (direction: Direction) => string) => (
     <tr><th scope="row">{label}</th><td>{show(up)}</td><td>{show(down)}</td></tr>
   );
-  const sent = (direction: typeof up) => {
+  const sent = (direction: Direction) => {
     const { fast, timeout, tail_probe, spurious } = direction.retransmitted;
     const kinds = [[fast, "F"], [timeout, "T"], [tail_probe, "P"], [spurious, "S"]].filter(([number]) => number);
     return kinds.length === 0 ? "0" : kinds.map(([number, letter]) => `${number} ${letter}`).join(", ");

@@ -52,6 +52,7 @@ export function count(value: number, what: string): string {
 /** 22 % */
 export function share(value: number): string {
   const percent = value * 100;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
   return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toFixed(1)} %`;
 }
 

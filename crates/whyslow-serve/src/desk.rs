@@ -1,11 +1,15 @@
 //! What is open: captures that are being read, were read, or could not be.
 
 use crate::Document;
+use crate::graphs::{Answer, Graphs};
+use crate::places::Place;
 use serde::Serialize;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tempfile::TempDir;
+use whyslow_core::units::Nanos;
 use whyslow_io::{Input, Progress};
 
 /// One set of captures at a time; opening another closes it.
@@ -44,8 +48,64 @@ pub(crate) struct Upload {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) document: Document,
+    /// The graphs that were asked for last.
+    graphs: Mutex<VecDeque<(Asked, Arc<Graphs>)>>,
     /// Keeps the uploads that it came from.
     _uploads: Vec<Upload>,
+}
+
+/// A connection's graphs: all its time, or a range of it.
+type Asked = (u64, Option<(Nanos, Nanos)>);
+
+/// Graphs kept: of each at most 65 MB.
+const MOST_GRAPHS: usize = 4;
+
+impl Opened {
+    /// A connection's graphs in a time range.
+    ///
+    /// # Errors
+    /// When there is no such connection, or it cannot be read once more.
+    pub(crate) fn answer(&self, id: u64, range: Option<(Nanos, Nanos)>, columns: usize) -> Result<Answer, String> {
+        let whole = self.graphs(id, None)?;
+        let Some(asked) = range.filter(|range| !whole.is_fine(*range, columns)) else {
+            return Ok(whole.answer(range, columns));
+        };
+        // A little more than is asked for, so that the next step finds it.
+        let room = (asked.1 - asked.0).or_zero();
+        Ok(self.graphs(id, Some((asked.0 - room, asked.1 + room)))?.answer(range, columns))
+    }
+
+    fn graphs(&self, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Arc<Graphs>, String> {
+        // Held while the capture is read: what two ask for is read once.
+        let mut kept = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |(asked, graphs): &&(Asked, Arc<Graphs>)| {
+            asked.0 == id
+                && match (asked.1, range) {
+                    (None, None) => true,
+                    (Some(_), Some(range)) => graphs.holds(range),
+                    _ => false,
+                }
+        };
+        if let Some((_, graphs)) = kept.iter().find(fits) {
+            return Ok(Arc::clone(graphs));
+        }
+        let (input, connection) = self.place(id)?;
+        let graphs = Arc::new(Graphs::read(&input, &connection, range)?);
+        if kept.len() >= MOST_GRAPHS {
+            kept.pop_front();
+        }
+        kept.push_back(((id, range), Arc::clone(&graphs)));
+        Ok(graphs)
+    }
+
+    /// Where a connection can be read once more.
+    ///
+    /// # Errors
+    /// When there is no such connection, or its capture came through a pipe.
+    pub(crate) fn place(&self, id: u64) -> Result<Place, String> {
+        let connection = self.document.connection(id).ok_or("there is no connection of this number")?;
+        self.document.places().find(connection)
+    }
 }
 
 /// How it stands, as the page is told.
@@ -95,15 +155,13 @@ impl Desk {
         let desk = Arc::clone(self);
         thread::spawn(move || {
             let state = match whyslow_io::explain(&inputs, &mut |progress| desk.progress(number, progress)) {
-                Ok(mut analysis) => {
-                    for capture in &mut analysis.captures {
-                        if let Some(upload) =
-                            uploads.iter().find(|upload| upload.path.as_os_str() == capture.path.as_str())
-                        {
-                            capture.path.clone_from(&upload.name);
-                        }
-                    }
-                    State::Ready(Arc::new(Opened { document: Document::new(analysis, &name), _uploads: uploads }))
+                Ok(analysis) => {
+                    let named = |path: &str| {
+                        let upload = uploads.iter().find(|upload| upload.path.as_os_str() == path);
+                        upload.map_or_else(|| path.to_owned(), |upload| upload.name.clone())
+                    };
+                    let document = Document::served(analysis, &inputs, &named);
+                    State::Ready(Arc::new(Opened { document, graphs: Mutex::default(), _uploads: uploads }))
                 }
                 Err(error) => {
                     // A folder of ours says nothing to whoever dropped a file.

@@ -1,5 +1,7 @@
 //! [`Document`]: what the page is given.
 
+use crate::closeups;
+use crate::places::Places;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
@@ -7,9 +9,10 @@ use serde_json::value::RawValue;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write;
-use whyslow_core::analysis::Analysis;
+use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::rules;
 use whyslow_core::units::Nanos;
+use whyslow_io::Input;
 use whyslow_report::ranking;
 use whyslow_report::render::markdown;
 
@@ -20,6 +23,8 @@ pub const MOST_CONNECTIONS: usize = 2_000;
 /// build, so that this is no contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
 pub struct Document {
+    analysis: Analysis,
+    places: Places,
     compressed: Vec<u8>,
 }
 
@@ -56,42 +61,70 @@ struct Doc {
 }
 
 impl Document {
-    /// Of what was found in what is named so.
-    pub fn new(analysis: Analysis, name: &str) -> Self {
-        Self::with_series(analysis, name, BTreeMap::new())
+    /// Of what was found in these inputs, for a page that can ask for graphs. `name` tells what a capture is called on the
+    /// page.
+    pub fn served(analysis: Analysis, inputs: &[Input], name: &dyn Fn(&str) -> String) -> Self {
+        Self::new(analysis, inputs, name, |_, _| BTreeMap::new())
     }
 
-    /// The same, with the graphs of some connections in it.
-    pub fn with_series(mut analysis: Analysis, name: &str, series: BTreeMap<u64, Box<RawValue>>) -> Self {
+    /// The same with the graphs of the connections that lost most time: the inputs are read once more for each of them.
+    pub fn complete(analysis: Analysis, inputs: &[Input]) -> Self {
+        Self::new(analysis, inputs, &str::to_owned, closeups::of_worst)
+    }
+
+    fn new(
+        mut analysis: Analysis,
+        inputs: &[Input],
+        name: &dyn Fn(&str) -> String,
+        series: impl FnOnce(&Analysis, &Places) -> BTreeMap<u64, Box<RawValue>>,
+    ) -> Self {
+        let places = Places::of(inputs, &analysis);
         let connections_total = analysis.connections.len();
         let causes = ranking::by_cause(&analysis)
             .into_iter()
             .map(|cost| Cost { cause: cost.cause, seconds: cost.seconds, connections: cost.connections.len() })
             .collect();
         keep_worst(&mut analysis);
+        for capture in &mut analysis.captures {
+            capture.path = name(&capture.path);
+        }
         let docs = rules::causes().iter().map(|cause| (cause.slug, doc(&cause.markdown()))).collect();
+        let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
         let content = Content {
             schema: "whyslow-page/1",
             version: env!("CARGO_PKG_VERSION"),
-            name,
+            name: &names.join(", "),
+            series: series(&analysis, &places),
             analysis: &analysis,
             connections_total,
             causes,
             docs,
-            series,
         };
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-        // Writing to memory does not fail, and the analysis has no maps that JSON could not write.
-        let written = serde_json::to_writer(&mut gzip, &content);
-        debug_assert!(written.is_ok());
-        let _ = gzip.flush();
-        Self { compressed: gzip.finish().unwrap_or_default() }
+        let compressed = compress(&content);
+        Self { analysis, places, compressed }
     }
 
     /// gzip of JSON.
     pub fn compressed(&self) -> &[u8] {
         &self.compressed
     }
+
+    pub(crate) fn connection(&self, id: u64) -> Option<&Connection> {
+        self.analysis.connections.iter().find(|connection| connection.id == id)
+    }
+
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+}
+
+/// gzip of a value's JSON. Writing to memory does not fail, and nothing here has maps that JSON could not write.
+pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    let written = serde_json::to_writer(&mut gzip, content);
+    debug_assert!(written.is_ok());
+    let _ = gzip.flush();
+    gzip.finish().unwrap_or_default()
 }
 
 /// Leaves the connections that lost most time, in the order in which they were.
@@ -99,8 +132,7 @@ fn keep_worst(analysis: &mut Analysis) {
     if analysis.connections.len() <= MOST_CONNECTIONS {
         return;
     }
-    let rank = |connection: &_| Reverse(ranking::cost(connection));
-    analysis.connections.sort_by_cached_key(rank);
+    analysis.connections.sort_by_cached_key(|connection| Reverse(ranking::cost(connection)));
     analysis.connections.truncate(MOST_CONNECTIONS);
     analysis.connections.sort_by_key(|connection| connection.id);
 }
@@ -114,7 +146,7 @@ fn doc(text: &str) -> Doc {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::testing::sample;
+    use crate::testing::{path, sample};
     use flate2::read::GzDecoder;
     use serde_json::Value;
 
@@ -126,7 +158,7 @@ mod tests {
     fn a_document_holds_the_analysis_its_causes_and_their_documentation() {
         let analysis = sample("new-connection-each-time-server");
         let ids: Vec<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
-        let content = content(&Document::new(analysis, "many.pcap"));
+        let content = content(&Document::served(analysis, &[], &|_| "many.pcap".to_owned()));
         let told = content["analysis"]["connections"].as_array().unwrap();
         assert_eq!(told.iter().map(|connection| connection["id"].as_u64().unwrap()).collect::<Vec<_>>(), ids);
         assert_eq!(content["name"], "many.pcap");
@@ -136,6 +168,22 @@ mod tests {
         let doc = &content["docs"]["slow-start"];
         assert!(doc["title"].as_str().unwrap().starts_with("The sender spent most"));
         assert!(doc["html"].as_str().unwrap().contains("<h2>The fix</h2>"));
+    }
+
+    #[test]
+    fn a_complete_document_has_graphs_of_what_was_slow() {
+        let analysis = sample("loss-client");
+        let packets = analysis.captures[0].tcp_packets;
+        let content = content(&Document::complete(analysis, &[Input::Path(path("loss-client"))]));
+        let answer = &content["series"]["1"][0];
+        assert_eq!(answer["packets"], packets);
+        assert_eq!(answer["points"]["t"].as_array().unwrap().len() as u64, packets);
+        let resent = answer["points"]["kind"].as_str().unwrap().matches(['F', 'T', 'P', 'S']).count() as u64;
+        let told = &content["analysis"]["connections"][0]["directions"][1]["retransmitted"];
+        let counted: u64 =
+            ["fast", "timeout", "tail_probe", "spurious"].iter().map(|kind| told[kind].as_u64().unwrap()).sum();
+        assert!(resent > 0);
+        assert_eq!(resent, counted);
     }
 
     #[test]
@@ -151,7 +199,7 @@ mod tests {
                 connection
             })
             .collect();
-        let content = content(&Document::new(analysis, "x"));
+        let content = content(&Document::served(analysis, &[], &str::to_owned));
         let ids: Vec<u64> = content["analysis"]["connections"]
             .as_array()
             .unwrap()

@@ -54,7 +54,7 @@ mod tests {
     fn a_report_holds_its_document_and_no_markup_of_a_capture() {
         let mut analysis = crate::testing::sample("healthy-server");
         analysis.captures[0].path = "</script><script>alert(1)</script>".into();
-        let document = Document::new(analysis, "x.pcap");
+        let document = Document::served(analysis, &[], &str::to_owned);
         let page = format!("<html>{SLOT}</html>");
         let report = fill(&page, &document);
         assert_eq!(report.matches("<script").count(), 1);

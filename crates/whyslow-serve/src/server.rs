@@ -3,18 +3,24 @@
 use crate::desk::{Desk, Upload};
 use crate::gate::Gate;
 use crate::query::Query;
+use crate::slice::Slice;
 use crate::{NoPage, page};
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, thread};
 use tiny_http::{Header, Method, Request, Response};
+use whyslow_core::series::Wanted;
+use whyslow_core::units::Nanos;
 use whyslow_io::Input;
 
 /// Requests answered at once: the page asks for one thing, and how it stands.
 const WORKERS: usize = 4;
+
+/// Columns of a graph where nobody says.
+const COLUMNS: usize = 1_024;
 
 /// Why there is no server.
 #[derive(Debug)]
@@ -130,13 +136,50 @@ impl Server {
                     .with_header(field("Content-Encoding", "gzip")),
                 None => text(404, "nothing is open"),
             },
+            (Method::Get, "series") => match self.series(query) {
+                Ok(answer) => bytes("application/json", answer),
+                Err(why) => text(404, &why),
+            },
+            (Method::Get, "slice") => match self.slice(query) {
+                Ok(slice) => slice,
+                Err(why) => text(404, &why),
+            },
             (Method::Post, "open") => match self.upload(query, request) {
                 Ok(()) => text(202, "taken"),
                 Err(error) => text(500, &format!("the file could not be kept: {error}")),
             },
-            (_, "" | "state" | "document" | "open") => text(405, "not in this way"),
+            (_, "" | "state" | "document" | "series" | "slice" | "open") => text(405, "not in this way"),
             _ => text(404, "there is nothing of this name"),
         }
+    }
+
+    fn series(&self, query: Query<'_>) -> Result<Vec<u8>, String> {
+        let opened = self.desk.opened().ok_or("nothing is open")?;
+        let id = query.number("c").ok_or("which connection?")?;
+        let columns = query.number("columns").unwrap_or(COLUMNS);
+        let answer = opened.answer(id, range(query), columns)?;
+        serde_json::to_vec(&answer).map_err(|error| error.to_string())
+    }
+
+    /// A connection's packets in a time range. They go through a file without a name: they may be more than memory holds.
+    fn slice(&self, query: Query<'_>) -> Result<Answer, String> {
+        let opened = self.desk.opened().ok_or("nothing is open")?;
+        let (input, connection) = opened.place(query.number("c").ok_or("which connection?")?)?;
+        let range = range(query).ok_or("from when to when?")?;
+        let unkept = |error: io::Error| format!("the slice could not be kept: {error}");
+        let file = tempfile::tempfile().map_err(unkept)?;
+        let mut slice = Slice::new(io::BufWriter::new(file));
+        whyslow_io::pick(&input, Wanted::new(&connection), range, &mut |packet| slice.push(packet))
+            .map_err(|error| error.to_string())?;
+        let packets = slice.packets;
+        let mut file = slice.finish().map_err(unkept)?.into_inner().map_err(|error| unkept(error.into_error()))?;
+        file.rewind().map_err(unkept)?;
+        let name = format!("connection-{}-{packets}-packets.pcapng", connection.id);
+        Ok(Response::from_file(file)
+            .boxed()
+            .with_header(field("Content-Type", "application/x-pcapng"))
+            .with_header(field("Cache-Control", "no-store"))
+            .with_header(field("Content-Disposition", &format!("attachment; filename=\"{name}\""))))
     }
 
     /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than memory.
@@ -148,6 +191,13 @@ impl Server {
         self.desk.take(Upload { name, path, _folder: folder }, query.number::<u32>("rest").unwrap_or(0) == 0);
         Ok(())
     }
+}
+
+/// A time range, as seconds from the first packet.
+fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
+    let [from, to] = ["from", "to"].map(|name| query.number::<f64>(name).filter(|seconds| seconds.is_finite()));
+    let (from, to) = (Nanos::from_secs_f64(from?), Nanos::from_secs_f64(to?));
+    (from <= to).then_some((from, to))
 }
 
 /// A header of our own: its text is fixed and fit for one.

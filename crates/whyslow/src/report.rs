@@ -5,7 +5,6 @@ use crate::progress::Meter;
 use crate::settings::ReportTask;
 use anyhow::Context;
 use std::fs;
-use whyslow_io::Input;
 
 /// Reads the captures and writes the page with what was found.
 ///
@@ -17,8 +16,7 @@ pub(crate) fn run(task: &ReportTask, mut out: Output) -> anyhow::Result<()> {
         let mut meter = Meter::new();
         whyslow_io::explain(&task.inputs, &mut |progress| meter.update(progress))?
     };
-    let name = task.inputs.iter().map(Input::name).collect::<Vec<_>>().join(", ");
-    let document = whyslow_serve::Document::new(analysis, &name);
+    let document = whyslow_serve::Document::complete(analysis, &task.inputs);
     let report = whyslow_serve::report(&document)?;
     match &task.output {
         Some(path) => fs::write(path, report).with_context(|| path.display().to_string())?,

@@ -1,0 +1,44 @@
+//! [`Pick`]: the packets of one connection as they are, for a slice of the capture.
+
+use super::Wanted;
+use crate::capture::{Packet, Sink};
+use crate::flow::{ConnectionId, Table};
+use crate::units::Nanos;
+use crate::wire;
+
+/// Takes the packets of a capture once more, and gives those of one connection in a time range, whole.
+pub struct Pick<'a> {
+    wanted: Wanted,
+    /// From the capture's first packet.
+    range: (Nanos, Nanos),
+    table: Table,
+    gone: Vec<ConnectionId>,
+    first: Option<Nanos>,
+    give: &'a mut dyn FnMut(&Packet<'_>),
+}
+
+impl std::fmt::Debug for Pick<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pick").field("wanted", &self.wanted).field("range", &self.range).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Pick<'a> {
+    /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the capture's order.
+    pub fn new(wanted: Wanted, range: (Nanos, Nanos), give: &'a mut dyn FnMut(&Packet<'_>)) -> Self {
+        Self { wanted, range, table: Table::default(), gone: Vec::new(), first: None, give }
+    }
+}
+
+impl Sink for Pick<'_> {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        let first = *self.first.get_or_insert(packet.time);
+        let Ok(segment) = wire::decode(packet) else { return };
+        let routed = self.table.route(&segment, packet.time, &mut self.gone);
+        self.gone.clear();
+        let time = packet.time - first;
+        if routed.id.0 + 1 == self.wanted.id && time >= self.range.0 && time <= self.range.1 {
+            (self.give)(packet);
+        }
+    }
+}
