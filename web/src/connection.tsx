@@ -158,8 +158,8 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
   const unlisted = transfer.rounds_total - transfer.rounds.length;
   if (transfer.rounds.length === 0) return null;
   return (
-    <section aria-labelledby="rounds">
-      <h2 id="rounds"><Term of="round">Rounds</Term></h2>
+    <div>
+      <h2><Term of="round">Rounds</Term></h2>
       <div class="scroll rounds" tabIndex={0} role="region" aria-label="Rounds">
         <table class="rows">
           <thead>
@@ -185,7 +185,7 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
         </table>
       </div>
       {unlisted > 0 && <p class="dim">{count(unlisted, "later round")} not listed.</p>}
-    </section>
+    </div>
   );
 }
 

@@ -89,7 +89,7 @@ function Command({ text }: { text: string }) {
   };
   return (
     <div class="command">
-      <code>{text}</code>
+      <code tabIndex={0} role="region" aria-label="Command">{text}</code>
       <button type="button" onClick={() => void copy()} aria-label="Copy the command">{copied ? "copied" : "copy"}</button>
     </div>
   );

@@ -55,7 +55,7 @@ function App() {
   const follow = useCallback(async (after: number) => {
     for (;;) {
       const now: Status = await status();
-      if (now.number > after || (now.number === after && after === 0)) {
+      if (now.number >= after) {
         if (now.state === "ready") {
           setContent(await served());
           setGoing({ state: "waiting" });

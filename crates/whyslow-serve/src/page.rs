@@ -14,7 +14,7 @@ pub struct NoPage;
 impl fmt::Display for NoPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "this program was built without the page: in the source's folder run `make web` (Node 20 or later is needed), \
+            "this program was built without the page: in the source's folder run `make web` (Node 18 or later is needed), \
              then build again",
         )
     }

@@ -1,6 +1,6 @@
 // The tracks on the page: zoom, cursor, keys, and what can be taken along.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { time } from "../format";
 import { frameTime, learnFrames } from "../frames";
 import type { State } from "../hash";
@@ -447,7 +447,8 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
 
 function GoTo({ close, go }: { close: () => void; go: (frame: number) => void }) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  // Before the next key is pressed.
+  useLayoutEffect(() => input.current?.focus(), []);
   return (
     <form
       class="goto"
