@@ -2,16 +2,22 @@
 # make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
 # make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
+# make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
+#             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
+# make stages what each stage of the analysis takes, one at a time
 # make install
 
 SAMPLE ?= samples/slow-start-client.pcap
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
 DEMO = target/demo
+BENCH ?= full
+BENCH_ROUNDS ?= $(if $(filter small,$(BENCH)),3,5)
+BENCH_INPUTS ?=
 
 PAGE = web/dist/index.html
 
-.PHONY: help demo test fuzz install tools web page
+.PHONY: help demo test fuzz bench stages install tools web page
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -63,6 +69,20 @@ test: tools page
 
 fuzz: tools
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-core --test fuzz -- --test-threads 2
+
+# Inputs are made once, about 9 GB of them (0.3 GB when small), under target/.
+bench: tools
+	$(CARGO) build --release --quiet -p whyslow -p whyslow-bench
+	@if [ "$(BENCH)" = small ]; then \
+	    target/release/whyslow-bench run --rounds $(BENCH_ROUNDS) --smaller 32 --folder target/bench-small $(BENCH_INPUTS); \
+	else \
+	    target/release/whyslow-bench run --rounds $(BENCH_ROUNDS) \
+	        --into benches/runs/$$(date -u +%Y-%m-%d)-$$(git rev-parse --short=10 HEAD).md $(BENCH_INPUTS); \
+	fi
+
+# One stage at a time, nanoseconds a packet.
+stages: tools
+	$(CARGO) bench -p whyslow-bench
 
 install: tools page
 	$(CARGO) install --locked --path crates/whyslow

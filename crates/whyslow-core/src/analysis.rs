@@ -218,6 +218,10 @@ pub struct Direction {
     pub packets: u64,
     /// Segments that were sent more than once, by why.
     pub retransmitted: Retransmitted,
+    /// The first of them, in the order in which they passed; at most [`MAX_RETRANSMISSIONS`].
+    pub retransmissions: Vec<Retransmission>,
+    /// How many there were.
+    pub retransmissions_total: u64,
     /// Segments that came after later ones without having been sent again: reordered on the way.
     pub out_of_order: u64,
     /// Duplicate acknowledgements that this direction's data got (RFC 5681 section 2).
@@ -255,7 +259,41 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
-/// The verdict on a transfer that nothing held back.
+/// Most retransmissions listed of one direction.
+pub const MAX_RETRANSMISSIONS: usize = 1000;
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Retransmission {
+    /// The frame that carries the later copy.
+    pub frame: Frame,
+    /// When it passed the capture point.
+    pub time_s: Nanos,
+    /// Its first byte, counted from the SYN as Wireshark's relative numbers are.
+    pub seq: u64,
+    /// Payload bytes; none of a FIN alone.
+    pub bytes: u64,
+    /// Why it was sent.
+    pub kind: ResendKind,
+    /// Its first copy was lost before the capture point.
+    pub unseen_original: bool,
+}
+
+/// Why a segment was sent again, named as in [`Retransmitted`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResendKind {
+    /// After duplicate ACKs or SACKs.
+    Fast,
+    /// After the retransmission timer.
+    Timeout,
+    /// A tail loss probe.
+    TailProbe,
+    /// Needlessly, whatever made the sender do it.
+    Spurious,
+}
+
+/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths of its time, or less than 10 ms.
 pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.

@@ -2,7 +2,7 @@
 
 use crate::analysis::{
     Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, Near,
-    Problem, Round, Rtt, State, Transfer,
+    Problem, Retransmission, Round, Rtt, State, Transfer,
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition};
@@ -83,7 +83,7 @@ pub(crate) fn connection(
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
         problems: problems(facts),
-        directions: vec![direction(facts, client), direction(facts, 1 - client)],
+        directions: vec![direction(facts, client, first), direction(facts, 1 - client, first)],
         transfers,
         transfers_total,
         findings: if facts.timeless { Vec::new() } else { rules::check_connection(&case) },
@@ -281,13 +281,16 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
     })
 }
 
-fn direction(facts: &Facts, sender: Side) -> Direction {
+fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
     let half = &facts.halves[sender];
+    let told = |resent: &Retransmission| Retransmission { time_s: resent.time_s - first, ..*resent };
     Direction {
         from: end_of(facts, sender),
         bytes: half.bytes,
         packets: half.packets,
         retransmitted: half.retransmitted,
+        retransmissions: half.retransmissions.iter().map(told).collect(),
+        retransmissions_total: half.retransmissions_total,
         out_of_order: half.out_of_order,
         duplicate_acks: half.duplicate_acks,
         window_probes: half.window_probes,

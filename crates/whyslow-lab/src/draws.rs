@@ -598,7 +598,7 @@ fn proxy_split(chance: &mut Chance) -> Vec<Setting> {
 /// An old initial window of one segment after each pause: the client is in no hurry to acknowledge it.
 fn delayed_ack(chance: &mut Chance) -> Vec<Setting> {
     vec![
-        set("path.rtt", ms(chance.between(0.005, 0.02))),
+        set("path.rtt", ms(chance.between(0.005, 0.012))),
         window_based(chance),
         set("server.initcwnd", "1"),
         set("server.rto_min", "50ms"),

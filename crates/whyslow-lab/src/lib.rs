@@ -14,7 +14,7 @@
 //! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the machine.
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
-//! - [`pcap`], [`log`]: what is kept of a run. [`check`]: is the emulator accurate on this machine?
+//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`resent`]: what was sent again in it, and why. [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
@@ -70,11 +70,13 @@ pub mod net;
 pub mod pcap;
 mod port;
 pub mod progress;
+pub mod resent;
 pub mod run;
 pub mod sample;
 pub mod scenario;
 mod sched;
 pub mod show;
 mod tap;
+pub mod trace;
 pub mod truth;
 pub mod work;

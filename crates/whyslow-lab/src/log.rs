@@ -1,10 +1,10 @@
 //! What the emulator keeps of a run: one record for each packet, counts that are always complete, and how late it was.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// Delivered (see [`Touched`] for how).
@@ -65,11 +65,22 @@ impl Serialize for Touched {
     }
 }
 
+impl<'de> Deserialize<'de> for Touched {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut all = Self::default();
+        for name in Vec::<String>::deserialize(deserializer)? {
+            let known = Self::NAMES.iter().find(|(_, known)| *known == name);
+            all.add(known.ok_or_else(|| serde::de::Error::custom(format!("a packet was {name:?}")))?.0);
+        }
+        Ok(all)
+    }
+}
+
 /// TCP flags as they are on the wire (RFC 9293 section 3.1): bit 0 is FIN, 1 SYN, 2 RST, 3 PSH, 4 ACK.
 pub type TcpFlags = u8;
 
 /// What the emulator reads of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Ethernet frame, without FCS, in bytes.
     pub wire_bytes: u32,
@@ -93,7 +104,7 @@ pub struct Meta {
 }
 
 /// One packet's way through a link. Times are nanoseconds since the emulator was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// When the kernel gave it to the emulator's port.
     pub in_ns: u64,
@@ -104,7 +115,7 @@ pub struct Record {
     /// What became of it.
     pub fate: Fate,
     /// What else was done to it.
-    #[serde(skip_serializing_if = "Touched::is_empty")]
+    #[serde(default, skip_serializing_if = "Touched::is_empty")]
     pub touched: Touched,
     /// Bytes of frames that waited when it arrived.
     pub queue_bytes: u32,
@@ -234,7 +245,7 @@ impl Log {
 }
 
 /// Which way packets go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Towards the server.

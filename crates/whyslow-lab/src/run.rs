@@ -13,6 +13,7 @@ use crate::sample;
 use crate::scenario::host::HostSpec;
 use crate::scenario::work::{Protocol, Work};
 use crate::scenario::{Experiment, Scenario, Variant};
+use crate::trace::{Trace, Tracer};
 use crate::truth::{self, EndTruth, HostTruth, Machine, RunResult, SCHEMA, Truth};
 use crate::work::Report;
 use std::collections::BTreeMap;
@@ -270,8 +271,10 @@ fn once(
     let capture = |host: Host| folder.join(format!("{}.pcap", host.name()));
     let taps: Vec<Tap> = hosts.iter().map(|host| Tap { host: *host, file: capture(*host), snaplen }).collect();
     path.start(&taps)?;
+    let tracer = Tracer::start();
     let played = play(&path, scenario, settings);
     let stopped = path.stop()?;
+    let resends = tracer.map_or_else(|error| Trace::missing(error.to_string()), Tracer::finish);
     let ends = match played {
         Ok(ends) => ends,
         Err(e) => return Ok(Err(e.to_string())),
@@ -282,6 +285,7 @@ fn once(
         cause: scenario.cause.clone(),
         ends,
         links: stopped.links,
+        resends,
         void: stopped.void,
         ..empty_truth(&path, scenario)?
     };
@@ -319,6 +323,7 @@ pub(crate) fn empty_truth(path: &NetPath, scenario: &Scenario) -> Result<Truth, 
         ends: BTreeMap::new(),
         socket_columns: sample::columns(),
         links: Vec::new(),
+        resends: Trace::missing("only experiments are traced"),
         void: Vec::new(),
     })
 }

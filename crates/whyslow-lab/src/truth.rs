@@ -10,6 +10,7 @@ use crate::log::{Direction, LinkLog};
 use crate::sample::{Accuracy, Row, Series};
 use crate::scenario::Scenario;
 use crate::scenario::work::Work;
+use crate::trace::Trace;
 use crate::work::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub struct Truth {
     pub socket_columns: Vec<String>,
     /// Each direction of each link: every packet's fate, counts, lateness.
     pub links: Vec<LinkLog>,
+    /// Why the kernels sent segments again.
+    pub resends: Trace,
     /// Why the run is not to be trusted; empty for every run that is reported as a result.
     pub void: Vec<String>,
 }

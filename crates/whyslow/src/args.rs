@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Set two transfers side by side: where the time of each went, their rounds, and which is faster at what size.
     Compare(crate::compare::Compare),
+    /// Write one connection's packets, graphs or findings for other programs, tickets and papers.
+    Export(Box<crate::export::Export>),
     /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list all.
     HelpCause {
         /// The cause's name, as `slow-start`.

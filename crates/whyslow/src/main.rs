@@ -6,6 +6,7 @@
 mod args;
 mod compare;
 mod explain;
+mod export;
 mod help_cause;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
@@ -56,6 +57,7 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::View(task) => view::run(task)?,
         Task::Report(task) => report::run(task, out)?,
         Task::Compare(task) => return compare::run(task, out),
+        Task::Export(task) => return export::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

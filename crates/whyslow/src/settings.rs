@@ -24,6 +24,7 @@ pub(crate) struct Settings {
 pub(crate) enum Task {
     Explain(ExplainTask),
     Compare(crate::compare::Compare),
+    Export(Box<crate::export::Export>),
     HelpCause(Option<String>),
     Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
@@ -93,6 +94,7 @@ impl Settings {
             None => explain(args.explain),
             Some(Command::Explain(args)) => explain(args),
             Some(Command::Compare(task)) => Task::Compare(task),
+            Some(Command::Export(task)) => Task::Export(task),
             Some(Command::HelpCause { slug }) => Task::HelpCause(slug),
             Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]

@@ -103,7 +103,8 @@ fn a_risk_costs_no_time_and_is_no_verdict() {
         let transfer = common::bulk(common::main_connection(&analysis));
         assert_eq!(transfer["findings"][0]["cause"], "amplification-risk");
         assert_eq!(transfer["findings"][0]["seconds"], 0.0);
-        assert_eq!(transfer["verdict"], "nothing held it back beyond what the path needs");
+        let verdict = transfer["verdict"].as_str().unwrap();
+        assert!(!verdict.contains("amplification-risk") && verdict.contains("no cause of it is proven"), "{verdict}");
     }
 }
 

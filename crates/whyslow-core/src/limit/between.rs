@@ -9,6 +9,8 @@ use crate::units::Nanos;
 /// Stretches that are needed, and segments in each: fewer say little of a rate.
 const LEAST: usize = 5;
 const SEGMENTS: u64 = 20;
+/// Of their time, what one of them may take.
+const LONGEST: f64 = 0.4;
 /// Losses needed (Flach et al. 2016, section 2.1).
 const LEAST_LOSSES: usize = 8;
 /// Rates are one when the upper tenth is no more than this above the median, and the lower one no more than that below. Tokens that
@@ -58,8 +60,9 @@ pub(super) fn between(transfer: &TransferFacts, context: &Context) -> Option<Bet
     Some(Between { rate, low, high, stretches, burst, queued: is_queued(transfer, context, rtt) })
 }
 
-/// Rates of the stretches between losses that `ends` takes (given how long before no other was lost), each of `least` bytes or more.
-fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<f64> {
+/// Rates of the stretches between losses that `ends` takes (given how long before no other was lost), each of `least` bytes or more,
+/// and how long each was.
+fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<(f64, Nanos)> {
     let (mut rates, mut from, mut lost) = (Vec::new(), None::<Loss>, 0);
     let mut last = Nanos(i64::MIN);
     for loss in losses {
@@ -67,9 +70,9 @@ fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -
         last = loss.time;
         if let Some(begin) = from.filter(|_| end) {
             let passed = loss.sent.saturating_sub(begin.sent).saturating_sub(lost);
-            let time = (loss.time - begin.time).as_secs_f64();
-            if passed >= least && time > 0.0 {
-                rates.push(passed as f64 * 8.0 / time);
+            let time = loss.time - begin.time;
+            if passed >= least && time > Nanos::ZERO {
+                rates.push((passed as f64 * 8.0 / time.as_secs_f64(), time));
                 from = None;
             }
         }
@@ -82,13 +85,26 @@ fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -
     rates
 }
 
-/// How many rates there are, and their lower tenth, median and upper tenth, if they are one.
-fn one_rate(mut rates: Vec<f64>) -> Option<(usize, [f64; 3])> {
+/// How many rates there are, and their lower tenth, median and upper tenth, if they are one. Each counts by its time: where a stretch
+/// begins and ends is known to a clump of segments only, so that a short one says little.
+fn one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
     if rates.len() < LEAST {
         return None;
     }
-    rates.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| rates[((rates.len() - 1) as f64 * share).round() as usize];
+    rates.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
+    let whole: Nanos = rates.iter().map(|&(_, time)| time).sum();
+    // One long stretch is one figure, whatever the rest of them are.
+    if rates.iter().any(|&(_, time)| time > whole.scale(LONGEST)) {
+        return None;
+    }
+    let at = |share: f64| {
+        let mut passed = Nanos::ZERO;
+        let place = rates.iter().position(|&(_, time)| {
+            passed += time;
+            passed >= whole.scale(share)
+        });
+        rates[place.unwrap_or(rates.len() - 1)].0
+    };
     let [low, rate, high] = [0.1, 0.5, 0.9].map(at);
     (high <= ABOVE * rate && rate <= BELOW * low).then_some((rates.len(), [low, rate, high]))
 }
@@ -124,6 +140,7 @@ mod tests {
             one_direction: false,
             elided: false,
             near_receiver: false,
+            small_window: None,
         }
     }
 
@@ -148,6 +165,29 @@ mod tests {
         let found = between(&transfer, &context()).unwrap();
         assert_eq!((found.stretches, found.burst, found.queued), (6, 2.0, false));
         assert!((found.rate - 8e6).abs() < 8e4, "{found:?}");
+    }
+
+    #[test]
+    fn a_short_stretch_says_little() {
+        // Where the first three end is known to ten segments or so; the long ones agree.
+        let transfer = lossy(&[
+            (100, 130),
+            (130, 170),
+            (160, 190),
+            (190, 240),
+            (690, 740),
+            (1_190, 1_240),
+            (1_690, 1_740),
+            (2_190, 2_240),
+        ]);
+        let found = between(&transfer, &context()).unwrap();
+        assert!((found.rate - 8e6).abs() < 8e4 && found.stretches == 7, "{found:?}");
+    }
+
+    #[test]
+    fn one_long_stretch_is_one_figure() {
+        let transfer = lossy(&[(100, 130), (130, 160), (160, 190), (190, 220), (220, 250), (250, 280), (5_000, 5_030)]);
+        assert_eq!(between(&transfer, &context()), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod rounds;
 pub use between::Between;
 pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
+pub(crate) use rounds::rises;
 pub use rounds::{Plateau, Shape};
 
 use crate::analysis::{Limit, LimitShare, LimitSpan};
@@ -32,6 +33,9 @@ const LEAST_TIMER: Nanos = Nanos::from_millis(190);
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+
+/// So many transfers of a connection show the window that its sender begins with.
+const FIRST_TRANSFERS: usize = 64;
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +137,8 @@ pub struct Context {
     pub elided: bool,
     /// The capture stands nearer to the receiver than to the sender.
     pub near_receiver: bool,
+    /// A window of less than four segments that the sender has shown to begin with, bytes.
+    pub small_window: Option<u64>,
 }
 
 impl Context {
@@ -146,6 +152,7 @@ impl Context {
             one_direction: facts.doubts.one_direction,
             elided: facts.is_text,
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            small_window: small_window(facts, sender),
         }
     }
 
@@ -160,6 +167,24 @@ impl Context {
         let next = rounds.get(index + 1)?;
         (round.resent == 0).then(|| next.start - round.start)
     }
+}
+
+/// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
+/// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
+fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
+    let half = &facts.halves[sender];
+    if facts.handshake.retries[sender] > 0 {
+        return Some(half.mss);
+    }
+    let used_up = |gap: &&Gap| {
+        gap.release == Release::Ack
+            && !gap.recovering
+            && gap.after_len >= half.mss
+            && gap.in_flight > 0
+            && gap.in_flight <= 3 * half.mss
+    };
+    let firsts = half.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
+    firsts.filter(used_up).map(|gap| gap.in_flight).min()
 }
 
 /// Cuts up a transfer's time.
@@ -274,8 +299,12 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
 }
 
 /// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
-/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928).
+/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928); where this
+/// sender's has been seen to be smaller, it is the window that is used up.
 fn is_held_rest(gap: &Gap, context: &Context) -> bool {
+    if context.small_window.is_some_and(|window| gap.in_flight >= window && gap.in_flight <= 3 * context.mss) {
+        return false;
+    }
     let (small, whole) = (3 * context.mss, 9 * context.mss);
     let after = gap.in_flight + gap.after_len;
     gap.after_len < context.mss && (after <= small || (gap.in_flight > 4 * context.mss && after <= whole))

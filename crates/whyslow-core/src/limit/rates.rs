@@ -76,11 +76,21 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
 /// Whether a queue stands at this rate: more is in flight than rate and round trip need. Else it is no path's rate, however even: a
 /// sender that always has the same in flight is even too.
 pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
-    let mut flights: Vec<u64> =
-        transfer.rounds.iter().filter(|round| round.start >= from).map(|round| round.in_flight).collect();
+    let rounds = &transfer.rounds[first_round(transfer, from)..];
+    let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
     flights.sort_unstable();
     let needed = context.rtt.map(|rtt| rate / 8.0 * rtt.scale(BEYOND).as_secs_f64());
     flights.get(flights.len() / 2).zip(needed).is_some_and(|(&typical, needed)| typical as f64 > needed)
+}
+
+/// Index of the first round that belongs to what holds from a time on: the one that goes on then, if more of it comes after. A queue
+/// that takes all that is left of a transfer makes one long round of it, which began before the queue was full.
+pub(super) fn first_round(transfer: &TransferFacts, from: Nanos) -> usize {
+    let rounds = &transfer.rounds;
+    let next = rounds.partition_point(|round| round.start < from);
+    let end = rounds.get(next).map_or(transfer.end, |round| round.start);
+    let goes_on = next.checked_sub(1).is_some_and(|index| from - rounds[index].start < end - from);
+    next - usize::from(goes_on)
 }
 
 /// Rounds whose flights must stand still.

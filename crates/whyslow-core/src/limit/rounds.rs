@@ -51,7 +51,8 @@ pub struct Shape {
     pub plateau: Option<Plateau>,
     /// Segments are proven to have been lost before the capture point, so that others may have been, unseen.
     pub lost_before: bool,
-    /// The one rate that governs the transfer, bits per second of payload, if there is one.
+    /// The one rate at which bytes pass whenever they do, bits per second of payload, if there is one. It governs the rounds that it
+    /// fills.
     pub steady: Option<f64>,
     /// What passed before that rate came into force.
     pub burst: Option<Burst>,
@@ -83,18 +84,33 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         .or(full)
         .or_else(|| rates::of_clumps(transfer, context));
     let lost = first_loss(transfer);
+    mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);
-    let plateaus = plateaus(transfer, context, lost);
-    if shape.steady.is_none() {
-        let limit = held_by(transfer, &plateaus);
-        for plateau in &plateaus {
-            shape.base[plateau.first..plateau.after].fill(limit);
-            // The last, smaller flight of a transfer that was held there.
-            if plateau.after + 1 == rounds.len() {
-                shape.base[plateau.after] = limit;
+    let mut plateaus = plateaus(transfer, context, lost);
+    let from = shape.burst.map_or(transfer.start, |burst| burst.until);
+    let at_rate = shape.steady.map(|rate| filled(transfer, context, rate, from));
+    if let Some(at_rate) = &at_rate {
+        // One rate makes equal flights too.
+        let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
+        plateaus.retain(|plateau| full(plateau) * 2 <= plateau.after - plateau.first);
+    }
+    let granted = granted(transfer, context, &shape.base, lost);
+    let limit = if granted.is_some() { Limit::ProtocolWindow } else { held_by(transfer, &plateaus) };
+    for plateau in &plateaus {
+        shape.base[plateau.first..plateau.after].fill(limit);
+        // The last, smaller flight of a transfer that was held there.
+        if plateau.after + 1 == rounds.len() {
+            shape.base[plateau.after] = limit;
+        }
+    }
+    if let Some(granted) = granted {
+        for base in &mut shape.base[granted.first..granted.after] {
+            if *base == Limit::CongestionAvoidance {
+                *base = Limit::ProtocolWindow;
             }
         }
+        plateaus.push(granted);
     }
     shape.plateau = plateaus.into_iter().max_by_key(|plateau| plateau.after - plateau.first);
     // A last flight that nothing holds back costs its round trip and no more.
@@ -105,9 +121,10 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         *last = Limit::RoundTrip;
     }
     if let Some(rate) = shape.steady {
-        let from = shape.burst.map_or(transfer.start, |burst| burst.until);
         shape.paced = rates::is_paced(transfer, context, rate, from);
-        mark_rate(transfer, context, &mut shape, rate, from);
+    }
+    if let Some(at_rate) = at_rate {
+        mark_rate(&mut shape, &at_rate);
     }
     shape
 }
@@ -115,19 +132,46 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
 /// A program's own window, where messages of the receiver come with the ACKs that end most pauses of the plateaus; else a cap in
 /// the sender.
 fn held_by(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
-    let within = |gap: &&Gap| {
-        plateaus.iter().any(|plateau| {
-            let end = transfer.rounds.get(plateau.after).map_or(transfer.last_send, |round| round.start);
-            gap.start >= transfer.rounds[plateau.first].start && gap.end <= end
-        })
-    };
-    let waits = transfer.gaps.iter().filter(|gap| gap.release == Release::Ack).filter(within);
+    let waits = plateaus.iter().flat_map(|plateau| waits(transfer, plateau.first, plateau.after));
+    if are_granted(waits) { Limit::ProtocolWindow } else { Limit::SenderCap }
+}
+
+/// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a message with one.
+fn waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
+    let start = transfer.rounds.get(first).map_or(transfer.last_send, |round| round.start);
+    let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
+    let by_receiver = |gap: &&Gap| matches!(gap.release, Release::Ack | Release::Peer);
+    transfer.gaps.iter().filter(move |gap| gap.start >= start && gap.end <= end).filter(by_receiver)
+}
+
+/// Whether a message of the receiver came with what ended most of them.
+fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     let (mut all, mut granted) = (0u64, 0u64);
     for gap in waits {
         all += 1;
         granted += u64::from(gap.with_payload);
     }
-    if all > 0 && granted * 10 >= all * GRANTED { Limit::ProtocolWindow } else { Limit::SenderCap }
+    all > 0 && granted * 10 >= all * GRANTED
+}
+
+/// Rounds behind slow start whose flights a program's own window bounds, though they are not all alike: credit comes in pieces, so that
+/// a flight may be a piece smaller than the one before. They do not grow, and messages of the receiver end most pauses.
+fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: usize) -> Option<Plateau> {
+    let first = base.iter().position(|limit| *limit != Limit::SlowStart)?;
+    let rounds = transfer.rounds.get(first..lost)?;
+    // What is left over goes in the last round.
+    let whole = rounds.len() - usize::from(lost == transfer.rounds.len()).min(rounds.len());
+    let flights: Vec<u64> = rounds[..whole].iter().map(|round| round.in_flight).collect();
+    let bytes = *flights.iter().max()?;
+    let window = rounds.iter().filter_map(|round| round.window).min();
+    let room_left = window.is_none_or(|window| window > bytes + alike(bytes, context.mss));
+    let is_granted = whole >= PLATEAU
+        && bytes > context.mss
+        && room_left
+        && !rises(&flights, context.mss)
+        && waits_for_acks(transfer, first, lost)
+        && are_granted(waits(transfer, first, lost));
+    is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
 }
 
 fn first_loss(transfer: &TransferFacts) -> usize {
@@ -180,10 +224,21 @@ fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shap
     }
 }
 
+/// Less than a segment in flight is no window's doing: the program had no more to send.
+fn is_message(round: &RoundFacts, transfer: &TransferFacts, context: &Context) -> bool {
+    round.in_flight < context.mss && round.resent == 0 && transfer.unseen == 0
+}
+
+fn mark_messages(transfer: &TransferFacts, context: &Context, shape: &mut Shape) {
+    let rounds = &transfer.rounds[..transfer.rounds.len().saturating_sub(1)];
+    for (base, _) in shape.base.iter_mut().zip(rounds).filter(|(_, round)| is_message(round, transfer, context)) {
+        *base = Limit::Application;
+    }
+}
+
 /// The rounds that waited for their window to open: the first, and the one after the last.
 fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context) -> (usize, usize) {
-    // Less than a segment in flight is no window's doing: a window holds one at least.
-    let message = |round: &&RoundFacts| round.in_flight < context.mss && transfer.unseen == 0;
+    let message = |round: &&RoundFacts| is_message(round, transfer, context);
     let start = start + transfer.rounds[start..end].iter().take_while(message).count();
     let rounds = &transfer.rounds[start..end];
     let mut top = 0u64;
@@ -220,7 +275,8 @@ fn stands_still(tops: &[u64], mss: u64) -> bool {
     high - low <= alike(high, mss) && !rises(tops, mss)
 }
 
-pub(super) fn rises(tops: &[u64], mss: u64) -> bool {
+/// Whether flights grow from the first half of them to the second by as much as congestion avoidance would make them.
+pub(crate) fn rises(tops: &[u64], mss: u64) -> bool {
     let half = tops.len() / 2;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
@@ -295,31 +351,41 @@ fn lost_before_capture(transfer: &TransferFacts) -> bool {
     unseen >= 3 && unseen * 200 >= transfer.segments
 }
 
-/// Whether the sender spent most of these rounds waiting for an ACK, and not sending, nor for its application.
+/// Whether the sender spent most of these rounds waiting for the receiver, and not sending, nor for its application.
 fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool {
     let start = transfer.rounds[first].start;
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
-    let waited: Nanos = transfer
-        .gaps
-        .iter()
-        .filter(|gap| gap.start >= start && gap.end <= end && gap.release == Release::Ack)
-        .map(|gap| gap.end - gap.start)
-        .sum();
+    let waited: Nanos = waits(transfer, first, after).map(|gap| gap.end - gap.start).sum();
     waited.0 * 2 > (end - start).0
 }
 
-/// Rounds that ran at the steady rate, or nearly, were held by it.
-fn mark_rate(transfer: &TransferFacts, context: &Context, shape: &mut Shape, rate: f64, from: Nanos) {
-    let limit = if shape.paced { Limit::Pacing } else { Limit::Bandwidth };
+/// For each round, whether it ran at the rate, or nearly.
+fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> Vec<bool> {
     let rounds = &transfer.rounds;
-    for index in rounds.partition_point(|round| round.start < from)..rounds.len() {
-        let end = rounds.get(index + 1).map_or(transfer.last_send, |next| next.start);
-        let time = (end - rounds[index].start).as_secs_f64();
-        // What is sent again takes its share of the path too.
-        let bytes = rounds[index].bytes + u64::from(rounds[index].resent) * context.mss;
-        let own = if time > 0.0 { bytes as f64 * 8.0 / time } else { f64::INFINITY };
-        let last = index + 1 == rounds.len() && index > 0 && shape.base[index - 1] == limit;
-        if (own >= FILLED * rate && time > 0.0) || last {
+    let first = rates::first_round(transfer, from);
+    let is_filled = |index: usize| {
+        let round = &rounds[index];
+        let carries = |bytes: u64, end: Nanos| {
+            let time = (end - round.start).as_secs_f64();
+            // What is sent again takes its share of the path too.
+            let bytes = bytes + u64::from(round.resent) * context.mss;
+            time > 0.0 && bytes as f64 * 8.0 / time >= FILLED * rate
+        };
+        match rounds.get(index + 1) {
+            Some(next) => carries(round.bytes, next.start),
+            // All that is in flight in the last round passes until the end, though it may have left at once.
+            None => carries(round.bytes, transfer.last_send) || carries(round.in_flight, transfer.end),
+        }
+    };
+    (0..rounds.len()).map(|index| index >= first && is_filled(index)).collect()
+}
+
+/// Rounds that ran at the steady rate were held by it, and so was a last, smaller one behind them.
+fn mark_rate(shape: &mut Shape, filled: &[bool]) {
+    let limit = if shape.paced { Limit::Pacing } else { Limit::Bandwidth };
+    for (index, full) in filled.iter().enumerate() {
+        let follows = index + 1 == filled.len() && index > 0 && shape.base[index - 1] == limit;
+        if *full || follows {
             shape.base[index] = limit;
         }
     }

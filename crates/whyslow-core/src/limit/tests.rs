@@ -14,6 +14,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         one_direction: false,
         elided: false,
         near_receiver: false,
+        small_window: None,
     }
 }
 
@@ -100,6 +101,16 @@ fn the_rest_of_a_write_that_waits_for_an_ack_is_no_slow_start() {
 }
 
 #[test]
+fn a_sender_that_begins_with_a_small_window_is_not_held_by_nagle() {
+    let mut transfer = flights(&[1_000, 400], Release::Ack);
+    transfer.gaps[0].after_len = 400;
+    let at = |window| partition(&transfer, &Context { small_window: window, ..context(100) });
+    assert_eq!(at(None).time(Limit::NagleDelayedAck), Nanos::from_millis(100));
+    assert_eq!(at(Some(2_000)).time(Limit::NagleDelayedAck), Nanos::from_millis(100), "a window of two has room left");
+    assert_eq!(at(Some(1_000)).time(Limit::SlowStart), Nanos::from_millis(100));
+}
+
+#[test]
 fn a_silence_after_which_one_segment_goes_alone_is_the_timers() {
     let ms = Nanos::from_millis;
     let after = |flight: u64| {
@@ -150,6 +161,43 @@ fn what_ended_a_pause_names_its_limit() {
         let cut = partition(&flights(&[5_000; 6], release), &context(100));
         assert_eq!(cut.time(limit), Nanos::from_millis(500), "{release:?}");
     }
+}
+
+/// Flights whose pauses end with a message of the receiver, one in two of which acknowledges all.
+fn credited(sizes: &[u64]) -> TransferFacts {
+    let mut transfer = flights(sizes, Release::Peer);
+    transfer.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
+    transfer.gaps.iter_mut().step_by(2).for_each(|gap| gap.release = Release::Ack);
+    transfer
+}
+
+#[test]
+fn messages_that_end_the_pauses_are_a_window_of_the_programs() {
+    let equal = partition(&credited(&[32_000; 8]), &context(100));
+    assert_eq!(equal.time(Limit::ProtocolWindow), Nanos::from_millis(700));
+    // A piece of the credit that is under way makes a flight smaller.
+    let pieces = partition(&credited(&[32_000, 24_000, 24_000, 32_000, 32_000, 24_000, 24_000, 32_000]), &context(100));
+    assert_eq!(pieces.time(Limit::ProtocolWindow), Nanos::from_millis(700));
+    assert_eq!(pieces.shape.plateau.map(|plateau| plateau.bytes), Some(32_000));
+    let growing: Vec<u64> = (0..12).map(|n| 32_000 + n * 1_000).collect();
+    let cut = partition(&credited(&growing), &context(100));
+    assert_eq!(cut.time(Limit::ProtocolWindow), Nanos::from_millis(500), "only the pauses that nothing else explains");
+}
+
+#[test]
+fn a_link_s_rate_within_flights_is_no_limit_between_them() {
+    // 400 kB in 10 ms, and then 90 ms of waiting.
+    let mut transfer = flights(&[400_000; 8], Release::Ack);
+    for (round, gap) in transfer.rounds.iter_mut().zip(&mut transfer.gaps) {
+        round.last_send = round.start + Nanos::from_millis(10);
+        gap.start = round.last_send;
+    }
+    transfer.acked_rate = RateSpread { p10: 310e6, p50: 320e6, p90: 330e6, bins: 300 };
+    let cut = partition(&transfer, &context(100));
+    assert_eq!(cut.time(Limit::SenderCap), Nanos::from_millis(700));
+    // The same flights one after the other are the link's doing.
+    transfer.acked_rate = RateSpread { p10: 31e6, p50: 32e6, p90: 33e6, bins: 300 };
+    assert!(partition(&transfer, &context(100)).time(Limit::Bandwidth) >= Nanos::from_millis(700));
 }
 
 #[test]

@@ -14,7 +14,8 @@
 //! - `receive-window`, `sender-cap`: the pause ends with an ACK.
 //! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture at the sender settles it.
 //! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot prove it.
-//! - `proxy-split`: the pauses have the rhythm of another connection's slow start.
+//! - `proxy-split`: the pauses have the rhythm of another connection's slow start. A proxy whose far connection has no such rhythm (a paced
+//!   one, or one that is long open) cannot be told from a program that writes in pieces: a capture behind it settles it.
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
@@ -65,12 +66,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes",
         None,
     );
-    if doubtful {
-        found.settle = Some(
+    // What it waits for is not in this capture: where only the server's end of a path is known, it may be another path.
+    found.settle = Some(
+        if doubtful {
             "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
-                .into(),
-        );
-    }
+        } else {
+            "if the sending address is a proxy, it waits for what is behind it: capture there"
+        }
+        .into(),
+    );
     Some(found)
 }
 

@@ -13,6 +13,8 @@
 //! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Both are
 //!   named then.
 //! - `policer`: one rate between losses, and no queue.
+//! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
+//! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
 //! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
 //!
 //! ## The fix
@@ -37,6 +39,15 @@ const LEAST_TIME: Nanos = Nanos::from_millis(200);
 /// A rate at which most links are bought: a transfer that fills one is healthy.
 const LINE_RATE: f64 = 900e6;
 
+/// A rate that governs so much of the time governs the transfer.
+const ALL_ALONG: f64 = 0.75;
+
+/// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
+fn queue_is_hidden(case: &TransferCase<'_>) -> bool {
+    let stamped = case.facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps));
+    case.context.near_receiver && !stamped
+}
+
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
@@ -59,7 +70,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let share = case.share(held);
-    let mut found = finding("bandwidth", held, case.trust(if share >= 0.5 { 0.85 } else { 0.6 }), summary);
+    let hidden = queue_is_hidden(case);
+    let confidence = match share {
+        share if share >= ALL_ALONG && !hidden => 0.85,
+        share if share >= 0.5 => 0.75,
+        _ => 0.6,
+    };
+    let mut found = finding("bandwidth", held, case.trust(confidence), summary);
     let spread = if case.transfer.acked_rate.bins > 0 { case.transfer.acked_rate } else { case.transfer.sent_rate };
     found.evidence.push(evidence("steady rate of payload", steady, "bit/s", &frames_of(case, Limit::Bandwidth)));
     found.evidence.push(evidence("rate on the wire, with headers", on_the_wire, "bit/s", &[]));
@@ -70,9 +87,57 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         format!("more capacity than {}, or fewer bytes; TCP filled what there was", rate(on_the_wire)),
         None,
     );
-    found.settle = Some(
+    let mut settle =
         "a rate limit set on purpose looks the same: compare the rate with the one that was bought or configured"
-            .into(),
-    );
+            .to_owned();
+    if hidden {
+        settle += "; how long the queue is cannot be seen from the receiver's end without timestamps (bufferbloat): capture at the sender";
+    }
+    if share < ALL_ALONG {
+        settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what held the rest";
+    }
+    found.settle = Some(settle);
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+    use crate::tcp::facts::{RateSpread, Release};
+
+    /// 100,000 B a round trip of 100 ms, with a queue of as much.
+    fn full() -> Scene {
+        let mut scene = Scene::flights(&[100_000; 20]);
+        scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
+        scene.facts.rtt.min = Some(ms(50));
+        scene
+    }
+
+    #[test]
+    fn one_rate_all_along_is_the_paths() {
+        assert_eq!(full().finding("bandwidth").unwrap().confidence, 0.85);
+    }
+
+    #[test]
+    fn a_rate_for_a_part_of_the_time_is_less_sure() {
+        let mut scene = full();
+        // Half of the rounds carried a tenth.
+        scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
+        scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
+        let found = scene.finding("bandwidth").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("a part of the time"), "{}", found.summary);
+    }
+
+    #[test]
+    fn the_receivers_end_does_not_see_the_queue_without_timestamps() {
+        let mut scene = full();
+        scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
+        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85, "timestamps tell");
+        for offer in scene.facts.handshake.offers.iter_mut().flatten() {
+            offer.timestamps = false;
+        }
+        let found = scene.finding("bandwidth").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("capture at the sender"), "{}", found.summary);
+    }
 }

@@ -99,6 +99,17 @@ impl TransferCase<'_> {
         time >= super::say::WORTH_SAYING && self.share(time) >= share
     }
 
+    /// Payload bits per second over the rounds of a plateau.
+    pub(super) fn rate_of(&self, plateau: &Plateau) -> f64 {
+        let rounds = &self.transfer.rounds;
+        let start = rounds.get(plateau.first).map_or(self.transfer.start, |round| round.start);
+        let end = rounds.get(plateau.after).map_or(self.transfer.end, |round| round.start);
+        let bytes: u64 =
+            rounds.get(plateau.first..plateau.after).unwrap_or_default().iter().map(|round| round.bytes).sum();
+        let seconds = (end - start).as_secs_f64();
+        if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+    }
+
     /// The plateau of flights, if it has one.
     pub(super) fn plateau(&self) -> Option<Plateau> {
         self.partition.shape.plateau

@@ -86,8 +86,10 @@ fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
     let mss = case.context.mss;
     let (start, last) = (slow.first()?, slow.last()?);
     let room = slow.iter().all(|round| round.window.is_some_and(|window| window > round.in_flight + 3 * mss));
-    // More than a message a round, and growing, however slowly.
-    if !room || start.in_flight < 2 * mss || last.in_flight.max(start.in_flight) == start.in_flight {
+    // More than a message a round, and growing as congestion avoidance does: else something holds the flights down.
+    let flights: Vec<u64> = slow.iter().map(|round| round.in_flight).collect();
+    let grows = last.in_flight > start.in_flight && crate::limit::rises(&flights, mss);
+    if !room || start.in_flight < 2 * mss || !grows {
         return None;
     }
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);

@@ -12,6 +12,8 @@
 //!
 //! ## What it is confused with
 //! - `random-loss`: said instead where enough losses show that they follow neither the flight nor the queue.
+//! - `policer`, and a queue that overflows: both lose in bursts. Where losses come in bursts and no rate between them tells more, the
+//!   confidence is lower, as the cause behind the loss is not known.
 //! - `reordering`: the hole closes with a segment that was sent once only.
 //! - `spurious-retransmission`: the first copy had arrived.
 //! - capture loss: an ACK covers bytes that the capture never had.
@@ -61,7 +63,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(cost),
         time(case.duration()),
     );
-    let confidence = if share_lost > 0.01 || explains { 0.9 } else { 0.7 };
+    let in_bursts = burst(case) >= IN_BURSTS;
+    let confidence = if (share_lost > 0.01 || explains) && !in_bursts { 0.9 } else { 0.7 };
     let mut found = finding("loss", cost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));
@@ -82,7 +85,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some("sysctl -w net.ipv4.tcp_congestion_control=bbr   # on the sender, if the loss cannot be mended".into()),
     );
+    if in_bursts {
+        found.settle = Some(
+            "losses in bursts are those of a full queue or a policer, or of a link that fails for moments: send at a constant rate below this one, and those of a queue or a policer vanish"
+                .into(),
+        );
+    }
     Some(found)
+}
+
+/// So many losses within a round trip, on average, are no accidents that come one by one.
+const IN_BURSTS: f64 = 2.5;
+
+/// Losses within one round trip, on average over the round trips that have any.
+fn burst(case: &TransferCase<'_>) -> f64 {
+    let mut times: Vec<_> = case.transfer.losses.iter().map(|loss| loss.time).collect();
+    times.sort_unstable();
+    let rtt = case.context.rtt.unwrap_or_default();
+    let events = 1 + times.windows(2).filter(|pair| pair[1] - pair[0] > rtt).count();
+    times.len() as f64 / events as f64
 }
 
 /// Repairing, and from the first loss on the time under a window that losses made small.
@@ -102,4 +123,38 @@ fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
 /// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
 pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
     mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::tcp::facts::Loss;
+
+    /// Twelve losses in a transfer of 20 rounds, so many in one round trip.
+    fn lossy(burst: usize) -> Scene {
+        let mut scene = Scene::flights(&[20_000; 20]);
+        for nth in 0..12 {
+            let round = 2 + 2 * (nth / burst) % 14;
+            let time = ms(1000 + 100 * round as i64 + nth as i64 % burst as i64);
+            scene.transfer.losses.push(Loss { time, until: time, seq: nth as u64, bytes: MSS, sent: 0, unseen: false });
+            scene.transfer.rounds[round].resent += 1;
+            scene.transfer.rounds[round].recovering = ms(80);
+        }
+        scene.transfer.retransmitted.fast = 12;
+        scene.transfer.resent_bytes = 12 * MSS;
+        scene
+    }
+
+    #[test]
+    fn losses_one_by_one_are_the_paths() {
+        let found = lossy(1).finding("loss").unwrap();
+        assert_eq!((found.confidence, found.settle), (0.9, None));
+    }
+
+    #[test]
+    fn what_loses_in_bursts_is_not_known() {
+        let found = lossy(6).finding("loss").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+    }
 }

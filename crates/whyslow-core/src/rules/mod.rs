@@ -177,8 +177,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     // A risk costs no time: it is told below, and is not why the transfer took what it took.
     let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
-        let untold = case.time(Limit::Unknown);
-        return if untold.0 * 2 >= case.duration().0.max(1) { UNTOLD } else { HEALTHY }.into();
+        return without_cause(case);
     };
     let whole = case.duration();
     let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
@@ -192,6 +191,37 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
             .collect();
         format!("mixed: {}", names.join(", "))
     }
+}
+
+/// A share of the time that is more than a second round trip's or a tail's: of two flights the first one's wait is half.
+const HELD: f64 = 0.4;
+/// Of what limits took, a share that leaves nothing of note to the others.
+const ALONE: f64 = 0.8;
+
+/// The verdict where no rule claims the time. What a path needs is its round trip: where limits took two fifths
+/// of the time or more, and enough of it for a person to notice, something did hold the transfer back.
+fn without_cause(case: &TransferCase<'_>) -> String {
+    let whole = case.duration();
+    let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
+    let held: Vec<_> = case.partition.shares().into_iter().filter(|share| share.limit != Limit::RoundTrip).collect();
+    let sum: Nanos = held.iter().map(|share| share.seconds).sum();
+    if case.facts.timeless || case.facts.doubts.one_direction || mostly(case.time(Limit::Unknown)) {
+        return UNTOLD.into();
+    }
+    let [first, ..] = held[..] else {
+        return HEALTHY.into();
+    };
+    if case.share(sum) < HELD || sum < say::WORTH_SAYING {
+        return HEALTHY.into();
+    }
+    let name = |limit: Limit| limit.slug().replace('-', " ");
+    if first.seconds >= sum.scale(ALONE) {
+        let (taken, whole) = (say::time(first.seconds), say::time(whole));
+        return format!("{} took {taken} of {whole}; no cause of it is proven", name(first.limit));
+    }
+    let parts: Vec<String> =
+        held.iter().take(3).map(|share| format!("{} {}", name(share.limit), say::time(share.seconds))).collect();
+    format!("no cause is proven for {} of {}: {}", say::time(sum), say::time(whole), parts.join(", "))
 }
 
 fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
@@ -226,4 +256,63 @@ pub fn causes() -> &'static [CauseDoc] {
     static DOCS: LazyLock<Vec<CauseDoc>> =
         LazyLock::new(|| RULES.iter().map(|rule| CauseDoc { slug: rule.slug, source: rule.source }).collect());
     &DOCS
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::scene::{MSS, Scene, gap, ms};
+    use super::{HEALTHY, UNTOLD};
+    use crate::tcp::facts::{Release, RoundFacts};
+
+    #[test]
+    fn one_round_trip_is_what_the_path_needs() {
+        assert_eq!(Scene::flights(&[8_000]).verdict(), HEALTHY);
+    }
+
+    #[test]
+    fn a_limit_that_no_rule_explains_is_named() {
+        // Too few rounds for a plateau, and none of them grows.
+        let scene = Scene::flights(&[60_000, 60_000, 60_000]);
+        assert!(scene.findings().iter().all(|found| found.seconds == ms(0)), "{:?}", scene.findings());
+        assert_eq!(scene.verdict(), "congestion avoidance took 200 ms of 300 ms; no cause of it is proven");
+    }
+
+    #[test]
+    fn limits_that_only_together_took_most_are_named_together() {
+        let mut scene = Scene::flights(&[60_000, 60_000, 60_000, 60_000]);
+        scene.transfer.gaps[2] = gap(ms(1200), ms(1300), Release::Peer);
+        scene.transfer.gaps[1].release = Release::Nothing;
+        (scene.transfer.gaps[1].idle, scene.transfer.gaps[1].ran_dry) = (true, true);
+        for found in scene.findings() {
+            assert!(found.seconds < ms(150), "{found:?}");
+        }
+        let verdict = scene.verdict();
+        assert!(verdict.contains("application") && !verdict.contains("nothing held"), "{verdict}");
+    }
+
+    #[test]
+    fn what_nobody_notices_is_healthy() {
+        let mut scene = Scene::flights(&[60_000; 3]);
+        let at = |n: i64| ms(1000) + crate::units::Nanos::from_micros(1000 * n);
+        for (n, round) in (0..).zip(&mut scene.transfer.rounds) {
+            *round = RoundFacts { start: at(n), last_send: at(n), ..*round };
+        }
+        for (n, pause) in (0..).zip(&mut scene.transfer.gaps) {
+            (pause.start, pause.end) = (at(n), at(n + 1));
+        }
+        (scene.transfer.last_send, scene.transfer.end) = (at(2), at(3));
+        scene.facts.rtt.min = Some(ms(1));
+        assert_eq!(scene.verdict(), HEALTHY);
+    }
+
+    #[test]
+    fn of_one_direction_or_without_times_nothing_is_called_healthy() {
+        let mut scene = Scene::flights(&[5 * MSS]);
+        scene.facts.doubts.one_direction = true;
+        assert_eq!(scene.verdict(), UNTOLD);
+        let mut scene = Scene::flights(&[5 * MSS]);
+        scene.facts.timeless = true;
+        assert_eq!(scene.verdict(), UNTOLD);
+    }
 }

@@ -13,6 +13,8 @@
 //! - a long path: the least round trip is taken off first.
 //! - `delayed-ack`: an ACK is late, but the sender waits for its window and not for Nagle.
 //! - `turn-taking`: the wait is for an answer.
+//! - `slow-start` from an initial window of one or two segments: the rest of a write waits for the window. Where the sender has shown
+//!   such a window, it is said; else the confidence is lower when the rest waits behind one or two whole segments.
 //!
 //! ## The fix
 //! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered stream flushed once).
@@ -35,11 +37,18 @@ const LEAST: usize = 3;
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
     let mut frames = Vec::new();
-    for (transfer, partition) in case.transfers.iter().flat_map(|side| side.iter()) {
-        for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
-            waits.push(span.length());
-            if frames.len() < 6 {
-                frames.extend(transfer.gaps.iter().find(|gap| gap.start == span.start).map(|gap| gap.frames.1));
+    // Behind one or two whole segments the rest of a write may wait for a window of that size too.
+    let mut doubtful = 0;
+    for (side, transfers) in case.transfers.iter().enumerate() {
+        let mss = case.facts.halves[side].mss;
+        for (transfer, partition) in transfers.iter() {
+            for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
+                waits.push(span.length());
+                let gap = transfer.gaps.iter().find(|gap| gap.start == span.start);
+                doubtful += usize::from(gap.is_some_and(|gap| gap.before_len >= mss && gap.in_flight <= 2 * mss));
+                if frames.len() < 6 {
+                    frames.extend(gap.map(|gap| gap.frames.1));
+                }
             }
         }
     }
@@ -50,7 +59,12 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     let lost: Nanos = waits.iter().copied().sum();
-    let confidence = if alike * 10 >= waits.len() * 8 { 0.95 } else { 0.75 };
+    let doubtful = doubtful * 2 > waits.len();
+    let confidence = match (doubtful, alike * 10 >= waits.len() * 8) {
+        (true, _) => 0.7,
+        (false, true) => 0.95,
+        (false, false) => 0.75,
+    };
     let summary = format!(
         "{} waited about {} each for a delayed ACK: the program writes in small pieces and then reads",
         count(waits.len() as u64, "small segment"),
@@ -64,5 +78,11 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         "set TCP_NODELAY on the sending socket, or write header and body in one call",
         Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into()),
     );
+    if doubtful {
+        found.settle = Some(
+            "an initial window of one or two segments makes the rest of a write wait alike: `ss -ti` on the sender names its cwnd"
+                .into(),
+        );
+    }
     Some(found)
 }

@@ -6,12 +6,14 @@
 //! window / round trip.
 //!
 //! ## How it is recognised
-//! Four rounds or more whose flights are within 3 segments of each other and do not rise, with room in the receiver's window and nothing
-//! lost, as with `sender-cap`; and small payload of the receiver comes back with the ACKs that start the sender again, in seven of ten
-//! pauses or more. A plain download has no payload in that direction while it lasts.
+//! Four rounds or more whose flights do not rise, with room in the receiver's window and nothing lost; the sender spends most of their
+//! time waiting for the receiver; and small payload of the receiver comes back with the ACKs that start the sender again, in seven of
+//! ten pauses or more. The flights need not be equal as with `sender-cap`: credit comes in pieces, and one of them may be under way. A
+//! plain download has no payload in that direction while it lasts.
 //!
 //! ## What it is confused with
-//! - `sender-cap`: a full send buffer is started again by pure ACKs.
+//! - `sender-cap`: a full send buffer is started again by pure ACKs. Where both ends send much at the same time all ACKs come with
+//!   payload, and the two cannot be told apart.
 //! - `turn-taking`: each request waits for the whole answer; there is no fixed quota in flight.
 //! - `receive-window`: the flights reach the right edge of TCP's own window.
 //!
@@ -31,6 +33,9 @@ use crate::analysis::{Actor, Finding, Limit};
 pub(super) const RULE: Rule =
     Rule { slug: "protocol-window", source: include_str!("protocol_window.rs"), check: Check::Transfer(check) };
 
+/// Credit is a small part of what it is given for: messages of the receiver with more than one byte for so many are something else too.
+const TALKS: u64 = 20;
+
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ProtocolWindow);
     if !case.matters(lost, 0.2) {
@@ -39,7 +44,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let plateau = case.plateau()?;
     let rtt = case.rtt()?;
     let predicted = window_rate(plateau.bytes, rtt);
-    let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
+    let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
+    // Where the receiver sends much itself, its ACKs come with payload whatever that says.
+    let talks = case.facts.halves[1 - case.sender].bytes * TALKS > case.transfer.bytes();
+    let confidence = match (talks, closes) {
+        (true, _) => 0.5,
+        (false, true) => 0.85,
+        (false, false) => 0.7,
+    };
     let grants = case.transfer.gaps.iter().filter(|gap| gap.with_payload).count() as u64;
     let summary = format!(
         "the sender stopped at {} B in flight and went on when a message of the receiver's program came: {} B / {} = {}",
@@ -48,7 +60,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(rtt),
         rate(predicted),
     );
-    let mut found = finding("protocol-window", lost, case.trust(if closes { 0.85 } else { 0.7 }), summary);
+    let mut found = finding("protocol-window", lost, case.trust(confidence), summary);
     let frames = frames_of(case, Limit::ProtocolWindow);
     found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
     found.evidence.push(evidence("pauses that a message ended", grants as f64, "pauses", &frames));
@@ -71,4 +83,49 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         count(plateau.bytes.div_ceil(case.context.mss), "segment")
     ));
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{MSS, Scene};
+
+    /// 32,000 B a round trip, each flight set off by a message.
+    fn credited() -> Scene {
+        let mut scene = Scene::flights(&[32_000; 20]);
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
+        scene.facts.halves[0].bytes = 1_000;
+        scene
+    }
+
+    #[test]
+    fn a_window_that_messages_open() {
+        let found = credited().finding("protocol-window").unwrap();
+        assert_eq!(found.confidence, 0.85);
+        assert!(credited().finding("sender-cap").is_none());
+    }
+
+    #[test]
+    fn what_the_receiver_sends_itself_proves_no_credit() {
+        let mut scene = credited();
+        scene.facts.halves[0].bytes = 100_000;
+        let found = scene.finding("protocol-window").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+    }
+
+    #[test]
+    fn a_cap_that_some_messages_follow_is_less_sure() {
+        let mut scene = Scene::flights(&[32_000; 20]);
+        assert_eq!(scene.finding("sender-cap").unwrap().confidence, 0.9);
+        scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_payload = true);
+        assert!(scene.finding("sender-cap").unwrap().confidence < 0.8);
+    }
+
+    #[test]
+    fn flights_held_down_are_no_slow_opening_of_the_window() {
+        // Uneven, and by a segment larger at the end than at the beginning.
+        let sizes: Vec<u64> = (0..20u64).map(|n| (26 + 6 * (n % 3 / 2) + n / 19) * MSS).collect();
+        let scene = Scene::flights(&sizes);
+        assert!(scene.finding("early-slow-start-exit").is_none(), "{:?}", scene.findings());
+    }
 }

@@ -1,6 +1,6 @@
 //! Made-up transfers for the tests of the rules: what the `tcp` stage would give of them.
 
-use super::{TransferCase, check_transfer};
+use super::{TransferCase, check_transfer, verdict};
 use crate::analysis::{Finding, Frame, State};
 use crate::limit::{self, Context};
 use crate::tcp::facts::{
@@ -93,11 +93,20 @@ impl Scene {
 
     /// What the rules find.
     pub fn findings(&self) -> Vec<Finding> {
+        self.judge(check_transfer)
+    }
+
+    /// The verdict on it.
+    pub fn verdict(&self) -> String {
+        self.judge(|case| verdict(case, &check_transfer(case)))
+    }
+
+    fn judge<T>(&self, by: impl Fn(&TransferCase<'_>) -> T) -> T {
         let context = Context::new(&self.facts, 1);
         let partition = limit::partition(&self.transfer, &context);
         let whole: Nanos = partition.spans.iter().map(limit::Span::length).sum();
         assert_eq!(whole, self.transfer.duration(), "the limits partition the time");
-        check_transfer(&TransferCase {
+        by(&TransferCase {
             facts: &self.facts,
             sender: 1,
             transfer: &self.transfer,

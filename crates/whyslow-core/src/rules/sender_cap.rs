@@ -29,9 +29,13 @@ use super::receive_window::frames_of;
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::tcp::facts::Release;
 
 pub(super) const RULE: Rule =
     Rule { slug: "sender-cap", source: include_str!("sender_cap.rs"), check: Check::Transfer(check) };
+
+/// One in so many pauses may end with payload of the receiver by chance.
+const MESSAGES: u64 = 5;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SenderCap);
@@ -45,7 +49,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(cap, time_of_it);
     let share = case.share(lost);
     let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
-    let confidence = match (closes, share >= 0.5) {
+    let pauses = case.transfer.gaps.iter().filter(|gap| matches!(gap.release, Release::Ack | Release::Peer));
+    let (all, with_message) = pauses.fold((0, 0), |(all, n), gap| (all + 1, n + u64::from(gap.with_payload)));
+    let confidence: f64 = match (closes, share >= 0.5) {
         (true, true) => 0.9,
         (false, true) => 0.75,
         _ => 0.6,
@@ -64,6 +70,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(time_of_it),
         rate(predicted),
     );
+    // Credit of a program's own window would come as payload: without any, that is no such window.
+    let confidence = if with_message * MESSAGES > all { confidence.min(0.7) } else { confidence };
     // A full window of the receiver looks the same where the windows are unknown.
     let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
     let mut found = finding("sender-cap", lost, case.trust(confidence), summary);

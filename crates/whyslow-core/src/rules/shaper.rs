@@ -38,7 +38,8 @@ const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
 fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     let burst = case.partition.shape.burst?;
     let rounds = &case.transfer.rounds;
-    let bend = rounds.partition_point(|round| round.start < burst.until);
+    // The last round has the queue, though it may have begun before: one that takes all the rest leaves no other.
+    let bend = rounds.partition_point(|round| round.start < burst.until).min(rounds.len().saturating_sub(1));
     let typical = |range: std::ops::Range<usize>| {
         let mut times: Vec<Nanos> = range.filter_map(|index| case.round_trip(index)).collect();
         times.sort_unstable();
@@ -102,6 +103,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{Scene, ms};
+    use crate::tcp::facts::RoundFacts;
 
     /// 100,000 B at 100,000 B a round trip, then 20,000 B a round trip.
     fn shaped() -> Scene {
@@ -124,6 +126,19 @@ mod tests {
         let burst = found.evidence.iter().find(|e| e.figure.starts_with("burst")).unwrap().value;
         assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
         assert!(shaped().finding("bandwidth").is_none(), "it is said once");
+    }
+
+    #[test]
+    fn a_queue_that_takes_all_the_rest_leaves_one_long_round() {
+        let mut scene = shaped();
+        let last = &mut scene.transfer;
+        last.rounds.truncate(2);
+        last.gaps.truncate(1);
+        last.rounds[1] = RoundFacts { bytes: 590_000, in_flight: 590_000, rtt: Some(ms(180)), ..last.rounds[1] };
+        last.last_send = last.rounds[1].start;
+        last.seq.1 = 1 + 640_000;
+        let found = scene.finding("shaper").unwrap();
+        assert!(found.seconds > ms(2_700), "{found:?}");
     }
 
     #[test]

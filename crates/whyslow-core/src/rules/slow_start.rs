@@ -12,7 +12,8 @@
 //!
 //! ## What it is confused with
 //! - `restart-after-idle`: the connection was warm and started over after a pause.
-//! - `application`: a program that writes more and more; its flights end in a segment shorter than the MSS.
+//! - `application`: a program that writes more and more; its flights end in a segment shorter than the MSS. Where most do, the
+//!   confidence is lower.
 //! - `receive-window`: the receiver's window grows each round by autotuning, and it is the window that is full.
 //!
 //! ## The fix
@@ -30,6 +31,7 @@ use super::receive_window::frames_of;
 use super::say::{count, evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::tcp::facts::Gap;
 
 pub(super) const RULE: Rule =
     Rule { slug: "slow-start", source: include_str!("slow_start.rs"), check: Check::Transfer(check) };
@@ -49,7 +51,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let from = if seen { format!(", from {} B a round trip", thousands(first.in_flight)) } else { String::new() };
     let summary =
         format!("the sender spent {} of {} opening its congestion window{from}", time(lost), time(case.duration()),);
-    let confidence = if case.share(lost) >= 0.5 { 0.9 } else { 0.7 };
+    let small_ends = ends_short(case);
+    let confidence = match case.share(lost) {
+        _ if small_ends => 0.6,
+        share if share >= 0.5 => 0.9,
+        _ => 0.7,
+    };
     let mut found = finding("slow-start", lost, case.trust(confidence), summary);
     let frames = frames_of(case, Limit::SlowStart);
     let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
@@ -64,8 +71,29 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         let figure = format!("round trips that {} need from a window of {INITIAL_WINDOW}", count(needed, "segment"));
         found.evidence.push(evidence(figure, f64::from(model), "rounds", &[]));
     }
+    if small_ends {
+        found.settle = Some(
+            "most flights end in a segment cut short, so that the program may have had no more to send: `ss -ti` on the sender says app_limited, or not"
+                .into(),
+        );
+    }
     found.fix = remedy(case, if seen { initial } else { INITIAL_WINDOW }, needed);
     Some(found)
+}
+
+/// Whether most pauses of slow start came after a segment that was cut short, as a program leaves it that has no more to send.
+fn ends_short(case: &TransferCase<'_>) -> bool {
+    let opening = |gap: &&Gap| {
+        let spans = &case.partition.spans;
+        let at = spans.partition_point(|span| span.start < gap.start);
+        spans.get(at).is_some_and(|span| span.start == gap.start && span.limit == Limit::SlowStart)
+    };
+    let (mut all, mut short) = (0, 0);
+    for gap in case.transfer.gaps.iter().filter(opening) {
+        all += 1;
+        short += usize::from(gap.ran_dry);
+    }
+    short * 2 > all
 }
 
 /// Today's usual initial window, segments (RFC 6928).
@@ -103,7 +131,18 @@ fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::rounds_needed;
+    use crate::rules::scene::Scene;
+
+    #[test]
+    fn flights_that_end_short_may_be_the_programs() {
+        let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
+        assert_eq!(scene.finding("slow-start").unwrap().confidence, 0.9);
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.ran_dry = true);
+        let found = scene.finding("slow-start").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+    }
 
     #[test]
     fn rounds_follow_the_closed_form() {

@@ -5,7 +5,7 @@
 //! whole timeline by one constant and leaves every difference true.
 
 use super::content;
-use crate::analysis::{Frame, Near, Retransmitted, State};
+use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, Segment};
@@ -200,6 +200,10 @@ pub struct HalfFacts {
     pub packets: u64,
     /// Segments sent again.
     pub retransmitted: Retransmitted,
+    /// The first of them, in the order in which they passed; the times are the capture's.
+    pub retransmissions: Vec<Retransmission>,
+    /// How many there were.
+    pub retransmissions_total: u64,
     /// Reordered on the way to the capture point.
     pub out_of_order: u64,
     /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent again: reordered beyond the

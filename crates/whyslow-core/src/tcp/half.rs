@@ -322,6 +322,10 @@ impl Half {
             if let Some(transfer) = &mut self.transfer {
                 transfer.facts().unseen += start - self.sent_max;
             }
+            if let Recovery::Timeout(recover) = self.recovery {
+                // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
+                self.recovery = Recovery::Timeout(recover.max(start));
+            }
         } else if start < self.sent_max {
             // Old bytes with new ones behind them: a retransmission that took more along.
             self.resent.insert(start, self.sent_max);

@@ -11,7 +11,7 @@ use super::half::{Half, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
 use super::sent::{Hole, Recovery, Sent};
-use crate::analysis::Retransmitted;
+use crate::analysis::{MAX_RETRANSMISSIONS, ResendKind, Retransmission, Retransmitted};
 use crate::units::Nanos;
 
 /// Retransmissions remembered until their fate (needed, or not) is known.
@@ -68,6 +68,19 @@ pub(super) struct Resend {
     stuck: bool,
     /// The receiver has said that it had these bytes already.
     reported: bool,
+    /// Its place in [`HalfFacts::retransmissions`](super::facts::HalfFacts::retransmissions), if it is listed.
+    listed: Option<usize>,
+}
+
+impl Kind {
+    fn told(self, needless: bool) -> ResendKind {
+        match self {
+            _ if needless => ResendKind::Spurious,
+            Self::Fast => ResendKind::Fast,
+            Self::Timeout => ResendKind::Timeout,
+            Self::TailProbe => ResendKind::TailProbe,
+        }
+    }
 }
 
 fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
@@ -108,7 +121,7 @@ impl Half {
         if hole.is_none() && self.is_late_original(seg, start, end) {
             return None;
         }
-        let kind = self.kind_of(seg, start, end, view);
+        let (kind, waited) = self.kind_of(seg, start, end, view);
         // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
         // wire, each sent again by itself.
         let mut recent = self.resends.iter().rev().take(RECENT_RESENDS);
@@ -159,6 +172,7 @@ impl Half {
         }
         self.count(kind, end - start, hole.is_some(), needless);
         let unseen = hole.is_some();
+        let listed = self.list(seg, start, kind.told(needless), unseen);
         let resend = Resend {
             start,
             end,
@@ -171,10 +185,11 @@ impl Half {
             spurious: needless,
             stuck,
             reported: false,
+            listed,
         };
         self.keep(resend);
-        let tail = kind == Kind::TailProbe || (kind == Kind::Timeout && end + 1 >= self.sent_max);
-        Some(SentAgain { timer: kind != Kind::Fast, tail, lost_copy: lost_copy.is_some() })
+        let tail = kind == Kind::TailProbe || (waited && end + 1 >= self.sent_max);
+        Some(SentAgain { timer: waited, tail, lost_copy: lost_copy.is_some() })
     }
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
@@ -200,6 +215,11 @@ impl Half {
         let kind =
             if tail && self.is_probe(start, quiet, self.smoothed.rto()) { Kind::TailProbe } else { Kind::Timeout };
         self.count(kind, u64::from(seg.len), true, false);
+        self.list(seg, start, kind.told(false), true);
+        if kind == Kind::Timeout {
+            // Until more than this is acknowledged: how much was given up is seen when the next segment comes.
+            self.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
+        }
         if let Some(transfer) = &mut self.transfer {
             transfer.resent_unseen(seg.frame);
         }
@@ -213,6 +233,7 @@ impl Half {
         let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
         let kinds = &mut self.facts.retransmitted;
         *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+        let listed = self.list(seg, start, kind.told(needless), false);
         self.keep(Resend {
             start,
             end: start + 1,
@@ -225,7 +246,20 @@ impl Half {
             spurious: needless,
             stuck: false,
             reported: false,
+            listed,
         });
+    }
+
+    fn list(&mut self, seg: &Seg, start: u64, kind: ResendKind, unseen_original: bool) -> Option<usize> {
+        self.facts.retransmissions_total += 1;
+        let place = self.facts.retransmissions.len();
+        if place >= MAX_RETRANSMISSIONS {
+            return None;
+        }
+        let bytes = u64::from(seg.len);
+        let (frame, time_s) = (seg.frame, seg.time);
+        self.facts.retransmissions.push(Retransmission { frame, time_s, seq: start, bytes, kind, unseen_original });
+        Some(place)
     }
 
     fn keep(&mut self, resend: Resend) {
@@ -250,6 +284,9 @@ impl Half {
             return false;
         };
         copy.unseen = false;
+        if let Some(listed) = copy.listed.and_then(|place| self.facts.retransmissions.get_mut(place)) {
+            listed.unseen_original = false;
+        }
         let recount = |kinds: &mut Retransmitted, out_of_order: &mut u64| {
             kinds.unseen_original = kinds.unseen_original.saturating_sub(1);
             *out_of_order += 1;
@@ -278,23 +315,28 @@ impl Half {
         }
     }
 
-    /// What the sender's silence before this copy, and what it knew, say of the reason.
-    fn kind_of(&self, seg: &Seg, start: u64, end: u64, view: &View) -> Kind {
+    /// What the sender's silence before this copy, and what it knew, say of the reason; and whether it waited for a timer or probe.
+    fn kind_of(&self, seg: &Seg, start: u64, end: u64, view: &View) -> (Kind, bool) {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         let rto = self.smoothed.rto();
         // However long the silence was: what follows an ACK at once is the ACK's doing.
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
         let before_timer = prompted || quiet < rto.scale(0.9);
+        // The timer's length is not known before a round trip was measured.
+        let long = !prompted && quiet >= RTO_FLOOR.scale(0.95);
         let holes_known = self.sacked.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
         let highest = self.sent_max.saturating_sub(end) <= 1;
         match self.recovery {
             // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs arrive.
-            Recovery::Timeout(recover) if end <= recover && before_timer => Kind::Timeout,
-            _ if (self.duplicate_acks >= DUPLICATE_THRESHOLD || holes_known) && before_timer => Kind::Fast,
-            _ if highest && self.is_probe(start, quiet, rto) => Kind::TailProbe,
-            _ if !before_timer || quiet >= RTO_FLOOR.scale(0.95) => Kind::Timeout,
-            _ if highest => Kind::TailProbe,
-            _ => Kind::Fast,
+            Recovery::Timeout(recover) if end <= recover && before_timer => (Kind::Timeout, long),
+            // Until recovery ends there is no probe (RFC 8985 section 7.2). Without SACK a partial ACK tells of the next hole (RFC
+            // 6582), and by its time a segment above all SACKs may be taken for lost (RFC 8985 section 6.2).
+            Recovery::Fast(recover) if end <= recover && before_timer => (Kind::Fast, false),
+            _ if (self.duplicate_acks >= DUPLICATE_THRESHOLD || holes_known) && before_timer => (Kind::Fast, false),
+            _ if highest && self.is_probe(start, quiet, rto) => (Kind::TailProbe, true),
+            _ if !before_timer || long => (Kind::Timeout, true),
+            _ if highest && !prompted => (Kind::TailProbe, true),
+            _ => (Kind::Fast, false),
         }
     }
 
@@ -408,6 +450,9 @@ impl Half {
         };
         resend.spurious = true;
         let (kind, bytes, stuck) = (resend.kind, resend.end - resend.start, resend.stuck);
+        if let Some(listed) = resend.listed.and_then(|place| self.facts.retransmissions.get_mut(place)) {
+            listed.kind = ResendKind::Spurious;
+        }
         let recount = |kinds: &mut Retransmitted| {
             let count = counter(kinds, kind);
             if *count > 0 {

@@ -253,6 +253,40 @@ fn after_duplicate_acks_it_is_a_fast_retransmission() {
 }
 
 #[test]
+fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
+    let mut script = third_lost();
+    script.line(305.1, 1, 2001, 101, MSS);
+    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a round trip later, does.
+    script.lines.insert(script.lines.len() - 5, Line { ms: 206.0, seq: 6001, ..script.lines[4] });
+    script.line(405.1, 0, 101, 6001, 0);
+    script.line(405.2, 1, 6001, 101, MSS);
+    script.line(505.2, 0, 101, 7001, 0);
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (2, 0, 0));
+}
+
+#[test]
+fn what_acks_release_after_the_timer_waited_for_no_timer() {
+    let mut script = Script::asked();
+    for n in 0..3 {
+        script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(900.0, 1, 1, 101, MSS);
+    for n in 1..3 {
+        let ms = 900.0 + 100.0 * f64::from(n);
+        script.line(ms, 0, 101, 1 + n * MSS, 0);
+        script.line(ms, 1, 1 + n * MSS, 101, MSS);
+    }
+    script.line(1200.0, 0, 101, 3001, 0);
+    let facts = script.run();
+    let kinds = facts.halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 3, 0));
+    let timers = bulk(&facts).gaps.iter().filter(|gap| gap.release == Release::Timer).count();
+    assert_eq!(timers, 1);
+    assert!(bulk(&facts).gaps.iter().all(|gap| !gap.tail));
+}
+
+#[test]
 fn after_silence_it_is_the_timer() {
     let mut script = Script::asked();
     for n in 0..3 {
@@ -544,4 +578,14 @@ fn an_ack_inside_a_large_segment_proves_the_sending_host() {
     let facts = script.run();
     assert_eq!(facts.vantage.near, Near::Server, "{}", facts.vantage.reason);
     assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(50)), Some(Nanos::from_millis(50))]);
+}
+
+#[test]
+fn one_ends_packets_do_not_tell_where_they_were_captured() {
+    let mut script = Script::asked();
+    script.line(101.0, 0, 101, 1, 1000);
+    script.lines.retain(|line| line.from == 0);
+    let facts = script.run();
+    assert!(facts.doubts.one_direction);
+    assert_eq!(facts.vantage.near, Near::Unknown, "{}", facts.vantage.reason);
 }

@@ -170,10 +170,13 @@ impl Estimator {
             let part = (share * 100.0).round();
             return (Near::Middle, format!("{part:.0} % of the round trip lies on the client's side of the capture"));
         }
-        let untouched = |side: Side| matches!(self.sides[side].ttl, Some(64 | 128 | 255));
-        match (untouched(client), untouched(1 - client)) {
-            (true, false) => (Near::Client, "the client's packets have an untouched time to live".into()),
-            (false, true) => (Near::Server, "the server's packets have an untouched time to live".into()),
+        let server = 1 - client;
+        // Of packets that no router touched, one end's tell nothing: the other end may be as near.
+        let untouched = |side: Side| Some(matches!(self.sides[side].ttl?, 64 | 128 | 255));
+        match (untouched(client), untouched(server)) {
+            (Some(true), Some(false)) => (Near::Client, "the client's packets have an untouched time to live".into()),
+            (Some(false), Some(true)) => (Near::Server, "the server's packets have an untouched time to live".into()),
+            (None, _) | (_, None) => (Near::Unknown, "packets of one end only were captured".into()),
             _ if self.toward.iter().any(Option::is_some) => (
                 Near::Unknown,
                 "packets and their answers were captured within one tick of the clock, or in one direction".into(),

@@ -28,6 +28,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
     let round = Round {
         start_s: Nanos::ZERO,
         duration_s: Nanos::ZERO,
+        sending_s: Nanos::ZERO,
         bytes: 1,
         first_frame: frame(1),
         last_frame: frame(2),
@@ -44,6 +45,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
         label: None,
         before: vec![],
         first_byte_s: None,
+        first_record: None,
         rounds: vec![round],
         rounds_total: 1,
         model_s: None,

@@ -34,6 +34,7 @@ fn truth(ends: BTreeMap<String, EndTruth>) -> Truth {
         ends,
         socket_columns: crate::sample::columns(),
         links: Vec::new(),
+        resends: crate::trace::Trace::default(),
         void: Vec::new(),
     }
 }

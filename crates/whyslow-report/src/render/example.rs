@@ -1,5 +1,8 @@
 //! Made-up analyses for the renderers' tests.
 
+#[path = "example_points.rs"]
+pub mod points;
+
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
@@ -96,6 +99,15 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
         bytes,
         packets,
         retransmitted: Retransmitted { fast: 4, timeout: 0, tail_probe: 1, spurious: 0, unseen_original: 2 },
+        retransmissions: vec![Retransmission {
+            frame: frame(27),
+            time_s: Nanos::from_millis(95),
+            seq: 14_281,
+            bytes: 1428,
+            kind: ResendKind::Fast,
+            unseen_original: true,
+        }],
+        retransmissions_total: 5,
         out_of_order: 0,
         duplicate_acks: 0,
         window_probes: 0,

@@ -4,7 +4,11 @@ pub mod compare;
 pub mod forecast;
 pub mod json;
 pub mod markdown;
+pub mod packets;
+pub mod picture;
+pub mod summary;
 pub mod terminal;
+pub mod xplot;
 
 #[cfg(test)]
 pub(crate) mod example;

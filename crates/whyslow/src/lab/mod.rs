@@ -4,6 +4,7 @@
 
 pub(crate) mod args;
 mod forecast;
+mod kinds;
 mod score;
 
 use crate::explain;

@@ -3,6 +3,7 @@
 //! Knows: what may count as right. Promises: only runs whose cause the kernel's own counters confirmed are judged, and the others
 //! are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other program would.
 
+use super::kinds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -17,6 +18,8 @@ use whyslow_lab::truth::RunResult;
 /// Causes that one capture cannot tell apart: either is right for the other.
 const ALIKE: &[[&str; 2]] = &[
     ["server-think", "proxy-split"],
+    // A far connection without the rounds of slow start behind a proxy is a program that gets its data in pieces.
+    ["application", "proxy-split"],
     ["zero-window", "host-cpu"],
     // The special case is right for the general one.
     ["loss", "random-loss"],
@@ -49,10 +52,6 @@ struct Judged {
     in_flight: Option<(f64, f64)>,
     /// Segments that had to be sent again: said, and the sender's kernel's.
     resent: Option<(f64, f64)>,
-    /// Segments that were sent again for nothing: said, and the sender's kernel's (D-SACKs).
-    needless: Option<(f64, f64)>,
-    /// Segments lost before the capture: said, and the emulator's log's.
-    lost_before: Option<(f64, f64)>,
     /// Shares of the transfers' time by who held them: said, and the sender's kernel's.
     shares: Option<([f64; 3], [f64; 3])>,
     /// The transfer's time without its cause, where that was promised; and measured with the cause mended; seconds.
@@ -90,7 +89,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             let mut judgement = judge(result, end, &analysis);
             // A kernel counts segments, a capture with offload what it hands to the card.
             if run.scenario.server.tso || run.scenario.client.gro {
-                (judgement.resent, judgement.needless, judgement.lost_before) = (None, None, None);
+                judgement.resent = None;
             }
             if let Some((cured, cured_result)) = cured {
                 let last = ABOUT_THE_LAST.contains(&result.cause.as_str());
@@ -100,7 +99,8 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             judged.push(judgement);
         }
     }
-    Ok(page(experiment, results, &judged))
+    let retransmissions = kinds::report(experiment, results, out)?;
+    Ok(page(experiment, results, &judged, &retransmissions))
 }
 
 /// The server's largest transfer, or its last large one.
@@ -173,18 +173,9 @@ fn judge(result: &RunResult, end: End, analysis: &Analysis) -> Judged {
         rtt: rtt.zip(figure("rtt_min")),
         in_flight: in_flight.map(|said| said as f64 / mss).zip(figure("server.max_in_flight").map(|b| b / mss)),
         resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(kernels),
-        needless: Some(directions.iter().map(|d| d.retransmitted.spurious).sum::<u64>() as f64)
-            .zip(figure("server.dsack_dups")),
-        lost_before: (end == End::Client)
-            .then(|| directions.iter().map(|d| d.retransmitted.unseen_original).sum::<u64>() as f64)
-            .zip(sum(&["down.lost", "down.queue_dropped", "down.policed"], figure)),
         shares: (end == End::Server).then(|| shares(analysis, figure)).flatten(),
         mended: None,
     }
-}
-
-fn sum(names: &[&str], figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
-    names.iter().map(|name| figure(name)).sum()
 }
 
 /// All findings, or those about the last large transfer.
@@ -211,7 +202,7 @@ fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     label == top || fast || alike() || deep() || beside()
 }
 
-fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
+fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged], retransmissions: &str) -> String {
     let mut page = String::new();
     let void = results.iter().filter(|r| !r.problems.is_empty()).count();
     let unconfirmed = results.iter().filter(|r| r.problems.is_empty() && !r.confirmed).count();
@@ -243,7 +234,7 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     page += &broken.concat();
     page += "\n";
     page += &attribution(judged);
-    page += &retransmissions(judged);
+    page += retransmissions;
     page += &promises(judged);
     page
 }
@@ -258,29 +249,6 @@ fn attribution(judged: &[Judged]) -> String {
     for (index, holder) in HOLDERS.iter().enumerate() {
         let error: f64 = pairs.iter().map(|(said, truth)| (said[index] - truth[index]).abs()).sum();
         let _ = writeln!(table, "| {holder} | {:.1} |", 100.0 * error / pairs.len().max(1) as f64);
-    }
-    table + "\n"
-}
-
-/// How many of the segments that were said to be sent again for a reason were, and how many that were are said.
-fn retransmissions(judged: &[Judged]) -> String {
-    let mut table = "## Retransmissions\n\nCounts are compared capture by capture, not segment by segment, where no host has offload; fast \
-        retransmissions, timeouts and probes are not told apart.\n\n| what | end | precision | recall |\n|---|---|---|---|\n".to_owned();
-    let mut row = |what: &str, end: End, pairs: Vec<(f64, f64)>| {
-        let both: f64 = pairs.iter().map(|(said, truth)| said.min(*truth)).sum();
-        let of = |all: f64| if all > 0.0 { format!("{:.3} of {all:.0}", both / all) } else { "–".to_owned() };
-        let (said, truth) = (pairs.iter().map(|pair| pair.0).sum(), pairs.iter().map(|pair| pair.1).sum());
-        let _ = writeln!(table, "| {what} | {} | {} | {} |", name(end), of(said), of(truth));
-    };
-    for end in [End::Server, End::Client] {
-        let at = |pair: fn(&Judged) -> Option<(f64, f64)>| {
-            judged.iter().filter(|j| j.end == end).filter_map(pair).collect::<Vec<_>>()
-        };
-        row("needed, against the kernel's count", end, at(|j| j.resent));
-        row("needless, against its D-SACKs", end, at(|j| j.needless));
-        if end == End::Client {
-            row("lost before the capture, against the emulator's log", end, at(|j| j.lost_before));
-        }
     }
     table + "\n"
 }
@@ -388,8 +356,6 @@ mod tests {
             rtt: Some((0.0101, 0.01)),
             in_flight: Some((10.0, 12.0)),
             resent: Some((4.0, 5.0)),
-            needless: None,
-            lost_before: None,
             shares: Some(([0.5, 0.25, 0.25], [0.6, 0.25, 0.15])),
             mended: Some((top.map(|_| 1.1), 1.0)),
         };
@@ -400,7 +366,6 @@ mod tests {
             judged("none", None),
         ];
         assert!(attribution(&all).contains("| windows | 10.0 |\n| application | 0.0 |"), "{}", attribution(&all));
-        assert!(retransmissions(&all).contains("| client | 1.000 of 16 | 0.800 of 20 |"), "{}", retransmissions(&all));
         assert!(promises(&all).contains("| `loss` | 2 of 2 | 10.0 % | 10.0 % |"), "{}", promises(&all));
         assert!(promises(&all).contains("| `none` | 1 of 2 |"), "what has no promise counts: {}", promises(&all));
         let all: Vec<_> = all.iter().collect();

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod compare;
+mod export;
 mod inputs;
 #[cfg(target_os = "linux")]
 mod lab;

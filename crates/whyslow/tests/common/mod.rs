@@ -114,6 +114,12 @@ impl Known<'_> {
         }
         ensure((seconds - took).abs() < 1e-6, || format!("limits of {seconds} s in {took} s"))?;
         ensure(limits.is_empty() || (share - 1.0).abs() < 1e-3, || format!("shares sum to {share}"))?;
+        let held: f64 = seconds
+            - limits.iter().filter(|l| l["limit"] == "round-trip").map(|l| l["seconds"].as_f64().unwrap()).sum::<f64>();
+        let healthy = transfer["verdict"] == "nothing held it back beyond what the path needs";
+        ensure(!healthy || held < 0.01 || held * 2.0 < took, || {
+            format!("held for {held} of {took} s, and called healthy")
+        })?;
         let rounds = list(transfer, "rounds")?;
         ensure(rounds.len() as u64 <= whole(transfer, "rounds_total")?, || "more rounds than all".to_owned())?;
         for round in rounds {

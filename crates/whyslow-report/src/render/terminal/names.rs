@@ -72,7 +72,7 @@ pub(in crate::render) fn color(limit: Limit) -> Style {
 }
 
 /// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).
-pub(super) fn endpoint(endpoint: &Endpoint) -> String {
+pub(in crate::render) fn endpoint(endpoint: &Endpoint) -> String {
     match &endpoint.name {
         Some(name) => format!("{name}:{}", endpoint.port),
         None if endpoint.address.contains(':') => format!("[{}]:{}", endpoint.address, endpoint.port),
@@ -81,7 +81,7 @@ pub(super) fn endpoint(endpoint: &Endpoint) -> String {
 }
 
 /// Frames as evidence lists them: two are a range, others are listed.
-pub(super) fn frames(frames: &[Frame]) -> String {
+pub(in crate::render) fn frames(frames: &[Frame]) -> String {
     match frames {
         [] => String::new(),
         [one] => format!("frame {one}"),
@@ -94,7 +94,7 @@ pub(super) fn frames(frames: &[Frame]) -> String {
 }
 
 /// `18–91`, `2:18–91`, `1:900–2:14`.
-pub(super) fn range(first: Frame, last: Frame) -> String {
+pub(in crate::render) fn range(first: Frame, last: Frame) -> String {
     if first == last {
         first.to_string()
     } else if first.file == last.file {

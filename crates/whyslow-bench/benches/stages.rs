@@ -1,0 +1,176 @@
+//! What each stage of the analysis takes, alone: `make stages`.
+//!
+//! Every benchmark is given what the stage before it made, so that it times one stage and no other; `whole` is all of them.
+//! divan tells packets a second: 1,000 divided by its `Mitem/s` is the nanoseconds a packet.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use whyslow_bench::make::recipes;
+use whyslow_core::analysis::Frame;
+use whyslow_core::capture::{Packet, Reader, Sink};
+use whyslow_core::explain::Explainer;
+use whyslow_core::flow::{ConnectionId, Routed, Table};
+use whyslow_core::limit::{self, Context};
+use whyslow_core::tcp::Connection;
+use whyslow_core::tcp::facts::Facts;
+use whyslow_core::units::Nanos;
+use whyslow_core::wire::{self, Segment};
+
+/// Many packets of few connections, and few packets of many.
+const INPUTS: [&str; 2] = ["bulk", "short"];
+
+fn main() {
+    divan::main();
+}
+
+/// An input, and what each stage makes of it.
+struct Stages {
+    file: Vec<u8>,
+    packets: Vec<Packet<'static>>,
+    segments: Vec<(Segment<'static>, Nanos)>,
+    routed: Vec<Routed>,
+    facts: Vec<Facts>,
+}
+
+impl Stages {
+    fn of(input: &str) -> &'static Self {
+        static MADE: OnceLock<HashMap<&str, Stages>> = OnceLock::new();
+        let made = MADE.get_or_init(|| INPUTS.map(|input| (input, Self::make(input))).into());
+        made.get(input).unwrap()
+    }
+
+    fn make(input: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("whyslow-stages-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let recipe = recipes().into_iter().find(|recipe| recipe.name == input).unwrap().smaller(64);
+        let made = recipe.make(&folder).unwrap();
+        let file = std::fs::read(&made.files[0]).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        // Packets borrow from the file, for as long as the program runs.
+        let bytes: &'static [u8] = Box::leak(file.clone().into_boxed_slice());
+        let mut collect = Collect(Vec::new());
+        Reader::new().push(bytes, &mut collect).unwrap();
+        let packets = collect.0;
+        let segments: Vec<_> = packets.iter().map(|packet| (wire::decode(packet).unwrap(), packet.time)).collect();
+        let routed = route(&segments);
+        let facts = push(&segments, &routed).into_iter().map(Connection::finish).collect();
+        Self { file, packets, segments, routed, facts }
+    }
+}
+
+struct Collect(Vec<Packet<'static>>);
+
+impl Sink for Collect {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        let data: &'static [u8] = Box::leak(packet.data.to_vec().into_boxed_slice());
+        self.0.push(Packet { data, ..*packet });
+    }
+}
+
+struct Count(u64);
+
+impl Sink for Count {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        self.0 += u64::from(packet.original_len);
+    }
+}
+
+fn route(segments: &[(Segment<'_>, Nanos)]) -> Vec<Routed> {
+    let (mut table, mut gone) = (Table::default(), Vec::<ConnectionId>::new());
+    segments
+        .iter()
+        .map(|(segment, time)| {
+            gone.clear();
+            table.route(segment, *time, &mut gone)
+        })
+        .collect()
+}
+
+fn push(segments: &[(Segment<'_>, Nanos)], routed: &[Routed]) -> Vec<Connection> {
+    let mut connections: Vec<Connection> = Vec::new();
+    for (number, ((segment, time), routed)) in (1..).zip(segments.iter().zip(routed)) {
+        let frame = Frame { file: None, number };
+        if routed.new {
+            connections.push(Connection::new(segment, *time, frame));
+        }
+        connections[routed.id.0 as usize].push(segment, routed.from, *time, frame);
+    }
+    connections
+}
+
+/// Bytes → packets.
+#[divan::bench(args = INPUTS)]
+fn walk(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| {
+        let mut count = Count(0);
+        Reader::new().push(black_box(&stages.file), &mut count).unwrap();
+        count.0
+    });
+}
+
+/// Packets → segments.
+#[divan::bench(args = INPUTS)]
+fn decode(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| {
+        let lengths = stages.packets.iter().map(|packet| wire::decode(black_box(packet)).map_or(0, |s| s.payload_len));
+        lengths.map(u64::from).sum::<u64>()
+    });
+}
+
+/// Segments → connections.
+#[divan::bench(args = INPUTS)]
+fn flow(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| route(black_box(&stages.segments)));
+}
+
+/// A connection's segments → what TCP did.
+#[divan::bench(args = INPUTS, sample_count = 20)]
+fn tcp(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| push(black_box(&stages.segments), &stages.routed));
+}
+
+/// What TCP did → what held it, for all transfers.
+#[divan::bench(args = INPUTS)]
+fn limits(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| {
+        let partition = |facts: &Facts, side| {
+            let context = Context::new(facts, side);
+            facts.halves[side].transfers.iter().map(|one| limit::partition(one, &context).spans.len()).sum::<usize>()
+        };
+        black_box(&stages.facts).iter().map(|facts| partition(facts, 0) + partition(facts, 1)).sum::<usize>()
+    });
+}
+
+/// Behind the last packet: what was still open is cut up, judged, modelled and put together.
+#[divan::bench(args = INPUTS, sample_count = 10)]
+fn finish(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    let read = || {
+        let mut explainer = Explainer::new();
+        Reader::new().push(&stages.file, &mut explainer).unwrap();
+        explainer
+    };
+    bencher.counter(ItemsCount::new(stages.packets.len())).with_inputs(read).bench_values(Explainer::finish);
+}
+
+/// Bytes → analysis.
+#[divan::bench(args = INPUTS, sample_count = 10)]
+fn whole(bencher: Bencher<'_, '_>, input: &str) {
+    let stages = Stages::of(input);
+    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| {
+        let mut explainer = Explainer::new();
+        let mut reader = Reader::new();
+        reader.push(black_box(&stages.file), &mut explainer).unwrap();
+        let summary = reader.finish(&mut explainer).unwrap();
+        explainer.end_capture(summary);
+        explainer.finish()
+    });
+}

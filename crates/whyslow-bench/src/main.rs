@@ -1,0 +1,101 @@
+//! `whyslow-bench`: what `make bench` calls.
+
+use anyhow::{Context, bail};
+use clap::{Parser, Subcommand};
+use std::fs;
+use std::path::{Path, PathBuf};
+use whyslow_bench::make::recipes;
+use whyslow_bench::run::{Wanted, run};
+use whyslow_bench::walk::walk;
+
+#[derive(Debug, Parser)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Write inputs.
+    Make {
+        /// Which; all without a name.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Into this folder.
+        #[arg(long, default_value = "target/bench", value_name = "DIR")]
+        into: PathBuf,
+        /// With so many times fewer packets.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        smaller: u64,
+    },
+    /// Run whyslow and other programs on the inputs in turn, and tell what came of it.
+    Run {
+        /// Inputs; all without a name.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// The program to measure.
+        #[arg(long, default_value = "target/release/whyslow", value_name = "FILE")]
+        whyslow: PathBuf,
+        /// Where the inputs are, or are put.
+        #[arg(long, default_value = "target/bench", value_name = "DIR")]
+        folder: PathBuf,
+        /// Inputs with so many times fewer packets.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        smaller: u64,
+        /// How often each program runs.
+        #[arg(long, default_value_t = 5, value_name = "N")]
+        rounds: u32,
+        /// Write the report there as well.
+        #[arg(long, value_name = "FILE")]
+        into: Option<PathBuf>,
+    },
+    /// Go from record to record of pcap files: a yardstick.
+    Walk {
+        /// The files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Args::parse().command {
+        Command::Make { names, into, smaller } => make(&names, &into, smaller),
+        Command::Run { names: only, whyslow, folder, smaller, rounds, into } => {
+            let report =
+                run(&Wanted { whyslow, folder, smaller, rounds, only }, &mut |step| anstream::eprintln!("{step}"))?;
+            if let Some(into) = into {
+                let folder = into.parent().context("the report's file has no folder")?;
+                fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                fs::write(&into, &report).with_context(|| into.display().to_string())?;
+                anstream::eprintln!("written to {}", into.display());
+            }
+            anstream::print!("{report}");
+            Ok(())
+        }
+        Command::Walk { files } => {
+            for file in files {
+                let packets = walk(&file).with_context(|| file.display().to_string())?;
+                anstream::println!("{}: {packets} packets", file.display());
+            }
+            Ok(())
+        }
+    }
+}
+
+fn make(names: &[String], into: &Path, smaller: u64) -> anyhow::Result<()> {
+    let known = recipes();
+    if let Some(unknown) = names.iter().find(|name| known.iter().all(|recipe| recipe.name != **name)) {
+        let names: Vec<_> = known.iter().map(|recipe| recipe.name).collect();
+        bail!("there is no input {unknown}: there are {}", names.join(", "));
+    }
+    fs::create_dir_all(into).with_context(|| into.display().to_string())?;
+    for recipe in known.into_iter().filter(|recipe| names.is_empty() || names.iter().any(|name| name == recipe.name)) {
+        let made = recipe.smaller(smaller).make(into)?;
+        let (packets, connections) = (made.packets, made.connections);
+        for file in made.files {
+            anstream::println!("{}", file.display());
+        }
+        anstream::eprintln!("{packets} packets, {connections} connections, {} segments sent again", made.resent);
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! [`Connection`]: two hosts, the ways between them, and the programs at the ends.
+
+use super::draw::Draw;
+use super::host::{ACK, FIN, Host, PSH, Packet, SYN};
+use super::plan::Plan;
+use super::way::Way;
+use super::{MILLISECOND, Time};
+
+/// The end that opens the connection.
+pub(super) const CLIENT: usize = 0;
+/// The other one: packets are captured next to it.
+pub(super) const SERVER: usize = 1;
+
+/// Ethernet, IP and TCP headers with timestamps.
+const HEADERS: u64 = 66;
+
+/// What a program does next.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Connect,
+    Ask,
+    Answer,
+    Close,
+}
+
+/// What the programs wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Between,
+    /// The request, which ends there in the client's stream.
+    Request(u64),
+    /// The answer, which ends there in the server's.
+    Answer(u64),
+}
+
+/// A packet that passes the capture point.
+pub(super) struct Seen<'a> {
+    pub(super) time: Time,
+    pub(super) from: usize,
+    pub(super) packet: &'a Packet,
+    pub(super) connection: &'a Facts,
+}
+
+impl Seen<'_> {
+    /// Whether it is a connection's first packet.
+    pub(super) fn opens(&self) -> bool {
+        self.from == CLIENT && self.packet.flags & SYN != 0
+    }
+}
+
+/// What a connection's packets have in common.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) number: u32,
+    pub(super) ipv6: bool,
+    /// Initial sequence numbers, the client's first.
+    pub(super) isn: [u32; 2],
+    /// Payload of a full segment as the SYNs announce it.
+    pub(super) mss: [u32; 2],
+    /// Where the newest request and the newest answer begin, and how long they are.
+    pub(super) message: [(u64, u64); 2],
+}
+
+/// A connection that is open.
+#[derive(Debug)]
+pub(super) struct Connection {
+    plan: Plan,
+    facts: Facts,
+    hosts: [Host; 2],
+    ways: [Way<Packet>; 2],
+    deed: Option<(Time, Deed)>,
+    stage: Stage,
+    left: u64,
+    draw: Draw,
+    closed: bool,
+}
+
+impl Connection {
+    pub(super) fn new(plan: Plan, seed: u64) -> Self {
+        let mut draw = Draw(seed ^ (u64::from(plan.number) << 20));
+        let isn = [draw.next() as u32, draw.next() as u32];
+        let clocks = [draw.next() as u32, draw.next() as u32];
+        let mss = plan.hosts.map(|host| host.mss + 12);
+        let facts = Facts { number: plan.number, ipv6: plan.ipv6, isn, mss, message: [(1, 0); 2] };
+        Self {
+            hosts: [CLIENT, SERVER].map(|end| Host::new(plan.hosts[end], clocks[end])),
+            ways: plan.path.map(Way::new),
+            deed: Some((plan.start, Deed::Connect)),
+            stage: Stage::Between,
+            left: plan.exchanges,
+            facts,
+            draw,
+            plan,
+            closed: false,
+        }
+    }
+
+    /// When something happens next; none when the connection is over.
+    pub(super) fn next(&self) -> Option<Time> {
+        if self.closed {
+            return None;
+        }
+        let hosts = self.hosts.iter().flat_map(|host| [host.timer, host.ack_due]);
+        let ways = self.ways.iter().map(Way::next);
+        hosts.chain(ways).chain([self.deed.map(|(at, _)| at)]).flatten().min()
+    }
+
+    /// Segments sent again so far.
+    pub(super) fn resent(&self) -> u64 {
+        self.hosts.iter().map(|host| host.resent).sum()
+    }
+
+    /// Lets happen what happens now, and shows what passes the capture point.
+    pub(super) fn step(&mut self, now: Time, see: &mut dyn FnMut(&Seen<'_>)) {
+        for end in [CLIENT, SERVER] {
+            if self.ways[end].next() == Some(now) {
+                if let Some(packet) = self.ways[end].arrive() {
+                    self.arrive(now, 1 - end, &packet, see);
+                }
+                return;
+            }
+        }
+        if let Some((_, deed)) = self.deed.take_if(|(at, _)| *at == now) {
+            return self.act(now, deed, see);
+        }
+        for end in [CLIENT, SERVER] {
+            if self.hosts[end].ack_due == Some(now) {
+                return self.put(now, end, (self.hosts[end].sent, 0), ACK, 0, see);
+            }
+            if self.hosts[end].timer == Some(now) {
+                if let Some(probe) = self.hosts[end].time_out(now) {
+                    self.put(now, end, probe, ACK | PSH, 0, see);
+                }
+                return self.pump(now, end, see);
+            }
+        }
+    }
+
+    fn act(&mut self, now: Time, deed: Deed, see: &mut dyn FnMut(&Seen<'_>)) {
+        match deed {
+            Deed::Connect => self.put(now, CLIENT, (0, 0), SYN, 0, see),
+            Deed::Ask => self.write(now, CLIENT, see),
+            Deed::Answer => self.write(now, SERVER, see),
+            Deed::Close => {
+                self.put(now, CLIENT, (self.hosts[CLIENT].sent, 0), FIN | ACK, 0, see);
+                self.hosts[CLIENT].sent += 1;
+            }
+        }
+    }
+
+    /// A program writes a message.
+    fn write(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&Seen<'_>)) {
+        let range = &self.plan.sizes[end];
+        let size = self.draw.octaves(range.start, range.end);
+        let start = self.hosts[end].written;
+        self.facts.message[end] = (start, size);
+        self.hosts[end].written += size;
+        self.stage = if end == CLIENT { Stage::Request(start + size) } else { Stage::Answer(start + size) };
+        self.pump(now, end, see);
+    }
+
+    fn pump(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&Seen<'_>)) {
+        while let Some((start, length)) = self.hosts[end].next(now) {
+            let last = start + u64::from(length) == self.hosts[end].written;
+            self.put(now, end, (start, length), if last { ACK | PSH } else { ACK }, 0, see);
+        }
+    }
+
+    fn put(
+        &mut self,
+        now: Time,
+        from: usize,
+        (start, length): (u64, u32),
+        flags: u8,
+        arrived: u64,
+        see: &mut dyn FnMut(&Seen<'_>),
+    ) {
+        let packet = self.hosts[from].packet(now, start, length, flags, arrived);
+        if from == SERVER {
+            see(&Seen { time: now, from, packet: &packet, connection: &self.facts });
+        }
+        let bytes = HEADERS + u64::from(length);
+        self.ways[from].send(now, bytes, length > 0, packet, &mut self.draw);
+    }
+
+    fn arrive(&mut self, now: Time, to: usize, packet: &Packet, see: &mut dyn FnMut(&Seen<'_>)) {
+        if to == SERVER {
+            see(&Seen { time: now, from: CLIENT, packet, connection: &self.facts });
+        }
+        if packet.flags & SYN != 0 {
+            self.hosts[to].greet(packet);
+            if to == SERVER {
+                self.put(now, SERVER, (0, 0), SYN | ACK, 0, see);
+            } else {
+                self.put(now, CLIENT, (1, 0), ACK, 0, see);
+                self.deed = Some((now + MILLISECOND / 8, Deed::Ask));
+            }
+            return;
+        }
+        self.hosts[to].acknowledge(now, packet);
+        if packet.length > 0 && self.hosts[to].receive(now, packet, self.plan.round_trip()) {
+            self.put(now, to, (self.hosts[to].sent, 0), ACK, packet.start, see);
+        }
+        if packet.flags & FIN != 0 {
+            self.hosts[to].received += 1;
+            let flags = if to == SERVER { FIN | ACK } else { ACK };
+            self.put(now, to, (self.hosts[to].sent, 0), flags, 0, see);
+            self.hosts[to].sent += u64::from(to == SERVER);
+        } else if to == SERVER && self.hosts[SERVER].sent > self.hosts[SERVER].written {
+            // The ACK of the server's FIN: nothing more comes.
+            self.closed = packet.ack >= self.hosts[SERVER].sent;
+        } else if to == SERVER && self.stage == Stage::Request(self.hosts[SERVER].received) {
+            self.stage = Stage::Between;
+            self.deed = Some((now + self.think(SERVER), Deed::Answer));
+        } else if to == CLIENT && self.stage == Stage::Answer(self.hosts[CLIENT].received) {
+            self.stage = Stage::Between;
+            self.left = self.left.saturating_sub(1);
+            self.deed = Some(match self.left {
+                0 => (now + self.plan.hold, Deed::Close),
+                _ => (now + self.think(CLIENT), Deed::Ask),
+            });
+        }
+        self.pump(now, to, see);
+    }
+
+    fn think(&mut self, end: usize) -> Time {
+        let range = &self.plan.thinking[end];
+        self.draw.octaves(range.start, range.end)
+    }
+}

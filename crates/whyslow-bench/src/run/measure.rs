@@ -1,0 +1,106 @@
+//! [`measure`]: one run of one program.
+
+use super::contest::Program;
+use anyhow::{Context, bail};
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use wait4::Wait4;
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sample {
+    /// Seconds.
+    pub(super) wall: f64,
+    /// Seconds of all its threads, in user and kernel mode.
+    pub(super) cpu: f64,
+    /// Its memory; none where the system does not tell, or the run was over before the first look.
+    pub(super) memory: Option<Memory>,
+}
+
+/// The most memory that a program had, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Memory {
+    /// Its own: what it would need were its files not mapped. Looked at a hundred times a second.
+    pub(super) own: u64,
+    /// With the files that it maps.
+    pub(super) peak: u64,
+}
+
+/// A run that came to an end, or did not.
+pub(super) enum Run {
+    Done(Sample),
+    /// It took more memory of its own than this, bytes, and was stopped.
+    Stopped(u64),
+}
+
+/// Between two looks at a program's memory.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Runs a program, its output thrown away. One that takes more than `most` bytes of memory of its own is stopped before it
+/// takes the machine with it.
+///
+/// # Errors
+/// When it does not start, or fails.
+pub(super) fn measure(program: &Program, most: u64) -> anyhow::Result<Run> {
+    let name = program.name;
+    let (path, args) = program.command.split_first().context("a command without a program")?;
+    let mut feeder = match &program.through_pipe {
+        Some(file) => Some(Command::new("cat").arg(file).stdout(Stdio::piped()).spawn().context("cat")?),
+        None => None,
+    };
+    let stdin = feeder.as_mut().and_then(|cat| cat.stdout.take()).map_or_else(Stdio::null, Stdio::from);
+    let mut command = Command::new(path);
+    command.args(args).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    let began = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("{name} does not start"))?;
+    // The pipe's end that this process holds goes, or the program would never see its end.
+    drop(command);
+    let (stop, stopped) = channel();
+    let pid = child.id();
+    let watcher = thread::spawn(move || watch(pid, most, &stopped));
+    let used = child.wait4().with_context(|| name.to_owned())?;
+    let wall = began.elapsed().as_secs_f64();
+    drop(stop);
+    let memory = watcher.join().ok().flatten();
+    feeder.as_mut().map_or(Ok(None), |cat: &mut Child| cat.wait().map(Some))?;
+    if memory.is_some_and(|memory| memory.own > most) {
+        return Ok(Run::Stopped(most));
+    }
+    if !used.status.success() {
+        bail!("{name} fails: {}", used.status);
+    }
+    let usage = used.rusage;
+    Ok(Run::Done(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), memory }))
+}
+
+/// The most memory that a process is seen to have, until `stopped` is, or it has more than `allowed`.
+fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<Memory> {
+    let mut most: Option<Memory> = None;
+    while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        let Some(now) = memory(&fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default()) else {
+            continue;
+        };
+        let so_far = most.unwrap_or_default();
+        most = Some(Memory { own: now.own.max(so_far.own), peak: now.peak.max(so_far.peak) });
+        if now.own > allowed {
+            // It is there still: its parent has not waited for it yet.
+            let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+            let _ = process.map(|process| rustix::process::kill_process(process, rustix::process::Signal::KILL));
+            break;
+        }
+    }
+    most
+}
+
+/// A process's memory by its status: anonymous and shared memory is its own.
+pub(super) fn memory(status: &str) -> Option<Memory> {
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kilobytes = line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+        Some(kilobytes * 1_024)
+    };
+    Some(Memory { own: field("RssAnon")? + field("RssShmem")?, peak: field("VmHWM")? })
+}

@@ -1,0 +1,72 @@
+//! Segments of a made-up connection: a flight, a loss that is repaired, a window that closes, an end.
+
+use super::{frame, ms};
+use whyslow_core::analysis::End;
+use whyslow_core::series::{Flags, Kind, Point};
+use whyslow_core::units::SeqNumber;
+
+fn segment(number: u64, at: f64, from: End, flags: Flags, seq: u64, len: u32, ack: u64) -> Point {
+    let syn = flags.has(Flags::SYN);
+    Point {
+        time: ms(at),
+        frame: frame(number),
+        from,
+        flags,
+        len,
+        seq: Some(seq),
+        raw_seq: SeqNumber(1_000 + seq as u32),
+        ack: flags.has(Flags::ACK).then_some(ack),
+        raw_ack: flags.has(Flags::ACK).then_some(SeqNumber(5_000 + ack as u32)),
+        window: Some(64_000),
+        raw_window: 1_000,
+        kind: if len > 0 || syn || flags.has(Flags::FIN) { Kind::New } else { Kind::Empty },
+        unseen_original: false,
+        duplicate_ack: false,
+        marked: false,
+        sack: [(0, 0); 4],
+        sacks: 0,
+        dsack: false,
+        in_flight: (len > 0).then_some(u64::from(len)),
+        taken: None,
+        rtt: None,
+    }
+}
+
+/// As the server's side captured it.
+pub fn lossy() -> Vec<Point> {
+    use End::{Client, Server};
+    let mut points = vec![
+        segment(1, 0.0, Client, Flags::SYN, 0, 0, 0),
+        segment(2, 0.1, Server, Flags::SYN | Flags::ACK, 0, 0, 1),
+        segment(3, 20.0, Client, Flags::ACK, 1, 0, 1),
+        segment(4, 20.2, Client, Flags::ACK | Flags::PSH, 1, 100, 1),
+    ];
+    for index in 0..10_u64 {
+        let at = 20.5 + index as f64 / 10.0;
+        let mut data = segment(5 + index, at, Server, Flags::ACK, 1 + 1_000 * index, 1_000, 101);
+        data.in_flight = Some(1_000 * (index + 1));
+        points.push(data);
+    }
+    for index in 0..4_u64 {
+        let mut ack = segment(15 + index, 40.6 + index as f64 / 10.0, Client, Flags::ACK, 101, 0, 2_001);
+        ack.taken = Some((ack.time, 8_000 - 1_000 * index));
+        if index == 0 {
+            ack.rtt = Some(ms(20.0));
+        } else {
+            (ack.duplicate_ack, ack.sacks, ack.sack[0]) = (true, 1, (3_001, 3_001 + 1_000 * index));
+        }
+        points.push(ack);
+    }
+    let mut again = segment(19, 41.1, Server, Flags::ACK, 2_001, 1_000, 101);
+    again.kind = Kind::Fast;
+    points.push(again);
+    let mut closed = segment(20, 61.2, Client, Flags::ACK, 101, 0, 10_001);
+    (closed.window, closed.raw_window, closed.taken, closed.rtt) = (Some(0), 0, Some((ms(61.2), 0)), Some(ms(20.1)));
+    points.push(closed);
+    points.push(segment(21, 90.0, Client, Flags::ACK, 101, 0, 10_001));
+    points.push(segment(22, 90.1, Server, Flags::ACK | Flags::PSH | Flags::FIN, 10_001, 500, 101));
+    let mut last = segment(23, 110.2, Client, Flags::ACK, 101, 0, 10_502);
+    (last.taken, last.rtt) = (Some((last.time, 0)), Some(ms(20.1)));
+    points.push(last);
+    points
+}

@@ -1,0 +1,157 @@
+//! One connection in Markdown, short enough to paste into a ticket (`whyslow export --markdown`).
+
+use super::terminal::names;
+use crate::text::units;
+use std::fmt::Write;
+use whyslow_core::analysis::{Capture, Connection, End, Finding, Near, Transfer};
+
+/// Transfers that are told of, the largest ones.
+const TRANSFERS: usize = 3;
+/// Rounds that are listed.
+const ROUNDS: usize = 24;
+
+/// What was found of a connection.
+pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
+    let mut out = String::new();
+    let ends = [&connection.client, &connection.server].map(|end| escaped(&names::endpoint(end)));
+    let _ = writeln!(out, "### {} → {}\n", ends[0], ends[1]);
+    let near = match connection.near {
+        Near::Client => "next to the client",
+        Near::Server => "next to the server",
+        Near::Middle => "between the two ends",
+        Near::Unknown => "where cannot be told",
+    };
+    if let Some(capture) = capture {
+        let path = capture.path.rsplit('/').next().unwrap_or_default();
+        let time = capture.first_time.as_ref().map_or(String::new(), |time| format!(", {time}"));
+        let _ = writeln!(out, "`{}`, connection {}, captured {near}{time}  ", code(path), connection.id);
+    }
+    let rtt = connection.rtt_ms.min.map_or("unknown".to_owned(), units::millis);
+    let bytes = |end: End| connection.directions.iter().find(|half| half.from == end).map_or(0, |half| half.bytes);
+    let _ = writeln!(
+        out,
+        "{} up, {} down in {}, least round trip {rtt}",
+        units::bytes(bytes(End::Client)),
+        units::bytes(bytes(End::Server)),
+        units::seconds(connection.duration_s)
+    );
+    for problem in &connection.problems {
+        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail));
+    }
+    for finding in &connection.findings {
+        print_finding(&mut out, finding);
+    }
+    let mut largest: Vec<(usize, &Transfer)> = connection.transfers.iter().enumerate().collect();
+    largest.sort_by_key(|(_, transfer)| std::cmp::Reverse(transfer.bytes));
+    for (index, transfer) in largest.iter().take(TRANSFERS) {
+        print_transfer(&mut out, *index, transfer, connection.transfers_total);
+    }
+    out
+}
+
+fn print_transfer(out: &mut String, index: usize, transfer: &Transfer, total: u64) {
+    let way = match transfer.from {
+        End::Client => "up",
+        End::Server => "down",
+    };
+    let rate = transfer.rate_bps.map_or(String::new(), |rate| format!(" = {}", units::rate(rate)));
+    let _ = writeln!(
+        out,
+        "\n#### Transfer {} of {total}: {} {way} in {}{rate}\n",
+        index + 1,
+        units::bytes(transfer.bytes),
+        units::seconds(transfer.duration_s)
+    );
+    if let Some(label) = &transfer.label {
+        let _ = writeln!(out, "`{}`  ", code(label));
+    }
+    // Where the first finding is the verdict, it is not said twice.
+    let is_verdict = |first: &Finding| transfer.verdict == format!("{}: {}", first.cause, first.summary);
+    if !transfer.findings.first().is_some_and(is_verdict) {
+        let _ = writeln!(out, "**{}**\n", escaped(&transfer.verdict));
+    }
+    let before = transfer.before.iter().map(|share| (share, "before"));
+    let limits = transfer.limits.iter().map(|share| (share, ""));
+    let _ = writeln!(out, "| where the time went | seconds | share |\n|---|---:|---:|");
+    for (share, before) in before.chain(limits) {
+        let part = if before.is_empty() { units::share(share.share) } else { "before it".to_owned() };
+        let _ = writeln!(out, "| {} | {} | {part} |", names::limit(share.limit), units::seconds(share.seconds));
+    }
+    for finding in &transfer.findings {
+        print_finding(out, finding);
+    }
+    if transfer.rounds.len() > 1 {
+        print_rounds(out, transfer);
+    }
+}
+
+fn print_finding(out: &mut String, finding: &Finding) {
+    let _ = writeln!(out, "\n**{}** ({}): {}", finding.cause, units::span(finding.seconds), escaped(&finding.summary));
+    for evidence in &finding.evidence {
+        let frames = names::frames(&evidence.frames);
+        let frames = if frames.is_empty() { frames } else { format!(" ({frames})") };
+        let value = units::figure(evidence.value, evidence.unit);
+        let _ = writeln!(out, "- {}: {value}{frames}", escaped(&evidence.figure));
+    }
+    if let Some(fix) = &finding.fix {
+        let _ = writeln!(out, "\nFix: {}", escaped(&fix.what));
+        if let Some(command) = &fix.command {
+            let _ = writeln!(out, "\n    {}", command.replace('\n', "\n    "));
+        }
+    }
+    if let Some(then) = finding.predicted_s {
+        let _ = writeln!(out, "\nThen: {}", units::seconds(then));
+    }
+}
+
+fn print_rounds(out: &mut String, transfer: &Transfer) {
+    let _ = writeln!(
+        out,
+        "\n<details><summary>{}</summary>\n\n| round | sent | in flight | window | took | held by | frames |\n\
+         |---:|---:|---:|---:|---:|---|---|",
+        units::count(transfer.rounds_total, "round")
+    );
+    for (index, round) in transfer.rounds.iter().take(ROUNDS).enumerate() {
+        let window = round.window.map_or("unknown".to_owned(), units::thousands);
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {window} | {} | {} | {} |",
+            index + 1,
+            units::thousands(round.bytes),
+            units::thousands(round.in_flight),
+            units::span(round.duration_s),
+            names::limit(round.limit),
+            names::range(round.first_frame, round.last_frame)
+        );
+    }
+    let more = transfer.rounds_total.saturating_sub(transfer.rounds.len().min(ROUNDS) as u64);
+    if more > 0 {
+        let _ = writeln!(out, "\n… and {}", units::count(more, "more round"));
+    }
+    let _ = writeln!(out, "\n</details>");
+}
+
+/// Text from a capture is hostile: nothing in it is markup, a link or a mention.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '@' => out += "&#64;",
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The same, within backticks.
+fn code(text: &str) -> String {
+    text.chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests;

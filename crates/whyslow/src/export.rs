@@ -1,0 +1,298 @@
+//! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and papers.
+
+mod files;
+mod png;
+
+use crate::output::Output;
+use crate::place::{self, Place};
+use crate::progress::Meter;
+use anyhow::{Context, bail};
+use clap::{ArgGroup, Args, ValueEnum};
+use std::io::{BufWriter, IsTerminal, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use whyslow_core::analysis::{Analysis, Connection, End};
+use whyslow_core::compare::choose;
+use whyslow_core::series::{Builder, Point, Wanted};
+use whyslow_core::units::Nanos;
+use whyslow_io::Input;
+use whyslow_report::render::packets::Rows;
+use whyslow_report::render::picture::{self, Picture, Track};
+use whyslow_report::render::{summary, xplot};
+
+/// What to export.
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("format").required(true))]
+pub(crate) struct Export {
+    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: PathBuf,
+    /// Its packets with what the analysis says of each, as CSV.
+    #[arg(long, group = "format")]
+    csv: bool,
+    /// The same as JSON objects, one a line (schema whyslow-packets/1).
+    #[arg(long, group = "format")]
+    jsonl: bool,
+    /// Graphs for xplot, in tcptrace's kinds, as files in the folder of --output [default: here].
+    #[arg(long, group = "format")]
+    xplot: bool,
+    /// A picture of a track, as SVG.
+    #[arg(long, group = "format")]
+    svg: bool,
+    /// A picture of a track, as PNG.
+    #[arg(long, group = "format")]
+    png: bool,
+    /// What was found, in Markdown for a ticket.
+    #[arg(long, group = "format")]
+    markdown: bool,
+    /// What a picture shows.
+    #[arg(long, value_enum, default_value_t = Shown::TimeSequence)]
+    track: Shown,
+    /// Whose data a picture shows [default: who sent more].
+    #[arg(long, value_enum, value_name = "END")]
+    of: Option<Side>,
+    /// A picture begins so many seconds after the capture's first packet [default: with the connection].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    from: Option<Nanos>,
+    /// A picture ends there [default: with the connection].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    to: Option<Nanos>,
+    /// Pixels of a picture.
+    #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size)]
+    size: (u32, u32),
+    /// Write it here [default: stdout].
+    #[arg(long, short, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shown {
+    /// Segments, ACKs and the window's edge.
+    TimeSequence,
+    /// Bytes in flight, and the window.
+    InFlight,
+    /// Round trips.
+    Rtt,
+    /// Throughput and goodput.
+    Throughput,
+    /// The window that was offered.
+    Window,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Side {
+    Client,
+    Server,
+}
+
+/// Seconds from the capture's first packet.
+fn seconds(text: &str) -> Result<Nanos, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
+        _ => Err(format!("`{text}` is no number of seconds, as `1.25`")),
+    }
+}
+
+/// `1200x600`.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    match sides {
+        Some((width @ 320..=8192, height @ 200..=8192)) => Ok((width, height)),
+        Some(_) => Err(format!("`{text}` is out of range: from 320x200 to 8192x8192")),
+        None => Err(format!("`{text}` is no size, as `1200x600`")),
+    }
+}
+
+/// Reads the capture, and writes what is wanted of one connection.
+///
+/// # Errors
+/// When it cannot be read or written, or holds no such connection.
+pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
+    let place = Place::read(&task.file);
+    let name = place.input.name();
+    if place.which.transfer.is_some() {
+        bail!("{}: connections are exported whole: name one, as FILE#3", task.file.display());
+    }
+    if task.png && task.output.is_none() && stdout().is_terminal() {
+        bail!("a PNG is no text: write it to a file with --output, or into a pipe");
+    }
+    let is_file = matches!(&place.input, Input::Path(path) if !path.exists() || path.is_file());
+    if !is_file && !task.markdown {
+        bail!("{name}: its packets are read twice, which a pipe cannot be: save it to a file first");
+    }
+    let analysis = place::explain(&place.input)?;
+    let connection = find(&analysis, &place).with_context(|| name.clone())?;
+    if task.markdown {
+        let text = summary::markdown(analysis.captures.first(), connection);
+        return write(task, out, text.as_bytes());
+    }
+    let packets = Packets { input: &place.input, connection };
+    if task.xplot {
+        let folder = task.output.as_deref().unwrap_or(Path::new("."));
+        write_xplot(&packets, folder, &task.file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if task.csv || task.jsonl {
+        write_rows(task, &packets)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let svg = draw(task, &packets)?;
+    if task.png { write(task, out, &png::render(&svg, task.size)?) } else { write(task, out, svg.as_bytes()) }
+}
+
+/// The connection that is meant; without a number, that of the largest transfer, or else the first.
+fn find<'a>(analysis: &'a Analysis, place: &Place) -> anyhow::Result<&'a Connection> {
+    let named = analysis.connections.iter().find(|connection| Some(connection.id) == place.which.connection);
+    if let Some(connection) = named {
+        return Ok(connection);
+    }
+    match (choose(analysis, place.which), analysis.connections.first()) {
+        (Ok(chosen), _) => Ok(chosen.connection),
+        (Err(_), Some(first)) if place.which.connection.is_none() => Ok(first),
+        (Err(why), _) => Err(why.into()),
+    }
+}
+
+/// One connection's packets, which are read a second time.
+struct Packets<'a> {
+    input: &'a Input,
+    connection: &'a Connection,
+}
+
+impl Packets<'_> {
+    /// Gives each to `give`, in order; the first error ends that.
+    fn each(&self, mut give: impl FnMut(&Point) -> std::io::Result<()>) -> anyhow::Result<()> {
+        let mut failed = None;
+        let late = {
+            let mut meter = Meter::new();
+            let mut give = |point: Point| {
+                if failed.is_none() {
+                    failed = give(&point).err();
+                }
+            };
+            whyslow_io::follow(self.input, Wanted::new(self.connection), &mut give, &mut |progress| {
+                meter.update(progress);
+            })?
+        };
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        if late > 0 {
+            anstream::eprintln!("whyslow: {late} verdicts came more than 65,536 packets late and are not in it");
+        }
+        let unused = |slug: &str| {
+            let problem = self.connection.problems.iter().find(|problem| problem.slug == slug)?;
+            anstream::eprintln!("whyslow: not in it: {}", problem.detail);
+            Some(())
+        };
+        let _ = (unused("duplicate-frames"), unused("bad-checksum"));
+        Ok(())
+    }
+
+    fn title(&self) -> String {
+        let end = |end: &whyslow_core::analysis::Endpoint| {
+            let host = end.name.as_ref().unwrap_or(&end.address);
+            if host.contains(':') { format!("[{host}]:{}", end.port) } else { format!("{host}:{}", end.port) }
+        };
+        format!("{} to {}", end(&self.connection.client), end(&self.connection.server))
+    }
+}
+
+fn write(task: &Export, mut out: Output, bytes: &[u8]) -> anyhow::Result<ExitCode> {
+    match &task.output {
+        Some(path) => files::whole(path, |file| file.write_all(bytes))?,
+        None => out.write_bytes(bytes).context("stdout")?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_rows(task: &Export, packets: &Packets<'_>) -> anyhow::Result<()> {
+    let print = |out: &mut dyn Write| -> anyhow::Result<()> {
+        let mut out = BufWriter::new(out);
+        let mut rows = Rows::default();
+        if task.csv {
+            Rows::titles(&mut out)?;
+        }
+        packets.each(|point| if task.csv { rows.csv(point, &mut out) } else { rows.json(point, &mut out) })?;
+        Ok(out.flush()?)
+    };
+    match &task.output {
+        Some(path) => files::stream(path, |file| print(file)),
+        None => print(&mut stdout().lock()),
+    }
+}
+
+fn write_xplot(packets: &Packets<'_>, folder: &Path, capture: &Path) -> anyhow::Result<()> {
+    let name = |part: &str| {
+        let stem = capture.file_name().map_or("capture".into(), |name| name.to_string_lossy().into_owned());
+        let stem = stem.rsplit_once('#').map_or(stem.as_str(), |(stem, _)| stem).to_owned();
+        folder.join(format!("{stem}.{}.{part}.xpl", packets.connection.id))
+    };
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let mut named = Vec::new();
+    let mut graphs = Vec::new();
+    for (end, way) in [(End::Client, "c2s"), (End::Server, "s2c")] {
+        let mut open = |kind: &str| {
+            let path = name(&format!("{way}_{kind}"));
+            let file = files::create(&path)?;
+            named.push(path);
+            anyhow::Ok(BufWriter::new(file))
+        };
+        let [sequence, throughput, rtt, outstanding] = xplot::KINDS;
+        let files = [open(sequence)?, open(throughput)?, open(rtt)?, open(outstanding)?];
+        graphs.push(xplot::Xplot::new(end, &packets.title(), files)?);
+    }
+    packets.each(|point| graphs.iter_mut().try_for_each(|graph| graph.push(point)))?;
+    for graph in graphs {
+        graph.finish()?;
+    }
+    for path in named {
+        anstream::eprintln!("{}", path.display());
+    }
+    Ok(())
+}
+
+fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
+    let connection = packets.connection;
+    let start = connection.start_s;
+    let whole = (start, start + connection.duration_s);
+    let range = (task.from.unwrap_or(whole.0).max(whole.0), task.to.unwrap_or(whole.1).min(whole.1));
+    if range.0 > range.1 {
+        bail!(
+            "there is nothing from {} to {} s: the connection lasts from {} to {} s",
+            range.0.as_secs_f64(),
+            range.1.as_secs_f64(),
+            whole.0.as_secs_f64(),
+            whole.1.as_secs_f64()
+        );
+    }
+    let count = connection.directions.iter().map(|half| half.packets).fold(0, u64::saturating_add);
+    let mut builder = Builder::new(range, count);
+    packets.each(|point| {
+        builder.push(point);
+        Ok(())
+    })?;
+    let of = match task.of {
+        Some(Side::Client) => End::Client,
+        Some(Side::Server) => End::Server,
+        None => connection.directions.iter().max_by_key(|half| half.bytes).map_or(End::Server, |half| half.from),
+    };
+    let largest = connection.transfers.iter().filter(|transfer| transfer.from == of).max_by_key(|t| t.bytes);
+    let verdict = largest.map_or("", |transfer| &transfer.verdict);
+    let picture = Picture {
+        track: match task.track {
+            Shown::TimeSequence => Track::Sequence,
+            Shown::InFlight => Track::InFlight,
+            Shown::Rtt => Track::RoundTrip,
+            Shown::Throughput => Track::Throughput,
+            Shown::Window => Track::Window,
+        },
+        of,
+        range: Some(range),
+        size: task.size,
+        title: &packets.title(),
+        subtitle: verdict,
+        rtt: connection.rtt_ms.p50.map(|ms| Nanos::from_secs_f64(ms / 1e3)),
+    };
+    Ok(picture::svg(&builder.finish(), &picture))
+}

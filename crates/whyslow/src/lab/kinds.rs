@@ -1,0 +1,251 @@
+//! Retransmissions, one by one: what the explanation says of each, and what the kernel and the emulator know of it.
+//!
+//! Knows: how a listed retransmission and a segment of the truth are found to be the same: by connection, bytes and time.
+//! Promises: counts segments on the wire, of which a capture with offload shows several as one; a segment whose truth is not
+//! known, or that lies behind the end of the list, is counted as such and judges nobody. Ignores: where the truth comes from
+//! ([`whyslow_lab::resent`]).
+
+use std::fmt::Write;
+use std::path::Path;
+use whyslow_core::analysis::{Analysis, Direction, End, ResendKind, Retransmission};
+use whyslow_core::units::Nanos;
+use whyslow_io::Input;
+use whyslow_lab::count;
+use whyslow_lab::log::Direction as Way;
+use whyslow_lab::resent::{self, Resent};
+use whyslow_lab::run::folder;
+use whyslow_lab::scenario::Experiment;
+use whyslow_lab::trace::Why;
+use whyslow_lab::truth::RunResult;
+
+const KINDS: [(ResendKind, &str); 4] = [
+    (ResendKind::Fast, "fast"),
+    (ResendKind::Timeout, "timeout"),
+    (ResendKind::TailProbe, "tail probe"),
+    (ResendKind::Spurious, "spurious"),
+];
+/// A capture and the emulator's log see a packet within this time of each other, at most, seconds: a receiver with offload waits
+/// for more before it hands packets over.
+const TOGETHER: f64 = 0.005;
+/// Mistakes told one by one.
+const MOST_TOLD: usize = 40;
+
+/// How many there were, were said, and were said where they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    truth: u64,
+    said: u64,
+    right: u64,
+}
+
+impl Count {
+    fn add(&mut self, other: Self) {
+        self.truth += other.truth;
+        self.said += other.said;
+        self.right += other.right;
+    }
+
+    fn row(self) -> String {
+        let share = |of: u64| if of == 0 { "–".to_owned() } else { format!("{:.3}", self.right as f64 / of as f64) };
+        format!("{} | {} | {} | {} |", self.truth, self.said, share(self.said), share(self.truth))
+    }
+}
+
+/// What became of all retransmissions at one side.
+#[derive(Debug, Default)]
+struct Tally {
+    kinds: [Count; 4],
+    /// First copies lost before the capture point.
+    unseen: Count,
+    /// Nobody knows what made the kernel send it.
+    unknown: u64,
+    /// Behind the end of the list.
+    unlisted: u64,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        for (mine, its) in self.kinds.iter_mut().zip(other.kinds) {
+            mine.add(its);
+        }
+        self.unseen.add(other.unseen);
+        self.unknown += other.unknown;
+        self.unlisted += other.unlisted;
+        self.wrong.extend(other.wrong);
+    }
+
+    fn kind(&mut self, kind: ResendKind) -> &mut Count {
+        &mut self.kinds[KINDS.iter().position(|(other, _)| *other == kind).unwrap_or(0)]
+    }
+}
+
+/// Judges both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one
+/// that was meant.
+///
+/// # Errors
+/// When a capture or a run's truth cannot be read.
+pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
+    let mut tallies = [Tally::default(), Tally::default()];
+    let (mut agreed, mut runs) = (0, 0);
+    for run in &experiment.runs {
+        let Some(result) = results.iter().find(|r| r.label == run.label && r.problems.is_empty()) else { continue };
+        let folder = folder(out, &experiment.name, run, result.repetition);
+        let Some(known) = resent::read(&folder)? else { continue };
+        runs += 1;
+        agreed += u64::from(known.segments.len() as u64 == known.counted);
+        for (end, file) in [(End::Client, "client.pcap"), (End::Server, "server.pcap")] {
+            let capture = folder.join(file);
+            let first = count::count(&capture)?.first;
+            let analysis = whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})?;
+            // The first connection begins with the capture's first SYN.
+            let start = analysis.connections.first().map(|connection| connection.start_s);
+            let Some(zero) = first.zip(start).and_then(|(first, Nanos(start))| first.checked_add_signed(-start)) else {
+                continue;
+            };
+            let judged = judge(&run.label, &analysis, end, zero, &known.segments);
+            for (tally, judged) in tallies.iter_mut().zip(judged) {
+                tally.add(judged);
+            }
+        }
+    }
+    let mut page = table(&tallies);
+    let _ = writeln!(
+        page,
+        "In {agreed} of {runs} runs the emulator's log shows as many segments sent again as the kernels count.\n"
+    );
+    Ok(page)
+}
+
+/// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that the analysis counts from,
+/// nanoseconds since the Unix epoch.
+fn judge(label: &str, analysis: &Analysis, end: End, zero: u64, truth: &[Resent]) -> [Tally; 2] {
+    let mut tallies = [Tally::default(), Tally::default()];
+    for connection in &analysis.connections {
+        for direction in &connection.directions {
+            let sends = direction.from == end;
+            let way = if direction.from == End::Client { Way::Up } else { Way::Down };
+            let moment = |segment: &Resent| if sends { Some(segment.sent) } else { segment.arrived };
+            let told = truth
+                .iter()
+                .filter(|segment| segment.client_port == connection.client.port && segment.direction == way)
+                .filter_map(|segment| Some((segment, (moment(segment)? as i128 - i128::from(zero)) as f64 / 1e9)));
+            let place = format!("{label} at the {}, {} →", name(end), name(direction.from));
+            tallies[usize::from(!sends)].add(one_direction(&place, direction, &told.collect::<Vec<_>>()));
+        }
+    }
+    tallies
+}
+
+fn name(end: End) -> &'static str {
+    if end == End::Client { "client" } else { "server" }
+}
+
+/// `told`: the truth, and when each passed the capture point.
+fn one_direction(place: &str, direction: &Direction, told: &[(&Resent, f64)]) -> Tally {
+    let mut tally = Tally::default();
+    let said = &direction.retransmissions;
+    let is_cut = direction.retransmissions_total > said.len() as u64;
+    let listed_until = said.last().filter(|_| is_cut).map(|last| last.time_s.as_secs_f64());
+    let mut matched = vec![false; said.len()];
+    for (segment, time) in told {
+        if listed_until.is_some_and(|until| *time > until) {
+            tally.unlisted += 1;
+            continue;
+        }
+        let is_it = |said: &Retransmission| {
+            let (seq, end) = (u64::from(segment.seq), u64::from(segment.seq) + u64::from(segment.space));
+            said.seq < end && said.seq + said.bytes.max(1) > seq
+        };
+        let distance = |said: &Retransmission| (said.time_s.as_secs_f64() - time).abs();
+        let near = said.iter().enumerate().filter(|(_, said)| is_it(said) && distance(said) <= TOGETHER);
+        let same = near.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+        if let Some((index, _)) = same {
+            matched[index] = true;
+        }
+        let same = same.map(|(_, said)| said);
+        let bytes = format!("bytes {} to {}, {time:.6} s", segment.seq, segment.seq.saturating_add(segment.space));
+        let seen = same.map_or("not listed".to_owned(), |said| format!("frame {}", said.frame.number));
+        tally.unseen.add(Count {
+            truth: u64::from(segment.first_to_arrive),
+            said: u64::from(same.is_some_and(|said| said.unseen_original)),
+            right: u64::from(segment.first_to_arrive && same.is_some_and(|said| said.unseen_original)),
+        });
+        let Some(kind) = kind_of(segment) else {
+            tally.unknown += 1;
+            continue;
+        };
+        tally.kind(kind).truth += 1;
+        if let Some(said) = same {
+            tally.kind(said.kind).said += 1;
+        }
+        match same {
+            Some(said) if said.kind == kind => tally.kind(kind).right += 1,
+            _ => {
+                let told = same.map_or("nothing", |said| word(said.kind));
+                tally.wrong.push(format!("{place} {seen} ({bytes}): `{}` was called `{told}`", word(kind)));
+            }
+        }
+    }
+    for said in said.iter().zip(matched).filter(|(_, matched)| !matched).map(|(said, _)| said) {
+        tally.kind(said.kind).said += 1;
+        tally.unseen.said += u64::from(said.unseen_original);
+        let time = said.time_s.as_secs_f64();
+        let bytes = format!("bytes {} to {}, {time:.6} s", said.seq, said.seq + said.bytes);
+        tally.wrong.push(format!(
+            "{place} frame {} ({bytes}): not sent again, and called `{}`",
+            said.frame.number,
+            word(said.kind)
+        ));
+    }
+    tally
+}
+
+fn word(kind: ResendKind) -> &'static str {
+    KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, word)| word)
+}
+
+fn kind_of(segment: &Resent) -> Option<ResendKind> {
+    match segment.why {
+        _ if segment.needless => Some(ResendKind::Spurious),
+        Some(Why::Fast) => Some(ResendKind::Fast),
+        Some(Why::Timeout) => Some(ResendKind::Timeout),
+        Some(Why::TailProbe) => Some(ResendKind::TailProbe),
+        Some(Why::Other) | None => None,
+    }
+}
+
+/// The tables, in Markdown: at the sender's end, and at the receiver's.
+fn table(tallies: &[Tally; 2]) -> String {
+    let mut table = "## Retransmissions, segment by segment\n\n".to_owned();
+    // Writing to a string cannot fail.
+    for (tally, side) in tallies.iter().zip(["sender's", "receiver's"]) {
+        let _ = writeln!(
+            table,
+            "In the captures of the {side} end:\n\n| sent again | were | said | precision | recall |\n|---|---|---|---|---|"
+        );
+        for ((_, word), count) in KINDS.iter().zip(tally.kinds) {
+            let _ = writeln!(table, "| {word} | {}", count.row());
+        }
+        if side == "receiver's" {
+            let _ = writeln!(table, "| first copy lost on the way | {}", tally.unseen.row());
+        }
+        let _ = writeln!(
+            table,
+            "\nNot judged: {} whose mechanism is not certain, {} behind the end of a list.\n",
+            tally.unknown, tally.unlisted
+        );
+    }
+    let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
+    if !wrong.is_empty() {
+        let _ = writeln!(table, "Wrong: {}, of which the first {}:\n", wrong.len(), wrong.len().min(MOST_TOLD));
+        for line in wrong.iter().take(MOST_TOLD) {
+            let _ = writeln!(table, "- {line}");
+        }
+        table += "\n";
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! The second pass and the first one agree: what the packets of a connection are told to be is what the analysis counts.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use whyslow_core::analysis::{Connection, Direction, End};
+use whyslow_core::series::{Builder, Kind, Mark, Point, Wanted, marks_of};
+use whyslow_io::Input;
+
+fn points(input: &Input, connection: &Connection) -> Vec<Point> {
+    let mut points = Vec::new();
+    let late =
+        whyslow_io::follow(input, Wanted::new(connection), &mut |point| points.push(point), &mut |_| ()).unwrap();
+    assert_eq!(late, 0);
+    points
+}
+
+/// What the points of one side's data add up to, in the analysis' terms.
+#[track_caller]
+fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Point]) {
+    let own = || points.iter().filter(|point| point.from == half.from);
+    let kinds = |kind| own().filter(|point| point.kind == kind).count() as u64;
+    let marks =
+        |mark| points.iter().flat_map(marks_of).filter(|sum| sum.of == half.from && sum.mark == mark).count() as u64;
+    let at = || format!("{}, connection {}, {:?}", path.display(), connection.id, half.from);
+    assert_eq!(own().count() as u64, half.packets, "{}", at());
+    let resent = half.retransmitted;
+    // What was counted for new bytes behind a silence is told there.
+    assert_eq!(kinds(Kind::Fast), resent.fast, "{}", at());
+    assert_eq!(kinds(Kind::Timeout), resent.timeout, "{}", at());
+    assert_eq!(kinds(Kind::TailProbe), resent.tail_probe, "{}", at());
+    assert_eq!(kinds(Kind::Spurious), resent.spurious, "{}", at());
+    assert_eq!(kinds(Kind::OutOfOrder), half.out_of_order, "{}", at());
+    assert_eq!(kinds(Kind::WindowProbe), half.window_probes, "{}", at());
+    assert_eq!(kinds(Kind::KeepAlive), half.keep_alives, "{}", at());
+    assert_eq!(marks(Mark::DuplicateAck), half.duplicate_acks, "{}", at());
+    let flight = own().filter(|point| point.kind == Kind::New).filter_map(|point| point.in_flight).max();
+    assert_eq!(flight.unwrap_or(0), half.max_in_flight, "{}", at());
+}
+
+fn check(path: &Path) -> usize {
+    let input = Input::Path(path.to_owned());
+    let analysis = whyslow_io::explain(std::slice::from_ref(&input), &mut |_| ()).unwrap();
+    for connection in analysis.connections.iter().take(4) {
+        let points = points(&input, connection);
+        assert!(points.is_sorted_by_key(|point| point.time), "{}", path.display());
+        for half in &connection.directions {
+            agrees(path, connection, half, &points);
+        }
+        let range = (connection.start_s, connection.start_s + connection.duration_s);
+        let mut builder = Builder::new(range, points.len() as u64);
+        points.iter().for_each(|point| builder.push(point));
+        let series = builder.finish();
+        assert_eq!(series.packets(), points.len() as u64, "{}", path.display());
+        let view = series.view(range.0, range.1, 200);
+        let told = |mark| view.marks.iter().filter(|sum| sum.mark == mark).map(|sum| sum.count).sum::<u64>();
+        let counted = points.iter().filter(|point| point.kind == Kind::Fast).count() as u64;
+        assert_eq!(told(Mark::Segment(Kind::Fast)), counted, "{}", path.display());
+    }
+    analysis.connections.len()
+}
+
+#[test]
+fn in_every_sample() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+    let mut connections = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "pcap") {
+            connections += check(&path);
+        }
+    }
+    assert!(connections > 60, "{connections}");
+}
+
+#[test]
+fn in_real_captures() {
+    let Some(folder) = common::captures() else { return };
+    for name in ["pku.cap", "thu.cap", "tcptrace/dsack.dmp.gz", "tcptrace/zwnd.dmp.gz", "tcptrace/hardware_dups.dmp.gz"]
+    {
+        check(&folder.join(name));
+    }
+    let mlab = std::fs::read_dir(folder.join("mlab")).unwrap();
+    mlab.for_each(|entry| {
+        check(&entry.unwrap().path());
+    });
+    for end in ["client", "server"] {
+        check(&folder.join(format!("exp2/loss_20pct/{end}.pcap")));
+    }
+}
+
+#[test]
+fn round_trips_and_windows_are_those_of_the_analysis() {
+    let input = Input::Path(common::sample("receive-window-client"));
+    let analysis = whyslow_io::explain(std::slice::from_ref(&input), &mut |_| ()).unwrap();
+    let connection = &analysis.connections[0];
+    let points = points(&input, connection);
+    let acks = || points.iter().filter(|point| point.from == End::Client);
+    let largest = acks().filter_map(|point| point.window).max();
+    assert_eq!(largest, connection.directions[1].max_window);
+    let trips: Vec<f64> = acks().filter_map(|point| Some(point.rtt?.as_millis_f64())).collect();
+    // From the client's side the data's ACKs come at once: a whole round trip is what was added for the way to the sender and back.
+    let least = connection.rtt_ms.min.unwrap();
+    assert!(!trips.is_empty() && trips.iter().all(|trip| *trip >= least - 0.001), "{least}: {trips:?}");
+}
