@@ -13,11 +13,17 @@ use serde::{Serialize, Serializer};
 /// The version of the contract.
 pub const SCHEMA: &str = "whyslow/1";
 
+/// The [`Problem`] of a capture whose reading was stopped before its end.
+pub const PARTIAL: &str = "partial";
+
 /// Everything that was found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Analysis {
     /// [`SCHEMA`].
     pub schema: &'static str,
+    /// The inputs were not read to their end, and the captures' problem [`PARTIAL`] says how far. Left out where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// The inputs, in the order in which they were read.
     pub captures: Vec<Capture>,
     /// Connections, in the order of their first packets.

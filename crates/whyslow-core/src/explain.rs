@@ -87,7 +87,8 @@ impl Explainer {
             assemble::forget_files(&mut connections, &mut findings);
         }
         self.marks.sort_by_key(|mark| mark.id);
-        let analysis = Analysis { schema: SCHEMA, captures, connections, findings, pairs: Vec::new(), pairs_total: 0 };
+        let (pairs, partial) = (Vec::new(), false);
+        let analysis = Analysis { schema: SCHEMA, partial, captures, connections, findings, pairs, pairs_total: 0 };
         (analysis, self.marks)
     }
 

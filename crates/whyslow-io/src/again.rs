@@ -5,7 +5,7 @@
 
 use crate::feed::Feed;
 use crate::source::Source;
-use crate::{Error, Input};
+use crate::{Error, Input, Stop};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
 use whyslow_core::pair::{self, Found, Mark, Wanted, Watch};
@@ -39,11 +39,16 @@ impl Shared {
 ///
 /// # Errors
 /// When a file that was read once can no longer be.
-pub(crate) fn compare(seen: &[Seen], feed: &mut Feed<'_>, joined: &mut Analysis) -> Result<(), Error> {
+pub(crate) fn compare(seen: &[Seen], feed: &mut Feed<'_>, stop: &Stop, joined: &mut Analysis) -> Result<(), Error> {
     let mut shared = shared(seen);
     let untold = shared.len().saturating_sub(MAX_PAIRS);
     shared.truncate(MAX_PAIRS);
-    let watches = watch(seen, &shared, feed)?;
+    let mut watches = if stop.is_asked() { BTreeMap::new() } else { watch(seen, &shared, feed, stop)? };
+    if stop.is_asked() {
+        // What was not read again would count as lost.
+        watches.clear();
+        joined.partial = true;
+    }
     let id = |(set, id): (usize, u64)| seen.get(set).map_or(id, |seen| seen.connections + id);
     let told: HashMap<u64, &Connection> =
         joined.connections.iter().map(|connection| (connection.id, connection)).collect();
@@ -55,7 +60,11 @@ pub(crate) fn compare(seen: &[Seen], feed: &mut Feed<'_>, joined: &mut Analysis)
             Some((watch.track(id)?, watch.time()?))
         });
         let ((Some(a), Some(b)), (Some(p), Some(q))) = ((a, b), (told.get(&ids[0]), told.get(&ids[1]))) else {
-            uncompared.push((ids[0], "one of the captures came through a pipe, which cannot be read twice".to_owned()));
+            let why = match stop.is_asked() {
+                true => "reading was stopped before they were read a second time",
+                false => "one of the captures came through a pipe, which cannot be read twice",
+            };
+            uncompared.push((ids[0], why.to_owned()));
             continue;
         };
         match pair::compare(&shared.found, [a.0, b.0], [a.1, b.1], [p, q]) {
@@ -84,7 +93,7 @@ fn shared(seen: &[Seen]) -> Vec<Shared> {
 }
 
 /// Reads the sets that share connections once more.
-fn watch(seen: &[Seen], shared: &[Shared], feed: &mut Feed<'_>) -> Result<BTreeMap<usize, Watch>, Error> {
+fn watch(seen: &[Seen], shared: &[Shared], feed: &mut Feed<'_>, stop: &Stop) -> Result<BTreeMap<usize, Watch>, Error> {
     let readable = |set: usize| seen.get(set).and_then(|seen| seen.files.as_ref());
     // In the order of what they carried; one that three sets hold is watched once in each.
     let mut wanted: Vec<(usize, &Mark)> = Vec::new();
@@ -110,7 +119,7 @@ fn watch(seen: &[Seen], shared: &[Shared], feed: &mut Feed<'_>) -> Result<BTreeM
         let mut watch = Watch::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
         for input in files(&set) {
             watch.begin_capture();
-            feed.read(&mut Source::open(input)?, &mut watch)?;
+            feed.read(&mut Source::open(input, stop)?, &mut watch)?;
         }
         watches.insert(set, watch);
     }

@@ -55,7 +55,7 @@ impl<'a> Feed<'a> {
             }
             (self.progress)(Progress { read: self.done + source.raw_bytes(), total: self.total });
         };
-        let mut summary = reader.finish(sink).map_err(|error| source.no_capture(error))?;
+        let mut summary = source.told(reader.finish(sink).map_err(|error| source.no_capture(error))?);
         self.done += source.raw_bytes();
         summary.problems.extend(torn.map(|detail| Problem { slug: "torn-compression", count: 1, detail }));
         Ok(summary)

@@ -9,6 +9,7 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     let apart = analyses.len() > 1;
     let mut joined = Analysis {
         schema: SCHEMA,
+        partial: false,
         captures: vec![],
         connections: vec![],
         findings: vec![],

@@ -17,8 +17,10 @@ mod feed;
 mod join;
 mod set;
 mod source;
+mod stop;
 
 pub use error::Error;
+pub use stop::Stop;
 
 use again::Seen;
 use feed::Feed;
@@ -58,7 +60,8 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Reads all inputs and explains the connections in them; `progress` is called after every block.
+/// Reads all inputs and explains the connections in them; `progress` is called after every block. Once `stop` is asked for,
+/// no more is read, and the analysis is [partial](Analysis::partial).
 ///
 /// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
 /// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
@@ -71,17 +74,21 @@ pub struct Progress {
 /// is damaged or cut short further on is explained as far as it goes, and its [`Capture`] has a problem that says so.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
-pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
+pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
     let mut feed = Feed::new(inputs, progress);
     if let [input] = inputs {
         let mut explainer = Explainer::new();
-        feed.run(source::Source::open(input)?, &mut explainer)?;
-        return Ok(explainer.finish());
+        feed.run(source::Source::open(input, stop)?, &mut explainer)?;
+        return Ok(Analysis { partial: stop.is_cut(), ..explainer.finish() });
     }
-    let mut parts = inputs.iter().map(Part::look).collect::<Result<Vec<_>, _>>()?;
+    let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
     let mut sets: Vec<(Set, Explainer, Vec<Option<Input>>)> = Vec::new();
     for part in parts {
+        if stop.is_asked() && !sets.is_empty() {
+            stop.has_cut();
+            break;
+        }
         let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
         let (set, explainer, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
@@ -89,7 +96,7 @@ pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<A
         };
         let Part { look, source } = part;
         files.push(source.file());
-        let summary = feed.run(source.open()?, explainer)?;
+        let summary = feed.run(source.open(stop)?, explainer)?;
         set.add(look, &summary);
     }
     let mut seen = Vec::new();
@@ -103,7 +110,8 @@ pub fn explain(inputs: &[Input], progress: &mut dyn FnMut(Progress)) -> Result<A
         analyses.push(analysis);
     }
     let mut joined = join::join(analyses.into_iter());
-    again::compare(&seen, &mut feed, &mut joined)?;
+    again::compare(&seen, &mut feed, stop, &mut joined)?;
+    joined.partial |= stop.is_cut();
     Ok(joined)
 }
 

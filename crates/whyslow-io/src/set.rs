@@ -12,7 +12,7 @@
 
 use crate::feed::push_block;
 use crate::source::{Block, Source};
-use crate::{Error, Input};
+use crate::{Error, Input, Stop};
 use std::collections::HashSet;
 use std::fs;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -56,8 +56,8 @@ impl Part {
     ///
     /// # Errors
     /// When it cannot be read or is no capture.
-    pub(crate) fn look(input: &Input) -> Result<Self, Error> {
-        let mut source = Source::open(input)?;
+    pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
+        let mut source = Source::open(input, stop)?;
         let mut buffer = vec![0; LOOK];
         let mut seen = 0;
         let (mut reader, mut glance) = (Reader::new(), Glance::default());
@@ -103,9 +103,9 @@ impl Waiting {
     ///
     /// # Errors
     /// When it can no longer be opened.
-    pub(crate) fn open(self) -> Result<Source, Error> {
+    pub(crate) fn open(self, stop: &Stop) -> Result<Source, Error> {
         match self {
-            Self::File(input) => Source::open(&input),
+            Self::File(input) => Source::open(&input, stop),
             Self::Pipe(source) => Ok(source),
         }
     }

@@ -4,6 +4,10 @@
 //! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the same seed draws the same
 //! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
 
+mod losses;
+
+pub use losses::{LOSSES, losses};
+
 use crate::scenario::{Experiment, ScenarioError, Variant, load};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -63,7 +67,7 @@ const CURES: &[(&str, &[(&str, &str)])] = &[
     ("restart-after-idle", &[("server.slow_start_after_idle", "false")]),
     ("receive-window", &[("client.tcp_rmem", AMPLE)]),
     ("no-window-scaling", &[("client.window_scaling", "true")]),
-    ("zero-window", &[("work.download.read.pause", "0ms"), ("client.rcvbuf", "")]),
+    ("zero-window", &[("work.download.read.pause", "0ms")]),
     ("sender-cap", &[("server.sndbuf", "")]),
     ("protocol-window", &[("work.credit.window", "64MB"), ("work.credit.grant", "16MB")]),
     ("application", &[("work.download.write", r#"{ chunk = "64KiB" }"#)]),

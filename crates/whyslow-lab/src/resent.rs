@@ -18,6 +18,8 @@ use std::path::Path;
 const TOGETHER: u64 = 20_000_000;
 /// Of two mechanisms within that time, one must be this much nearer, nanoseconds.
 const NEARER: u64 = 100_000;
+/// A copy is answered within this time, nanoseconds.
+const ANSWERED: u64 = 20_000_000;
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 
@@ -38,6 +40,8 @@ pub struct Resent {
     pub arrived: Option<u64>,
     /// Earlier copies of all its bytes reached the receiver.
     pub needless: bool,
+    /// It was needless, and the receiver told the sender so: D-SACK was in force, the copy came, and so did the ACK that it made.
+    pub reported: bool,
     /// No earlier copy of any of its bytes ever came to the receiver's end.
     pub first_to_arrive: bool,
     /// What made the kernel send it; none when that is not known.
@@ -72,6 +76,7 @@ struct KeptLink {
 
 #[derive(Deserialize)]
 struct KeptHost {
+    sysctls: BTreeMap<String, String>,
     counters: BTreeMap<String, u64>,
 }
 
@@ -85,8 +90,16 @@ pub fn read(folder: &Path) -> io::Result<Option<Known>> {
         return Ok(None);
     }
     let mut known = Known::default();
+    let reports = kept.hosts.values().all(|host| {
+        ["net.ipv4.tcp_sack", "net.ipv4.tcp_dsack"]
+            .iter()
+            .all(|name| host.sysctls.get(*name).is_some_and(|on| on != "0"))
+    });
     for link in &kept.links {
         let mut resent = sent_again(&link.records, link.direction, kept.epoch_ns);
+        if let Some(back) = kept.links.iter().find(|other| reports && other.direction != link.direction) {
+            note_reports(&mut resent, &back.records, kept.epoch_ns);
+        }
         let host = if link.direction == Direction::Up { "client" } else { "server" };
         let counters = kept.hosts.get(host).map(|host| &host.counters);
         let counted = |name: &str| counters.and_then(|counters| counters.get(name)).copied().unwrap_or(0);
@@ -184,6 +197,7 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
                 sent: epoch + record.in_ns,
                 arrived: (record.fate == Fate::Passed).then_some(epoch + record.out_ns),
                 needless: flow.taken.hold(seq, end),
+                reported: false,
                 first_to_arrive: !flow.came.touches(seq, end),
                 why: None,
             });
@@ -197,6 +211,22 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
         }
     }
     resent
+}
+
+/// Which of the needless copies the sender was told of. `back`: what the receivers sent, in order. A copy is answered at once (RFC
+/// 2883 section 4), so the next packet the other way is the one that tells.
+fn note_reports(resent: &mut [Resent], back: &[Record], epoch: u64) {
+    for segment in resent.iter_mut().filter(|segment| segment.needless) {
+        let Some(arrived) = segment.arrived.and_then(|arrived| arrived.checked_sub(epoch)) else { continue };
+        let up = segment.direction == Direction::Up;
+        let is_its = |packet: &Record| {
+            segment.client_port == if up { packet.meta.destination_port } else { packet.meta.source_port }
+        };
+        let later = back.get(back.partition_point(|packet| packet.in_ns < arrived)..).unwrap_or_default();
+        segment.reported = later.iter().find(|packet| is_its(packet)).is_some_and(|answer| {
+            answer.in_ns - arrived < ANSWERED && answer.fate == Fate::Passed && !answer.touched.has(Touched::CORRUPTED)
+        });
+    }
 }
 
 /// Gives each segment the mechanism that was traced for it. Both are in the order of sending: as many events as segments belong

@@ -1,6 +1,7 @@
 //! `whyslow explain`: read, tell, and answer `--fail-on`.
 
 use crate::FOUND;
+use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, is_broken_pipe};
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
@@ -20,14 +21,27 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
         anstream::eprintln!("whyslow: reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
     }
+    let mut interrupt = Interrupt::listen()?;
+    let stop = interrupt.stop();
     let mut analysis = {
         let mut meter = Meter::new();
-        whyslow_io::explain(&task.inputs, &mut |progress| meter.update(progress))?
+        whyslow_io::explain(&task.inputs, &stop, &mut |progress| {
+            interrupt.has_read();
+            meter.update(progress);
+        })?
     };
+    interrupt.is_done();
+    if analysis.partial {
+        anstream::eprintln!("whyslow: reading was stopped: this is what is known of what was read");
+    }
     if let Some(id) = task.connection {
         keep(&mut analysis, id)?;
     }
-    let code = if is_found(&analysis, &task.fail_on) { ExitCode::from(FOUND) } else { ExitCode::SUCCESS };
+    let code = match is_found(&analysis, &task.fail_on) {
+        _ if analysis.partial => ExitCode::from(INTERRUPTED),
+        true => ExitCode::from(FOUND),
+        false => ExitCode::SUCCESS,
+    };
     match print(&analysis, task, out) {
         // What was found counts, whether or not all of it was read.
         Err(error) if is_broken_pipe(&error) => Ok(code),

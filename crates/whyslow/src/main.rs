@@ -8,6 +8,7 @@ mod compare;
 mod explain;
 mod export;
 mod help_cause;
+mod interrupt;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;

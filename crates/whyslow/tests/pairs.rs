@@ -7,12 +7,12 @@ mod common;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 use whyslow_report::render::terminal::{self, View};
 
 fn explain(paths: &[PathBuf]) -> Value {
     let inputs: Vec<Input> = paths.iter().cloned().map(Input::Path).collect();
-    let analysis = whyslow_io::explain(&inputs, &mut |_| ()).unwrap();
+    let analysis = whyslow_io::explain(&inputs, &Stop::default(), &mut |_| ()).unwrap();
     let value = serde_json::to_value(&analysis).unwrap();
     common::consistent(&value).unwrap();
     value
@@ -255,7 +255,7 @@ fn rotation_sets_of_both_ends_are_paired_as_wholes() {
 #[test]
 fn the_page_tells_a_transfer_once() {
     let inputs = ["client", "server"].map(|end| Input::Path(format!("../../samples/loss-{end}.pcap").into()));
-    let analysis = whyslow_io::explain(&inputs, &mut |_| ()).unwrap();
+    let analysis = whyslow_io::explain(&inputs, &Stop::default(), &mut |_| ()).unwrap();
     let page = terminal::page(&analysis, View { width: 100, top: 3, full: false });
     let page = anstream::adapter::strip_str(&page).to_string();
     assert_eq!(page.matches("loss:").count(), 1, "{page}");

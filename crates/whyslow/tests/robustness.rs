@@ -10,7 +10,7 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 
 /// What the test may have held at once, explanations as JSON included.
 const MOST_MEMORY: u64 = 500 << 20;
@@ -36,7 +36,7 @@ enum Outcome {
 /// # Errors
 /// A panic, or an explanation that contradicts itself.
 fn explain(path: &Path) -> Result<Outcome, String> {
-    let read = || whyslow_io::explain(&[Input::Path(path.to_owned())], &mut |_| ());
+    let read = || whyslow_io::explain(&[Input::Path(path.to_owned())], &Stop::default(), &mut |_| ());
     match catch_unwind(AssertUnwindSafe(read)).map_err(|_| "a panic".to_owned())? {
         Ok(analysis) => {
             let analysis = serde_json::to_value(&analysis).map_err(|error| error.to_string())?;

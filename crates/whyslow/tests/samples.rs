@@ -5,7 +5,7 @@ mod common;
 
 use serde_json::Value;
 use std::path::PathBuf;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 use whyslow_report::render::terminal::{self, View};
 
 fn explain(name: &str) -> Value {
@@ -369,7 +369,7 @@ fn pages() {
     for name in ["slow-start-client", "receive-window-client", "loss-server", "new-connection-each-time-server"] {
         // From the package's folder, which is where tests run.
         let input = Input::Path(format!("../../samples/{name}.pcap").into());
-        let analysis = whyslow_io::explain(&[input], &mut |_| ()).unwrap();
+        let analysis = whyslow_io::explain(&[input], &Stop::default(), &mut |_| ()).unwrap();
         let page = terminal::page(&analysis, View { width: 100, top: 10, full: false });
         insta::assert_snapshot!(name, anstream::adapter::strip_str(&page).to_string());
     }

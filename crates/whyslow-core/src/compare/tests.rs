@@ -64,6 +64,8 @@ fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connection {
         max_in_flight: 0,
         max_window: None,
         largest_record: None,
+        retransmissions: Vec::new(),
+        retransmissions_total: 0,
     };
     Connection {
         id,

@@ -266,6 +266,8 @@ fn cut_gap(
         Release::Timer => Limit::Timeout,
         _ if gap.zero_window => Limit::ZeroWindow,
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
+        // A small message that follows one of the other side's answers it, or gives it credit.
+        Release::Peer if base == Limit::Application => base,
         Release::Peer => Limit::ProtocolWindow,
         // A path that carries all it can loses nothing by repairs.
         Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
@@ -280,7 +282,12 @@ fn cut_gap(
                 }
                 return;
             }
-            if base == Limit::SlowStart && is_held_rest(gap, context) { Limit::NagleDelayedAck } else { base }
+            let held = match base {
+                Limit::SlowStart => is_held_rest(gap, context),
+                Limit::Application => is_held_message(gap, context),
+                _ => false,
+            };
+            if held { Limit::NagleDelayedAck } else { base }
         }
         Release::Nothing => idle_limit(gap, base, alone, shape, context),
     };
@@ -296,6 +303,11 @@ fn delay_of_ack(gap: &Gap, round: &RoundFacts) -> Nanos {
 /// Nagle (RFC 896): a small segment waits while one is outstanding, here for a delayed ACK.
 fn is_nagle(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
+}
+
+/// A small segment left with the bare ACK of the only one that was outstanding, small too: Nagle, though the ACK was not late.
+fn is_held_message(gap: &Gap, context: &Context) -> bool {
+    is_nagle(gap, context) && gap.last_ack && !gap.with_payload && gap.in_flight <= gap.before_len
 }
 
 /// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
@@ -316,9 +328,9 @@ fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Cont
     if is_rate(base) && !gap.ran_dry {
         return base;
     }
-    // Sent together: a queue on the path has put them apart.
+    // Sent together: a queue on the path has put them apart. With nothing in flight it was no queue of this transfer's.
     if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
-        return base;
+        return if gap.idle { Limit::Unknown } else { base };
     }
     // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
     // the wait for a retransmission that was not captured either.

@@ -212,6 +212,26 @@ fn an_empty_buffer_is_the_applications() {
 }
 
 #[test]
+fn small_messages_are_held_by_nagle_or_by_their_program() {
+    let messages = |release: Release| {
+        let mut transfer = flights(&[300; 4], release);
+        transfer.gaps.iter_mut().for_each(|gap| (gap.in_flight, gap.before_len, gap.after_len) = (300, 300, 300));
+        transfer
+    };
+    let time = |transfer: &TransferFacts, limit: Limit| partition(transfer, &context(100)).time(limit);
+    let whole = Nanos::from_millis(300);
+    let held = messages(Release::Ack);
+    assert_eq!(time(&held, Limit::NagleDelayedAck), whole, "each leaves with the ACK of the one before");
+    let mut several = held.clone();
+    several.gaps.iter_mut().for_each(|gap| gap.in_flight = 600);
+    assert_eq!(time(&several, Limit::Application), whole, "Nagle lets no two be outstanding");
+    let mut talks = held;
+    talks.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
+    assert_eq!(time(&talks, Limit::Application), whole);
+    assert_eq!(time(&messages(Release::Peer), Limit::Application), whole, "an answer, or credit");
+}
+
+#[test]
 fn a_held_back_ack_is_told_from_the_path() {
     let mut transfer = flights(&[5_000; 6], Release::Ack);
     transfer.gaps.iter_mut().for_each(|gap| gap.ack_late = Nanos::from_millis(40));

@@ -27,6 +27,7 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::limit;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -38,7 +39,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
     let mut frames = Vec::new();
     // Behind one or two whole segments the rest of a write may wait for a window of that size too.
-    let mut doubtful = 0;
+    let (mut doubtful, mut late) = (0, 0);
     for (side, transfers) in case.transfers.iter().enumerate() {
         let mss = case.facts.halves[side].mss;
         for (transfer, partition) in transfers.iter() {
@@ -46,6 +47,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
                 waits.push(span.length());
                 let gap = transfer.gaps.iter().find(|gap| gap.start == span.start);
                 doubtful += usize::from(gap.is_some_and(|gap| gap.before_len >= mss && gap.in_flight <= 2 * mss));
+                late += usize::from(gap.is_some_and(|gap| gap.ack_late >= limit::DELAYED_ACK));
                 if frames.len() < 6 {
                     frames.extend(gap.map(|gap| gap.frames.1));
                 }
@@ -60,15 +62,17 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     let lost: Nanos = waits.iter().copied().sum();
     let doubtful = doubtful * 2 > waits.len();
-    let confidence = match (doubtful, alike * 10 >= waits.len() * 8) {
+    let late = late * 2 > waits.len();
+    let confidence = match (doubtful || !late, alike * 10 >= waits.len() * 8) {
         (true, _) => 0.7,
         (false, true) => 0.95,
         (false, false) => 0.75,
     };
     let summary = format!(
-        "{} waited about {} each for a delayed ACK: the program writes in small pieces and then reads",
+        "{} waited about {} each for {}: the program writes in small pieces and then reads",
         count(waits.len() as u64, "small segment"),
         time(median),
+        if late { "a delayed ACK" } else { "the ACK of the one before" },
     );
     let mut found = finding("nagle-delayed-ack", lost, case.trust(confidence), summary);
     found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));

@@ -1,6 +1,6 @@
 //! What each cause's fix changes in the model: the one place where causes and scenarios meet.
 
-use super::model::{Losses, Silence, Window};
+use super::model::{Algorithm, Losses, Silence, Window};
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -35,12 +35,26 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         "early-slow-start-exit" => scenario.sender.threshold = f64::INFINITY,
         "receive-window" | "no-window-scaling" => scenario.receiver.window = Window::Unlimited,
         "zero-window" => {
-            scenario.receiver.window = Window::Unlimited;
+            // A reader that keeps up has the buffer that it has: the largest window that was offered stays.
+            if let Window::Seen(steps) = &mut scenario.receiver.window {
+                let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
+                let most = replay.passing_window.map_or(most, |passing| passing.min(most));
+                let full = steps.partition_point(|step| step.1 < most);
+                steps.truncate(full);
+                steps.push((steps.last().map_or(0, |step| step.0 + 1), most));
+            }
             remove(&mut changed, Limit::ZeroWindow);
             // Shorter silences around it, which nothing in the capture ended, come from it too.
             remove(&mut changed, Limit::Unknown);
         }
         "sender-cap" => scenario.sender.cap = None,
+        // Without its own rate it fills the path's, which the first flight told: ten segments leave unpaced.
+        "pacing" => {
+            scenario.rate = Some(replay.burst_rate?);
+            scenario.sender.pacing = None;
+            scenario.sender.initial_window = scenario.sender.initial_window.max(10.0);
+            scenario.sender.hystart = scenario.sender.algorithm == Algorithm::Cubic;
+        }
         "protocol-window" => {
             scenario.sender.cap = None;
             remove(&mut changed, Limit::ProtocolWindow);
@@ -54,9 +68,15 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         "loss" | "random-loss" | "policer" | "mtu-black-hole" | "spurious-retransmission" | "lost-retransmission" => {
             scenario.losses = Losses::NONE;
             // Shaped instead of policed, the rate stays.
-            scenario.rate = replay.passed_rate.or(scenario.rate);
+            if cause == "policer" {
+                scenario.rate = replay.passed_rate.or(scenario.rate);
+            }
+            // Windows that a loss cuts again and again stay about as large without anything in the sender that caps them.
+            scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);
             remove(&mut changed, Limit::Timeout);
             if cause == "mtu-black-hole" {
+                // The news that the path takes less costs the first flight its round trip (RFC 1191).
+                changed.tail += changed.scenario.rtt;
                 remove(&mut changed, Limit::Unknown);
             }
         }

@@ -25,6 +25,10 @@ pub struct Replay {
     pub(super) passed_rate: Option<f64>,
     has_losses: bool,
     needless: bool,
+    /// Losses fell into the rounds that seem to be capped.
+    pub(super) cut: bool,
+    /// Bytes that a window that was never shut let pass in a round trip, where windows held the sender for some rounds.
+    pub(super) passing_window: Option<u64>,
     /// Largest flight that the sender had had before this transfer, segments.
     pub(super) before: Option<f64>,
 }
@@ -54,9 +58,17 @@ impl Fitted {
 /// So many rounds of slow growth show that slow start had ended.
 const SLOW_ROUNDS: usize = 4;
 
-/// Rates that make a distribution, and what makes a burst: the higher rates are so far above the mean.
-const BURST_BINS: u64 = 16;
-const BURST: f64 = 5.0;
+/// A wait of less than so many round trips is a round trip, and a moment.
+const SHORT_WAIT: f64 = 1.5;
+
+/// So many rounds tell what a window lets pass.
+const HELD_ROUNDS: usize = 4;
+
+/// By so much a burst may seem shorter or longer than it was on the path.
+const JITTER: Nanos = Nanos::from_micros(100);
+
+/// Segments that make a burst, beside the first.
+const FEW: u64 = 6;
 
 /// Nearer than this needs no further try.
 const GOOD: f64 = 0.03;
@@ -79,10 +91,11 @@ impl Replay {
         }
         let mss = context.mss.max(1);
         let shape = &partition.shape;
+        let lost = lost(transfer);
         let mut stalls: Vec<(Pause, Limit)> =
-            transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, &shape.restarts)).collect();
+            transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, context, &lost)).collect();
         stalls.sort_by_key(|(pause, _)| pause.at);
-        let losses = losses(transfer);
+        let losses = places(&lost, transfer);
         // A window, too, gives a steady rate: what the path carried is known only where the path held it.
         let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
@@ -115,10 +128,12 @@ impl Replay {
             fitted: Fitted { scenario, stalls, tail },
             measured: transfer.duration(),
             usual_rtt: usual_rtt(transfer, rtt),
-            burst_rate: burst_rate(transfer),
+            burst_rate: burst_rate(transfer, context, mss),
             passed_rate: shape.between.map(|between| between.rate),
             has_losses: !losses.is_empty(),
             needless: transfer.retransmitted.spurious > 0,
+            cut: cap.is_some() && has_cuts(transfer, partition),
+            passing_window: passing_window(transfer, partition),
             before: before.map(|bytes| bytes as f64 / mss as f64),
         })
     }
@@ -140,7 +155,7 @@ impl Replay {
     }
 
     /// What may explain the transfer: what the capture shows, then with each doubt, and doubts together.
-    fn candidates(&self) -> Vec<Fitted> {
+    pub(super) fn candidates(&self) -> Vec<Fitted> {
         let mut candidates = vec![self.fitted.clone()];
         let mut doubt = |applies: bool, change: &dyn Fn(&mut Fitted)| {
             if applies {
@@ -152,6 +167,10 @@ impl Replay {
         let sender = &self.fitted.scenario.sender;
         // What was sent again for nothing may not have slowed the sender at all.
         doubt(self.has_losses && self.needless, &|it| it.scenario.losses = Losses::NONE);
+        // A window that grew large met the rate of the path.
+        doubt(self.fitted.scenario.rate.is_none() && self.burst_rate.is_some(), &|it| {
+            it.scenario.rate = self.burst_rate
+        });
         doubt(self.has_losses || sender.threshold.is_finite(), &|it| it.scenario.sender.algorithm = Algorithm::Reno);
         // A timer that the model has itself, instead of being given its silence.
         let is_timer = |stall: &(Pause, Limit)| stall.0.kind == Silence::Timer;
@@ -170,14 +189,36 @@ impl Replay {
     }
 }
 
-/// A silence that no window explains.
-fn pause(gap: &Gap, transfer: &TransferFacts, partition: &Partition, restarts: &[usize]) -> Option<(Pause, Limit)> {
+/// A silence that no window explains. `losses`: what was lost, by place.
+fn pause(
+    gap: &Gap,
+    transfer: &TransferFacts,
+    partition: &Partition,
+    context: &Context,
+    losses: &[(u64, u64)],
+) -> Option<(Pause, Limit)> {
     let length = gap.end - gap.start;
     let limit = limit_of(gap, partition)?;
-    let restarted = || restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
+    let rtt = context.rtt?;
+    let restarted = || partition.shape.restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
+    // A window with no room for a segment is as good as closed: what is said of the silence then (a probe, the program) is not why.
+    let shut = gap.room.is_some_and(|room| room < context.mss) && partition.time(Limit::ZeroWindow) > Nanos::ZERO;
+    let limit = match limit {
+        Limit::Timeout if shut && gap.tail => Limit::ZeroWindow,
+        Limit::Application | Limit::Unknown if shut => Limit::ZeroWindow,
+        limit => limit,
+    };
     let kind = match limit {
+        // A round trip is the ACK's that lets a repair go on, and no timer's (RFC 6298: more than a round trip).
+        Limit::Timeout if gap.release == Release::Timer && !gap.tail && length < rtt.scale(SHORT_WAIT) => return None,
         // A probe leaves the window as it is; the timer leaves one segment of it.
         Limit::Timeout if gap.release == Release::Timer && !gap.tail => Silence::Timer,
+        // Where a cap holds the sender the model waits for the ACK itself, and the program writes a moment after it.
+        Limit::Application | Limit::Unknown
+            if length < rtt.scale(SHORT_WAIT) && is_capped(gap, transfer, partition) =>
+        {
+            return None;
+        }
         Limit::Timeout | Limit::ZeroWindow | Limit::ProtocolWindow | Limit::NagleDelayedAck | Limit::AckDelay => {
             Silence::Program
         }
@@ -185,10 +226,32 @@ fn pause(gap: &Gap, transfer: &TransferFacts, partition: &Partition, restarts: &
         Limit::Application | Limit::Unknown => Silence::Program,
         _ => return None,
     };
-    // What a timer sent again counts as sent after it: the silence stands in front of it, even at the transfer's end.
+    let sent = gap.sent.saturating_sub(transfer.seq.0).min(transfer.bytes());
+    if kind == Silence::Timer {
+        // All that was lost had been sent before the silence, whether the capture has it or not.
+        let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
+        return (at > 0).then_some((Pause { at, length, kind }, limit));
+    }
+    // What a probe sent again counts as sent after it: the silence stands in front of it, even at the transfer's end.
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
-    let at = gap.sent.saturating_sub(transfer.seq.0).min(transfer.bytes()).saturating_sub(again);
+    let at = sent.saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
+}
+
+/// The end of what had been sent before a timer's silence: what follows without a hole the segment that the timer sent, and never
+/// came to the capture point. The window after a timer is too small to have let so much out.
+fn end_of_run(sent: u64, again: u64, losses: &[(u64, u64)]) -> u64 {
+    let start = sent.saturating_add(again);
+    let run = losses.iter().filter(|(place, _)| *place >= start);
+    let end = run.fold(start, |end, &(place, bytes)| if place == end { end.saturating_add(bytes) } else { end });
+    if end > start { end } else { sent }
+}
+
+/// Whether a cap in the sender held the round in which a pause began.
+fn is_capped(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool {
+    let round = transfer.rounds.partition_point(|round| round.start <= gap.start).checked_sub(1);
+    let base = round.and_then(|round| partition.shape.base.get(round));
+    base.is_some_and(|limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow))
 }
 
 /// Whether the window began anew with the round that begins then: its flight is much smaller than one before it.
@@ -208,29 +271,34 @@ fn limit_of(gap: &Gap, partition: &Partition) -> Option<Limit> {
     Some(limit)
 }
 
-/// Places of the first copies that were lost, from the transfer's start; those for which a timer was waited are not among them,
-/// for their silence is given.
-fn losses(transfer: &TransferFacts) -> Vec<u64> {
-    let timed = |time: Nanos, seq: u64| {
+/// What was lost first, from the transfer's start: places and bytes, ascending.
+fn lost(transfer: &TransferFacts) -> Vec<(u64, u64)> {
+    let mut lost: Vec<(u64, u64)> =
+        transfer.losses.iter().map(|loss| (loss.seq.saturating_sub(transfer.seq.0), loss.bytes)).collect();
+    lost.sort_unstable();
+    // A copy that was lost too has the place of the first one.
+    lost.dedup_by_key(|(place, _)| *place);
+    lost
+}
+
+/// The places of what was lost, without those for which a probe was waited: their silence is given.
+fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
+    let probed = |place: u64| {
         transfer.gaps.iter().any(|gap| {
-            gap.release == Release::Timer && gap.end >= time && seq < gap.sent && seq + gap.in_flight.max(1) >= gap.sent
+            let sent = gap.sent.saturating_sub(transfer.seq.0);
+            gap.tail && place < sent && place.saturating_add(gap.after_len) >= sent
         })
     };
-    let mut places: Vec<u64> = transfer
-        .losses
-        .iter()
-        .filter(|loss| !timed(loss.until, loss.seq))
-        .map(|loss| loss.seq.saturating_sub(transfer.seq.0))
-        .collect();
-    places.sort_unstable();
-    // A copy that was lost too has the place of the first one.
-    places.dedup();
-    places
+    lost.iter().map(|(place, _)| *place).filter(|place| !probed(*place)).collect()
 }
 
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
 fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
-    let first = transfer.rounds.first().map_or(0, |round| round.in_flight).max(1) as f64 / mss as f64;
+    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends at the first pause.
+    let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
+    let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
+    let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
+    let first = before.map_or(seen, |gap| gap.in_flight.min(seen)).max(1) as f64 / mss as f64;
     // So it is where the receiver's first window held it.
     let filled = transfer.rounds.first().is_some_and(|r| r.window.is_some_and(|window| r.in_flight + mss > window));
     let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application) && !filled;
@@ -246,6 +314,12 @@ fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let (bytes, number) =
         capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));
     (number > 0).then(|| bytes / u64::from(number))
+}
+
+/// Whether something was sent again in the rounds that a cap in the sender seems to have held.
+fn has_cuts(transfer: &TransferFacts, partition: &Partition) -> bool {
+    let capped = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
+    transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.resent > 0)
 }
 
 /// Where doubling stopped though nothing was lost, segments.
@@ -316,11 +390,40 @@ fn window(transfer: &TransferFacts) -> Window {
     if steps.is_empty() { Window::Unlimited } else { Window::Seen(steps) }
 }
 
-/// The rate within bursts; one that is not far above the mean is a window's, or the sender's.
-fn burst_rate(transfer: &TransferFacts) -> Option<f64> {
-    let spread = &transfer.acked_rate;
-    let mean = transfer.bytes() as f64 * 8.0 / transfer.duration().as_secs_f64().max(1e-9);
-    (spread.bins >= BURST_BINS && spread.p90 > BURST * mean).then_some(spread.p90)
+/// What a full but open window let pass in a round: less than its size where the receiver's program reads a moment after the ACK has left.
+fn passing_window(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
+    let inner = transfer.rounds.len().saturating_sub(1);
+    let rounds = transfer.rounds.iter().zip(&partition.rounds).take(inner);
+    let held = rounds.filter(|(round, limit)| **limit == Limit::ReceiveWindow && round.merged == 1);
+    let bytes: Vec<u64> = held.map(|(round, _)| round.bytes).collect();
+    (bytes.len() >= HELD_ROUNDS).then(|| bytes.iter().sum::<u64>() / bytes.len() as u64)
+}
+
+/// What the path carries, payload bits per second: the rate within a flight that came as a burst, and so as fast as the narrowest link
+/// let it pass. The densest one counts, for a sender that waits can only spread it; but in a short one a little jitter is much, and
+/// after a loss repairs disturb it.
+fn burst_rate(transfer: &TransferFacts, context: &Context, mss: u64) -> Option<f64> {
+    let rtt = context.rtt?;
+    // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
+    let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
+    let first = frame.max(mss);
+    let bursts = transfer.rounds.iter().enumerate().take(first_loss(transfer)).filter_map(|(index, round)| {
+        // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
+        // was left.
+        let whole = context.near_receiver || index + 2 < transfer.rounds.len();
+        let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
+        let took = spread.map(|spread| spread.last_send - spread.start)?;
+        let is_burst = whole && round.merged == 1 && took > Nanos::ZERO && took < rtt.scale(0.5);
+        (is_burst && round.bytes >= first + FEW * mss)
+            .then(|| (rate_of(round.bytes - first, took + JITTER), rate_of(round.bytes - first, took)))
+    });
+    let mean = rate_of(transfer.bytes(), transfer.duration());
+    bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
+}
+
+/// Bits per second.
+fn rate_of(bytes: u64, took: Nanos) -> f64 {
+    bytes as f64 * 8.0 / took.as_secs_f64().max(1e-9)
 }
 
 /// The median of the rounds' round trips, where it is well above the least.

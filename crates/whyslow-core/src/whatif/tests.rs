@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::model::Algorithm;
+use super::model::{Algorithm, Losses, Silence, Window};
 use super::remedy;
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
@@ -115,10 +115,87 @@ fn work_runs_out() {
     assert!(replay.fit(&mut 3).is_none());
 }
 
+/// `flights` with a longer wait after the second one.
+fn waits_after_the_second(transfer: &mut TransferFacts, more: Nanos) {
+    for round in &mut transfer.rounds[2..] {
+        (round.start, round.last_send) = (round.start + more, round.last_send + more);
+    }
+    transfer.gaps[1].end += more;
+    transfer.gaps[1].sent = 30_001;
+    (transfer.last_send, transfer.end) = (transfer.last_send + more, transfer.end + more);
+}
+
 #[test]
-fn kinds_of_silence_are_told_by_their_limits() {
+fn a_timer_waits_for_more_than_a_round_trip() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
-    (transfer.gaps[0].release, transfer.gaps[0].sent) = (Release::Timer, 10_001);
+    transfer.gaps[1].release = Release::Timer;
+    transfer.gaps[1].sent = 30_001;
+    assert!(fit(&replay(&transfer)).0.stalls.is_empty(), "a repair after the timer goes on with each ACK");
+    waits_after_the_second(&mut transfer, ms(200));
     let (fitted, _) = fit(&replay(&transfer));
-    assert_eq!(fitted.stalls.first().map(|stall| stall.1), Some(Limit::Timeout));
+    let (pause, limit) = fitted.stalls[0];
+    assert_eq!((pause.kind, pause.at, pause.length, limit), (Silence::Timer, 30_000, ms(300), Limit::Timeout));
+}
+
+#[test]
+fn what_never_came_had_been_sent_before_the_timer_ran() {
+    let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
+    waits_after_the_second(&mut transfer, ms(200));
+    transfer.gaps[1].release = Release::Timer;
+    let lost = |place| Loss { seq: 1 + place, bytes: 1_000, unseen: true, time: ms(400), until: ms(400), sent: place };
+    transfer.losses = [31_000, 32_000, 33_000, 40_000].map(lost).to_vec();
+    let fitted = replay(&transfer).candidates().swap_remove(0);
+    assert_eq!(fitted.stalls[0].0.at, 34_000, "the run ends where something came");
+    assert_eq!(fitted.scenario.losses, Losses::At(vec![31_000, 32_000, 33_000, 40_000]));
+}
+
+#[test]
+fn what_a_cap_lets_wait_is_no_silence_of_the_program() {
+    let mut transfer = flights(&[32_000; 20], Release::Ack);
+    for gap in &mut transfer.gaps {
+        (gap.sent, gap.idle) = (32_001, true);
+    }
+    transfer.gaps[7].release = Release::Nothing;
+    transfer.gaps[7].sent = 256_001;
+    assert!(fit(&replay(&transfer)).0.stalls.is_empty());
+}
+
+#[test]
+fn a_reader_that_keeps_up_has_the_window_that_it_had() {
+    let mut transfer = flights(&[10_000, 20_000, 30_000, 30_000, 30_000, 30_000, 30_000, 30_000], Release::Ack);
+    for (round, window) in
+        transfer.rounds.iter_mut().zip([40_000, 40_000, 30_000, 30_000, 30_000, 30_000, 30_000, 9_000])
+    {
+        round.window = Some(window);
+    }
+    let replay = replay(&transfer);
+    let (fitted, _) = fit(&replay);
+    let changed = remedy::apply("zero-window", &replay, &fitted).unwrap();
+    let Window::Seen(steps) = changed.scenario.receiver.window else { panic!("windows were seen") };
+    assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
+}
+
+/// A flight that comes within 2 ms of a round trip of 100 ms: 39 of its 40 segments after the first one.
+#[test]
+fn a_burst_tells_what_the_path_carries() {
+    let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
+    transfer.segments = 150;
+    transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
+    let at = |near_receiver| {
+        let context = crate::limit::Context { near_receiver, ..context(100) };
+        Replay::new(&transfer, &partition(&transfer, &context), &context, None).unwrap().burst_rate
+    };
+    assert_eq!(at(true), Some(39_000.0 * 8.0 / 2e-3));
+    // There the ACKs of the flight before let it go: of 20 segments, the first two with the first ACK.
+    assert_eq!(at(false), Some(18_000.0 * 8.0 / 2e-3));
+}
+
+#[test]
+fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
+    let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
+    assert!(remedy::apply("pacing", &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
+    transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
+    let replay = replay(&transfer);
+    let changed = remedy::apply("pacing", &replay, &fit(&replay).0).unwrap();
+    assert_eq!((changed.scenario.rate, changed.scenario.sender.pacing), (replay.burst_rate, None));
 }

@@ -85,6 +85,7 @@ fn analysis(path: &str, seconds: i64) -> Analysis {
     };
     Analysis {
         schema: SCHEMA,
+        partial: false,
         captures: vec![capture],
         connections: vec![connection],
         findings: vec![finding(seconds, &[1])],

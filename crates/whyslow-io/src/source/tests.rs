@@ -37,7 +37,7 @@ fn sample(length: usize) -> Vec<u8> {
 }
 
 fn over(bytes: &[u8]) -> Result<Source, Error> {
-    Source::over("in".to_owned(), io::Cursor::new(bytes.to_vec()))
+    Source::over("in".to_owned(), io::Cursor::new(bytes.to_vec()), None, &Stop::default())
 }
 
 /// Everything a source gives, and how it ends.
@@ -196,9 +196,11 @@ impl Read for Dripping {
 #[test]
 fn an_input_that_fails_is_an_error_whatever_was_read() {
     let bytes = sample(2_000);
-    for stored in [bytes.clone()].into_iter().chain(KINDS.map(|kind| compress(kind, &bytes))) {
+    let stored = [(bytes.clone(), None), (bytes.clone(), Some(Pieces::Coming))];
+    for (stored, ahead) in stored.into_iter().chain(KINDS.map(|kind| (compress(kind, &bytes), None))) {
         let length = stored.len() as u64;
-        let mut source = Source::over("in".to_owned(), Dripping(io::Cursor::new(stored), false)).unwrap();
+        let mut source =
+            Source::over("in".to_owned(), Dripping(io::Cursor::new(stored), false), ahead, &Stop::default()).unwrap();
         let error = drain(&mut source).unwrap_err();
         assert!(matches!(&error, Error::Read { offset, .. } if *offset == length), "{error}");
         assert_eq!(error.to_string(), format!("in: byte {length}: the disk is gone"));
@@ -223,4 +225,54 @@ fn nothing_is_an_error_with_a_name() {
     for kind in KINDS {
         assert_eq!(empty(&compress(kind, b"")), "in: is empty: there is no capture in it");
     }
+}
+
+#[test]
+fn a_stop_ends_the_input_behind_what_was_given_out() {
+    for (ahead, stored) in [(None, sample(1 << 20)), (Some(Pieces::Coming), sample(1 << 20))]
+        .into_iter()
+        .chain(KINDS.map(|kind| (None, compress(kind, &sample(1 << 20)))))
+    {
+        let stop = Stop::default();
+        let mut source = Source::over("in".to_owned(), io::Cursor::new(stored), ahead, &stop).unwrap();
+        let mut buffer = vec![0; 1_000];
+        let Block::Bytes(length) = source.read(&mut buffer).unwrap() else { panic!() };
+        assert_eq!(&buffer[..length], &sample(1 << 20)[..length]);
+        assert!(!stop.is_cut());
+        stop.flag().store(true, Ordering::Relaxed);
+        assert_eq!(source.read(&mut buffer).unwrap(), Block::End);
+        assert!(stop.is_cut());
+        let torn = Problem { slug: "torn-record", count: 1, detail: String::new() };
+        let told = source.told(Summary { problems: vec![torn], ..Summary::default() });
+        let [partial] = told.problems.as_slice() else { panic!("{:?}", told.problems) };
+        assert_eq!(partial.slug, "partial");
+    }
+}
+
+#[test]
+fn a_stop_is_heard_while_nothing_comes() {
+    /// Gives one byte, and then waits for as long as the test runs.
+    struct Waiting(bool);
+    impl Read for Waiting {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            while std::mem::replace(&mut self.0, true) {
+                std::thread::park();
+            }
+            buffer[0] = 7;
+            Ok(1)
+        }
+    }
+    let stop = Stop::default();
+    // The first bytes are looked at before anything is given out.
+    let reader = io::Cursor::new(sample(8)).chain(Waiting(false));
+    let mut source = Source::over("-".to_owned(), reader, Some(Pieces::Coming), &stop).unwrap();
+    let mut read = 0;
+    while read < 9 {
+        let Block::Bytes(length) = source.read(&mut [0; 64]).unwrap() else { panic!() };
+        read += length;
+    }
+    let flag = stop.flag();
+    let asked = std::thread::spawn(move || flag.store(true, Ordering::Relaxed));
+    assert_eq!(source.read(&mut [0; 64]).unwrap(), Block::End);
+    asked.join().unwrap();
 }

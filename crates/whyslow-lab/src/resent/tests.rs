@@ -66,6 +66,26 @@ fn a_copy_is_needless_when_an_earlier_one_came_and_is_the_first_to_arrive_when_n
 }
 
 #[test]
+fn a_needless_copy_is_reported_by_the_packet_that_answers_it() {
+    let log: Vec<_> = [packet(0, Some(10), 0, 0, SYN | ACK), packet(20, Some(30), 1, 1000, ACK)]
+        .into_iter()
+        .chain((4..8).map(|n| packet(10 * n, (n != 7).then_some(10 * n + 10), 1, 1000, ACK)))
+        .collect();
+    let answer = |sent, arrived: Option<u64>| {
+        let packet = packet(sent, arrived, 1, 0, ACK);
+        let meta = Meta { source_port: 40_000, destination_port: 5001, ..packet.meta };
+        Record { meta, ..packet }
+    };
+    let back =
+        [answer(30, Some(40)), answer(50, Some(60)), answer(60, None), answer(65, Some(75)), answer(95, Some(99))];
+    let mut resent = sent_again(&log, Direction::Down, 1_000);
+    note_reports(&mut resent, &back, 1_000);
+    let told: Vec<_> = resent.iter().map(|segment| segment.reported).collect();
+    // The first is; the second's answer is lost; the third's never came, nor did the fourth copy.
+    assert_eq!(told, [true, false, false, false]);
+}
+
+#[test]
 fn a_damaged_copy_came_and_was_not_taken() {
     let damaged = Record { touched: Touched::CORRUPTED, ..packet(20, Some(30), 1, 1000, ACK) };
     let log = [packet(0, Some(10), 0, 0, SYN | ACK), damaged, packet(40, Some(50), 1, 1000, ACK)];
@@ -129,7 +149,7 @@ fn what_a_run_keeps_is_read_back() {
     let trace = Trace { events: vec![event(1040.0, Why::TailProbe)], ..Trace::default() };
     let truth = |resends: serde_json::Value, unrecorded: u64| {
         serde_json::json!({
-            "epoch_ns": 1_000_000_000, "hosts": { "server": { "counters": { "Tcp:RetransSegs": 3, "TcpExt:TCPSynRetrans": 2 } } }, "resends": resends,
+            "epoch_ns": 1_000_000_000, "hosts": { "server": { "counters": { "Tcp:RetransSegs": 3, "TcpExt:TCPSynRetrans": 2 }, "sysctls": {} } }, "resends": resends,
             "links": [
                 { "link": 0, "direction": "up", "unrecorded": 0, "records": [] },
                 { "link": 0, "direction": "down", "unrecorded": unrecorded, "records": records },

@@ -153,6 +153,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
 pub fn analysis(connections: Vec<Connection>) -> Analysis {
     Analysis {
         schema: SCHEMA,
+        partial: false,
         captures: vec![Capture {
             path: "slow.pcap".into(),
             format: "pcap".into(),

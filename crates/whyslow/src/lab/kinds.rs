@@ -61,6 +61,8 @@ struct Tally {
     unknown: u64,
     /// Behind the end of the list.
     unlisted: u64,
+    /// Needless, and the sender was not told.
+    untold: u64,
     wrong: Vec<String>,
 }
 
@@ -72,6 +74,7 @@ impl Tally {
         self.unseen.add(other.unseen);
         self.unknown += other.unknown;
         self.unlisted += other.unlisted;
+        self.untold += other.untold;
         self.wrong.extend(other.wrong);
     }
 
@@ -80,12 +83,22 @@ impl Tally {
     }
 }
 
-/// Judges both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one
-/// that was meant.
+/// Judges all runs, one table for each experiment.
 ///
 /// # Errors
 /// When a capture or a run's truth cannot be read.
-pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
+pub(super) fn report(made: &[(Experiment, Vec<RunResult>)], out: &Path) -> anyhow::Result<String> {
+    let mut page = "## Retransmissions, segment by segment\n\n".to_owned();
+    for (experiment, results) in made {
+        let _ = writeln!(page, "### {}\n", experiment.title);
+        page += &one_experiment(experiment, results, out)?;
+    }
+    Ok(page)
+}
+
+/// Both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one that was
+/// meant.
+fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
     let mut tallies = [Tally::default(), Tally::default()];
     let (mut agreed, mut runs) = (0, 0);
     for run in &experiment.runs {
@@ -109,12 +122,10 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             }
         }
     }
-    let mut page = table(&tallies);
-    let _ = writeln!(
-        page,
-        "In {agreed} of {runs} runs the emulator's log shows as many segments sent again as the kernels count.\n"
+    let agree = format!(
+        "In {agreed} of {runs} runs the emulator's log shows as many segments sent again as the kernels count."
     );
-    Ok(page)
+    Ok(table(&tallies) + &agree + "\n\n")
 }
 
 /// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that the analysis counts from,
@@ -171,7 +182,8 @@ fn one_direction(place: &str, direction: &Direction, told: &[(&Resent, f64)]) ->
             said: u64::from(same.is_some_and(|said| said.unseen_original)),
             right: u64::from(segment.first_to_arrive && same.is_some_and(|said| said.unseen_original)),
         });
-        let Some(kind) = kind_of(segment) else {
+        tally.untold += u64::from(segment.needless && !segment.reported);
+        let Some(kind) = kind_of(segment, same.map(|said| said.kind)) else {
             tally.unknown += 1;
             continue;
         };
@@ -205,9 +217,11 @@ fn word(kind: ResendKind) -> &'static str {
     KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, word)| word)
 }
 
-fn kind_of(segment: &Resent) -> Option<ResendKind> {
+/// What a segment must be called. That it was needless can be known where the receiver tells; elsewhere it may be called so, and
+/// else goes by its mechanism.
+fn kind_of(segment: &Resent, said: Option<ResendKind>) -> Option<ResendKind> {
     match segment.why {
-        _ if segment.needless => Some(ResendKind::Spurious),
+        _ if segment.reported || (segment.needless && said == Some(ResendKind::Spurious)) => Some(ResendKind::Spurious),
         Some(Why::Fast) => Some(ResendKind::Fast),
         Some(Why::Timeout) => Some(ResendKind::Timeout),
         Some(Why::TailProbe) => Some(ResendKind::TailProbe),
@@ -217,7 +231,7 @@ fn kind_of(segment: &Resent) -> Option<ResendKind> {
 
 /// The tables, in Markdown: at the sender's end, and at the receiver's.
 fn table(tallies: &[Tally; 2]) -> String {
-    let mut table = "## Retransmissions, segment by segment\n\n".to_owned();
+    let mut table = String::new();
     // Writing to a string cannot fail.
     for (tally, side) in tallies.iter().zip(["sender's", "receiver's"]) {
         let _ = writeln!(
@@ -232,8 +246,9 @@ fn table(tallies: &[Tally; 2]) -> String {
         }
         let _ = writeln!(
             table,
-            "\nNot judged: {} whose mechanism is not certain, {} behind the end of a list.\n",
-            tally.unknown, tally.unlisted
+            "\nNot judged: {} whose mechanism is another or not certain, {} behind the end of a list. Needless without \
+             the sender being told, and judged by their mechanism unless they are called needless: {}.\n",
+            tally.unknown, tally.unlisted, tally.untold
         );
     }
     let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();

@@ -19,7 +19,7 @@ use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
 use whyslow_lab::net::{self, config::Host};
 use whyslow_lab::progress::Bar;
-use whyslow_lab::scenario::{self, Experiment, Scenario};
+use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
 use whyslow_lab::truth::RunResult;
 use whyslow_lab::{draws, exec, experiments, run, show};
 
@@ -174,8 +174,22 @@ fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode>
         let bar = Bar::new(&experiment.name);
         run::run(experiment, &settings, &|event| bar.show(&event))
     };
-    let results = make(&experiment)?;
-    let mut page = score::report(&experiment, &results, &task.out)?;
+    let lossy = draws::losses(task.seed, LOSSY.saturating_mul(task.each))?;
+    let is_named = |run: &Variant| task.only.iter().any(|only| run.label.contains(only.as_str()));
+    let mut page = String::new();
+    let mut made = Vec::new();
+    // What is named nowhere is an error that lists the causes.
+    if task.only.is_empty() || experiment.runs.iter().any(is_named) || !lossy.runs.iter().any(is_named) {
+        let results = make(&experiment)?;
+        page += &score::report(&experiment, &results, &task.out)?;
+        made.push((experiment, results));
+    }
+    if task.only.is_empty() || lossy.runs.iter().any(is_named) {
+        let results = make(&lossy)?;
+        made.push((lossy, results));
+    }
+    page += "\n";
+    page += &kinds::report(&made, &task.out)?;
     // With some causes alone, predictions are not asked for.
     if task.only.is_empty() {
         let mut made = Vec::new();
@@ -190,6 +204,9 @@ fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode>
     out.write(&page)?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// Transfers over lossy paths for each one of a cause.
+const LOSSY: u32 = 8;
 
 /// The scenario that the options describe.
 fn scenario(path: &Path) -> anyhow::Result<Scenario> {

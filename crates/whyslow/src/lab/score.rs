@@ -3,13 +3,12 @@
 //! Knows: what may count as right. Promises: only runs whose cause the kernel's own counters confirmed are judged, and the others
 //! are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other program would.
 
-use super::kinds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Transfer};
 use whyslow_core::units::Nanos;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::CURED;
 use whyslow_lab::run::folder;
 use whyslow_lab::scenario::Experiment;
@@ -83,7 +82,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             let name = if end == End::Client { "client.pcap" } else { "server.pcap" };
             let explain = |run, result: &RunResult| {
                 let capture = folder(out, &experiment.name, run, result.repetition).join(name);
-                whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})
+                whyslow_io::explain(&[Input::Path(capture)], &Stop::default(), &mut |_| {})
             };
             let analysis = explain(run, result)?;
             let mut judgement = judge(result, end, &analysis);
@@ -99,8 +98,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
             judged.push(judgement);
         }
     }
-    let retransmissions = kinds::report(experiment, results, out)?;
-    Ok(page(experiment, results, &judged, &retransmissions))
+    Ok(page(experiment, results, &judged))
 }
 
 /// The server's largest transfer, or its last large one.
@@ -202,7 +200,7 @@ fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     label == top || fast || alike() || deep() || beside()
 }
 
-fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged], retransmissions: &str) -> String {
+fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
     let mut page = String::new();
     let void = results.iter().filter(|r| !r.problems.is_empty()).count();
     let unconfirmed = results.iter().filter(|r| r.problems.is_empty() && !r.confirmed).count();
@@ -234,7 +232,6 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged], retra
     page += &broken.concat();
     page += "\n";
     page += &attribution(judged);
-    page += retransmissions;
     page += &promises(judged);
     page
 }

@@ -5,6 +5,8 @@ mod arguments;
 mod compare;
 mod export;
 mod inputs;
+#[cfg(unix)]
+mod interrupt;
 #[cfg(target_os = "linux")]
 mod lab;
 mod pcap;

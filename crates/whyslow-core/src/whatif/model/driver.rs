@@ -172,17 +172,14 @@ impl<'a> Driver<'a> {
     /// Sends what may be sent; why no more.
     fn send_all(&mut self) -> Held {
         let held = loop {
+            // While a timer runs nothing leaves, whatever arrives.
+            if self.silent == Some(Silence::Timer) {
+                break Held::Program;
+            }
             match self.sender.next(self.now) {
                 Ok(packet) => self.put(packet),
-                Err(Held::Program) if self.sender.sent() >= self.bytes => break Held::Done,
-                Err(Held::Program) => {
-                    let Some(pause) = self.scenario.pauses.get(self.pause) else { break Held::Done };
-                    if self.silent.is_none() {
-                        self.silent = Some(pause.kind);
-                        self.schedule(self.now + pause.length.or_zero(), Event::PauseEnds);
-                    }
-                    break Held::Program;
-                }
+                Err(Held::Program) if self.begins_silence() => break Held::Program,
+                Err(Held::Program) => break Held::Done,
                 Err(held) => break held,
             }
         };
@@ -193,6 +190,7 @@ impl<'a> Driver<'a> {
             self.schedule(at, Event::Pace);
         }
         if let Some(at) = self.sender.timer
+            && self.silent.is_none()
             && self.timer.is_none_or(|known| known > at)
         {
             self.timer = Some(at);
@@ -202,6 +200,18 @@ impl<'a> Driver<'a> {
             self.schedule(at, Event::Recheck);
         }
         held
+    }
+
+    /// Whether a silence is on, or begins now that everything that was offered is sent.
+    fn begins_silence(&mut self) -> bool {
+        let Some(pause) = self.scenario.pauses.get(self.pause) else { return false };
+        // At the end only the timer's silence means anything.
+        let comes = pause.at <= self.sender.sent() && (self.sender.sent() < self.bytes || pause.kind == Silence::Timer);
+        if comes && self.silent.is_none() {
+            self.silent = Some(pause.kind);
+            self.schedule(self.now + pause.length.or_zero(), Event::PauseEnds);
+        }
+        comes
     }
 
     fn put(&mut self, packet: Packet) {
@@ -254,7 +264,15 @@ impl<'a> Driver<'a> {
                 match self.silent.take() {
                     Some(Silence::Timer) => {
                         self.settle(Some(Limit::Timeout));
-                        self.sender.start_over(self.now);
+                        self.pause += 1;
+                        self.offer();
+                        // What the timer sent was lost as well: it runs again, for longer.
+                        let again =
+                            self.scenario.pauses.get(self.pause).is_some_and(|next| next.kind == Silence::Timer);
+                        if !again || !self.begins_silence() {
+                            self.sender.give_up(self.now);
+                        }
+                        return;
                     }
                     Some(Silence::Idle) => {
                         self.settle(None);
@@ -267,7 +285,8 @@ impl<'a> Driver<'a> {
             }
             Event::Timer => {
                 self.timer = None;
-                if self.sender.timer.is_some_and(|at| at <= self.now) {
+                // A silence that is given stands for what timers did in it.
+                if self.silent.is_none() && self.sender.timer.is_some_and(|at| at <= self.now) {
                     self.settle(Some(Limit::Timeout));
                     if let Some(packet) = self.sender.time_out(self.now) {
                         self.put(packet);

@@ -482,6 +482,13 @@ impl Sender {
             self.in_flight = self.in_flight.saturating_sub(1);
             return Some(self.resend(now, last));
         }
+        self.give_up(now);
+        self.backoff += 1;
+        None
+    }
+
+    /// The timer has fired: everything outstanding counts as lost, and the window is one segment.
+    pub(super) fn give_up(&mut self, now: Nanos) {
         for segment in self.first..self.segments.len() {
             if self.segments[segment].state == State::InFlight {
                 self.lose(segment);
@@ -489,8 +496,6 @@ impl Sender {
         }
         self.order.clear();
         self.start_over(now);
-        self.backoff += 1;
-        None
     }
 
     /// After a long silence the window is the initial one again (RFC 5681 section 4.1).
@@ -499,7 +504,7 @@ impl Sender {
     }
 
     /// The timer leaves a window of one segment.
-    pub(super) fn start_over(&mut self, now: Nanos) {
+    fn start_over(&mut self, now: Nanos) {
         self.control.on_timeout(now);
         self.recovery = (!self.lost.is_empty()).then_some(Recovery {
             until: self.segments.len(),

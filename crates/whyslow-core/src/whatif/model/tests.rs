@@ -155,6 +155,24 @@ fn pauses_are_kept() {
     assert!(timed.duration > Nanos::from_millis(800), "from one segment on: {timed:?}");
 }
 
+/// What Linux took at 25.07 ms when the third flight, the probe and two copies of its first segment were lost: 2.009 s.
+#[test]
+fn a_flight_that_the_timer_repairs_as_the_kernel_measured() {
+    let pause = |at, millis: f64, kind| Pause { at, length: Nanos::from_secs_f64(millis / 1e3), kind };
+    let timer = |millis| pause(102_808, millis, Silence::Timer);
+    let scenario = Scenario {
+        rtt: Nanos::from_micros(25_072),
+        losses: Losses::At((0..41).map(|n| 43_440 + 1448 * n).collect()),
+        pauses: vec![pause(101_360, 58.155, Silence::Program), timer(232.011), timer(463.987), timer(928.015)],
+        ..plain(298_983)
+    };
+    let outcome = simulate(&scenario);
+    assert!((outcome.duration.as_secs_f64() / 2.009 - 1.0).abs() < 0.05, "{outcome:?}");
+    assert_eq!(outcome.resent, 41);
+    let waited = outcome.limits.iter().find(|limit| limit.0 == Limit::Timeout).unwrap().1;
+    assert_eq!(waited, Nanos::from_micros(1_624_013), "three silences in a row, and no other");
+}
+
 #[test]
 fn very_long_transfers_are_carried_on() {
     let scenario = Scenario { rate: Some(GIGABIT), ..plain(10_000_000_000) };

@@ -39,6 +39,7 @@ fn examples() -> Vec<Analysis> {
         example::both_ends(),
         example::without_payload(State::Unanswered),
         example::analysis(Vec::new()),
+        Analysis { partial: true, ..example::slow_start() },
     ]
 }
 

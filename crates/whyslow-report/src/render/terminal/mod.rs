@@ -14,7 +14,7 @@ mod transfer;
 
 use crate::text::{Line, Page, units};
 use anstyle::{AnsiColor, Effects, Style};
-use whyslow_core::analysis::{Analysis, Capture, Near, Problem};
+use whyslow_core::analysis::{Analysis, Capture, Near, PARTIAL, Problem};
 
 /// The least and the greatest width that a page is laid out for.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
@@ -40,6 +40,9 @@ pub struct View {
 /// Lays out an analysis.
 pub fn page(analysis: &Analysis, view: View) -> String {
     let mut page = Page::new(view.width.clamp(*WIDTHS.start(), *WIDTHS.end()));
+    if analysis.partial {
+        print_partial(&mut page, analysis);
+    }
     for (index, capture) in analysis.captures.iter().enumerate() {
         print_capture(&mut page, analysis, index, capture);
     }
@@ -70,6 +73,15 @@ pub fn page(analysis: &Analysis, view: View) -> String {
         }
     }
     page.finish()
+}
+
+/// That not all was read, before anything else is said.
+fn print_partial(page: &mut Page, analysis: &Analysis) {
+    let mut problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
+    let text = problems
+        .find(|problem| problem.slug == PARTIAL)
+        .map_or("reading was stopped: something was not read", |problem| problem.detail.as_str());
+    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), text, None, 2);
 }
 
 /// One line for a capture, and one for each of its problems.
@@ -106,7 +118,8 @@ fn print_capture(page: &mut Page, analysis: &Analysis, index: usize, capture: &C
 
 /// What limits what can be said, before anything is said.
 fn print_problems(page: &mut Page, problems: &[Problem], indent: usize) {
-    for problem in problems {
+    // What is said first of all is not said again.
+    for problem in problems.iter().filter(|problem| problem.slug != PARTIAL) {
         let mut text = problem.detail.clone();
         let count = units::thousands(problem.count);
         let is_told = text.contains(&count) || text.contains(&problem.count.to_string());

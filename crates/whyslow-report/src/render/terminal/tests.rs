@@ -45,6 +45,17 @@ fn problems_come_before_findings() {
 }
 
 #[test]
+fn what_was_not_read_is_said_first() {
+    let mut stopped = example::slow_start();
+    stopped.partial = true;
+    assert!(plain(&stopped, brief(80)).starts_with("partial: reading was stopped: something was not read\n"));
+    stopped.captures[0].problems.push(example::problem("partial", 1, "reading was stopped after 1.0 MB of 9.9 MB"));
+    let page = plain(&stopped, brief(80));
+    assert!(page.starts_with("partial: reading was stopped after 1.0 MB of 9.9 MB\nslow.pcap: "), "{page}");
+    assert_eq!(page.matches("partial").count(), 1, "{page}");
+}
+
+#[test]
 fn several_transfers_on_one_connection() {
     snapshot("reused", &example::reused(), brief);
 }

@@ -26,6 +26,7 @@ fn direction(retransmissions: Vec<Retransmission>) -> Direction {
         zero_window_s: Nanos::ZERO,
         max_in_flight: 0,
         max_window: None,
+        largest_record: None,
     }
 }
 
@@ -38,6 +39,7 @@ fn was(seq: u32, why: Option<Why>) -> Resent {
         sent: 0,
         arrived: None,
         needless: false,
+        reported: false,
         first_to_arrive: false,
         why,
     }
@@ -73,7 +75,7 @@ fn what_is_missed_costs_recall_and_what_is_made_up_precision() {
 
 #[test]
 fn what_came_needlessly_is_spurious_whatever_sent_it_and_what_nobody_knows_is_not_judged() {
-    let needless = Resent { needless: true, ..was(1, None) };
+    let needless = Resent { needless: true, reported: true, ..was(1, None) };
     let unknown = [was(1001, None), was(2001, Some(Why::Other))];
     let listed = vec![
         said(7, 100, 1, 1000, ResendKind::Spurious),
@@ -83,6 +85,17 @@ fn what_came_needlessly_is_spurious_whatever_sent_it_and_what_nobody_knows_is_no
     let tally = one_direction("here", &direction(listed), &[(&needless, 0.1), (&unknown[0], 0.2), (&unknown[1], 0.2)]);
     assert_eq!((counts(&tally, 3), counts(&tally, 0)), ((1, 1, 1), (0, 0, 0)));
     assert_eq!((tally.unknown, tally.wrong.len()), (2, 0));
+}
+
+#[test]
+fn what_was_needless_without_a_report_may_go_by_its_mechanism() {
+    let untold = [1, 1001, 2001].map(|seq| Resent { needless: true, ..was(seq, Some(Why::Timeout)) });
+    let kinds = [ResendKind::Timeout, ResendKind::Spurious, ResendKind::Fast];
+    let listed = (0..3).map(|n| said(n + 7, 100, 1 + 1000 * n, 1000, kinds[n as usize])).collect();
+    let told: Vec<_> = untold.iter().map(|segment| (segment, 0.1)).collect();
+    let tally = one_direction("here", &direction(listed), &told);
+    assert_eq!([1, 3, 0].map(|kind| counts(&tally, kind)), [(2, 1, 1), (1, 1, 1), (0, 1, 0)]);
+    assert_eq!((tally.untold, tally.wrong.len()), (3, 1));
 }
 
 #[test]

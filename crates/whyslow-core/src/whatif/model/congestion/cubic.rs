@@ -1,4 +1,6 @@
-//! CUBIC (RFC 9438): after a loss the window grows as a cubic function of time around the window at which it was lost.
+//! CUBIC (RFC 9438), counted in whole segments as Linux does (`tcp_cubic.c`): after a loss the window grows as a cubic function of time
+//! around the window at which it was lost. At small windows the whole segments matter: Reno's share, which it follows, is a
+//! segment ahead of it.
 
 use super::hystart::HyStart;
 use super::{Acked, Control, SlowStart};
@@ -8,47 +10,64 @@ use crate::units::Nanos;
 const C: f64 = 0.4;
 /// What is left of the window after a loss.
 const BETA: f64 = 0.7;
-/// A window that follows Reno's share grows by so many segments a round (RFC 9438 section 4.3).
-const FRIENDLY: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// Reno's share is a segment more for so many windows that are acknowledged (RFC 9438 section 4.3).
+const FRIENDLY: f64 = (1.0 + BETA) / (3.0 * (1.0 - BETA));
+/// The window never grows by more than a segment for so many that are acknowledged, …
+const FASTEST: f64 = 2.0;
+/// … and, before the first loss, never by less than one for so many.
+const FIRST: f64 = 20.0;
 
 #[derive(Debug)]
 pub(super) struct Cubic {
     slow: SlowStart,
     hystart: Option<HyStart>,
     most: f64,
-    /// Since when the window grows, with which window it began, and when it reaches `most` again, seconds.
-    epoch: Option<(Nanos, f64)>,
+    /// Since when the window grows.
+    epoch: Option<Nanos>,
+    /// When it reaches `origin` (again), seconds.
     k: f64,
-    friendly: f64,
-    rtt: Nanos,
+    origin: f64,
+    /// Reno's share, segments, and what was acknowledged since it last grew.
+    friendly: (f64, f64),
+    least: Nanos,
 }
 
 impl Cubic {
     pub(super) fn new(slow: SlowStart, hystart: Option<HyStart>) -> Self {
-        Self { slow, hystart, most: 0.0, epoch: None, k: 0.0, friendly: 0.0, rtt: Nanos::ZERO }
+        Self { slow, hystart, most: 0.0, epoch: None, k: 0.0, origin: 0.0, friendly: (0.0, 0.0), least: Nanos::ZERO }
     }
 
     fn avoid(&mut self, now: Nanos, segments: f64) {
-        let window = self.slow.window;
-        let (since, _) = *self.epoch.get_or_insert_with(|| {
+        let window = self.slow.window.floor();
+        let since = *self.epoch.get_or_insert_with(|| {
             self.k = if self.most > window { ((self.most - window) / C).cbrt() } else { 0.0 };
-            self.most = self.most.max(window);
-            self.friendly = window;
-            (now, window)
+            self.origin = self.most.max(window);
+            self.friendly = (window, 0.0);
+            now
         });
-        let time = (now - since + self.rtt).as_secs_f64();
-        let target = (C * (time - self.k).powi(3) + self.most).min(1.5 * window);
-        // RFC 9438 section 4.4 and 4.5: (target − cwnd) / cwnd for each ACK, at least a little.
-        let step = if target > window { (target - window) / window } else { 0.01 / window };
-        self.friendly += FRIENDLY * segments / window;
-        self.slow.window = (window + step.min(0.5) * segments).max(self.friendly);
+        let time = (now - since + self.least).as_secs_f64();
+        let target = C * (time - self.k).powi(3) + self.origin;
+        let mut per_segment = if target > window { window / (target - window) } else { 100.0 * window };
+        if self.most == 0.0 {
+            per_segment = per_segment.min(FIRST);
+        }
+        let (share, acked) = &mut self.friendly;
+        *acked += segments;
+        let step = FRIENDLY * window;
+        let more = (*acked / step).floor();
+        *acked -= more * step;
+        *share += more;
+        if *share > window {
+            per_segment = per_segment.min(window / (*share - window));
+        }
+        self.slow.avoid(per_segment.max(FASTEST), segments);
     }
 }
 
 impl Control for Cubic {
     fn on_ack(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {
-            self.rtt = rtt;
+            self.least = if self.least > Nanos::ZERO { self.least.min(rtt) } else { rtt };
         }
         if self.slow.is_on()
             && let Some(hystart) = &mut self.hystart
@@ -69,10 +88,10 @@ impl Control for Cubic {
     }
 
     fn on_loss(&mut self, _now: Nanos) {
-        let window = self.slow.window;
+        let window = self.slow.window.floor();
         // Fast convergence (RFC 9438 section 4.7).
         self.most = if window < self.most { window * (1.0 + BETA) / 2.0 } else { window };
-        self.slow.threshold = (window * BETA).max(2.0);
+        self.slow.cut(BETA);
         self.epoch = None;
     }
 

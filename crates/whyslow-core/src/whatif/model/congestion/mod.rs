@@ -82,6 +82,7 @@ pub(super) fn control(sending: &Sending, rtt: Nanos) -> Box<dyn Control> {
         window: sending.initial_window.max(1.0),
         threshold: sending.threshold.max(2.0),
         gain: (sending.growth - 1.0).clamp(0.1, 1.0),
+        credit: 0.0,
     };
     match sending.algorithm {
         Algorithm::Reno => Box::new(reno::Reno::new(slow)),
@@ -97,9 +98,29 @@ struct SlowStart {
     threshold: f64,
     /// Growth per acknowledged segment.
     gain: f64,
+    /// Acknowledged in congestion avoidance since the window last grew.
+    credit: f64,
 }
 
 impl SlowStart {
+    /// Congestion avoidance: one segment more for every so many that are acknowledged, and whole ones only (Linux' `tcp_cong_avoid_ai`).
+    fn avoid(&mut self, per_segment: f64, segments: f64) {
+        if self.credit >= per_segment {
+            self.credit = 0.0;
+            self.window += 1.0;
+        }
+        self.credit += segments;
+        let more = (self.credit / per_segment).floor();
+        self.credit -= more * per_segment;
+        self.window += more;
+    }
+
+    /// A loss leaves this share of the window, in whole segments.
+    fn cut(&mut self, share: f64) {
+        self.threshold = (self.window.floor() * share).floor().max(2.0);
+        self.credit = 0.0;
+    }
+
     fn is_on(&self) -> bool {
         self.window < self.threshold
     }

@@ -21,11 +21,13 @@ impl Control for Reno {
         if self.0.is_on() {
             segments = self.0.grow(segments);
         }
-        self.0.window += segments / self.0.window;
+        if segments > 0.0 {
+            self.0.avoid(self.0.window.floor(), segments);
+        }
     }
 
     fn on_loss(&mut self, _now: Nanos) {
-        self.0.threshold = (self.0.window / 2.0).max(2.0);
+        self.0.cut(0.5);
     }
 
     fn on_timeout(&mut self, now: Nanos) {

@@ -1,0 +1,98 @@
+//! Ctrl-C: what is known by then is printed, and marked.
+
+use crate::{Folder, pcap};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// More than what a pipe and the reading thread hold: once all of it is written, some of it was explained.
+const ENOUGH: usize = 4 << 20;
+
+fn capture() -> (Vec<u8>, usize) {
+    let mut connections = 40;
+    loop {
+        let packets = pcap::merged((0..connections).map(|n| pcap::slow_on(20_000 + n, 1_700_000_000_000_000)));
+        let bytes = pcap::file(&packets);
+        if bytes.len() > ENOUGH {
+            return (bytes, packets.len());
+        }
+        connections *= 2;
+    }
+}
+
+/// The program, which has read a part of its standard input, and waits for more.
+fn reading(args: &[&str]) -> (Child, ChildStdin, usize) {
+    let (bytes, packets) = capture();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_whyslow"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&bytes).unwrap();
+    (child, stdin, packets)
+}
+
+fn interrupt(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::INT).unwrap();
+}
+
+#[test]
+fn the_first_prints_what_is_known() {
+    let (child, stdin, packets) = reading(&["--json", "-"]);
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "whyslow: reading was stopped: this is what is known of what was read\n");
+    let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(analysis["partial"], true);
+    let capture = &analysis["captures"][0];
+    let known = capture["packets"].as_u64().unwrap();
+    assert!(known > 0 && known <= packets as u64, "{known} of {packets}");
+    let problems: Vec<_> = capture["problems"].as_array().unwrap().iter().map(|problem| &problem["slug"]).collect();
+    assert_eq!(problems, ["partial"], "no record is torn: it goes on");
+    assert!(!analysis["connections"].as_array().unwrap().is_empty());
+    drop(stdin);
+}
+
+#[test]
+fn the_page_says_it_first() {
+    let (child, stdin, _) = reading(&["-"]);
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.starts_with("partial: reading was stopped after "), "{page}");
+    drop(stdin);
+}
+
+#[test]
+fn the_second_ends_it_at_once() {
+    let (mut child, stdin, _) = reading(&["--json", "-"]);
+    interrupt(&child);
+    // Nobody reads what it prints, so that it cannot end by itself.
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("reading was stopped"), "{said}");
+    let mut first = [0; 1];
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut first).unwrap();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut printed = Vec::new();
+    stdout.read_to_end(&mut printed).unwrap();
+    assert!(!printed.ends_with(b"}\n"), "it printed everything: {} bytes", printed.len());
+    drop(stdin);
+}
+
+#[test]
+fn what_was_read_to_its_end_is_not_partial() {
+    let folder = Folder::new();
+    let file = folder.put("slow.pcap", &pcap::file(&pcap::slow()));
+    let analysis = crate::json(&[file]);
+    assert_eq!(analysis.get("partial"), None);
+}
