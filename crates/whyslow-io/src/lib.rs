@@ -128,7 +128,7 @@ pub fn follow(
 ) -> Result<u64, Error> {
     let mut feed = Feed::new(std::slice::from_ref(input), progress);
     let mut follow = Follow::new(wanted, give);
-    feed.read(&mut source::Source::open(input)?, &mut follow)?;
+    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut follow)?;
     Ok(follow.finish())
 }
 
@@ -145,6 +145,6 @@ pub fn pick(
 ) -> Result<(), Error> {
     let mut ignored = |_| {};
     let mut feed = Feed::new(std::slice::from_ref(input), &mut ignored);
-    feed.read(&mut source::Source::open(input)?, &mut Pick::new(wanted, range, give))?;
+    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut Pick::new(wanted, range, give))?;
     Ok(())
 }

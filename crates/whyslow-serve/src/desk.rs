@@ -6,11 +6,12 @@ use crate::places::Place;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tempfile::TempDir;
 use whyslow_core::units::Nanos;
-use whyslow_io::{Input, Progress};
+use whyslow_io::{Input, Progress, Stop};
 
 /// One set of captures at a time; opening another closes it.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ struct Inner {
     /// Counts what was opened: what an earlier reading still finds is no longer wanted.
     number: u64,
     state: State,
+    /// Ends the reading that is under way.
+    stop: Stop,
     /// Files that were dropped on the page, in parts of one set.
     pending: Vec<Upload>,
 }
@@ -146,15 +149,17 @@ impl Desk {
             None => input.name(),
         };
         let name = inputs.iter().map(shown).collect::<Vec<_>>().join(", ");
+        let stop = Stop::default();
         let number = {
             let mut inner = self.lock();
             inner.number += 1;
+            std::mem::replace(&mut inner.stop, stop.clone()).flag().store(true, Ordering::Relaxed);
             inner.state = State::Reading(name.clone(), Progress { read: 0, total: None });
             inner.number
         };
         let desk = Arc::clone(self);
         thread::spawn(move || {
-            let state = match whyslow_io::explain(&inputs, &mut |progress| desk.progress(number, progress)) {
+            let state = match whyslow_io::explain(&inputs, &stop, &mut |progress| desk.progress(number, progress)) {
                 Ok(analysis) => {
                     let named = |path: &str| {
                         let upload = uploads.iter().find(|upload| upload.path.as_os_str() == path);

@@ -101,7 +101,9 @@ mod tests {
         assert_eq!(slice.packets, whole.captures[0].tcp_packets);
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), slice.finish().unwrap()).unwrap();
-        let again = whyslow_io::explain(&[Input::Path(file.path().to_owned())], &mut |_| {}).unwrap();
+        let again =
+            whyslow_io::explain(&[Input::Path(file.path().to_owned())], &whyslow_io::Stop::default(), &mut |_| {})
+                .unwrap();
         assert_eq!(again.captures[0].format, "pcapng");
         assert_eq!(again.captures[0].first_time, whole.captures[0].first_time);
         let told = |analysis: &whyslow_core::analysis::Analysis| serde_json::to_value(&analysis.connections).unwrap();

@@ -10,5 +10,5 @@ pub(crate) fn path(name: &str) -> PathBuf {
 }
 
 pub(crate) fn sample(name: &str) -> Analysis {
-    whyslow_io::explain(&[Input::Path(path(name))], &mut |_| {}).unwrap()
+    whyslow_io::explain(&[Input::Path(path(name))], &whyslow_io::Stop::default(), &mut |_| {}).unwrap()
 }

@@ -35,7 +35,9 @@ pub(crate) fn input(path: &Path) -> Input {
 /// When it cannot be read.
 pub(crate) fn explain(input: &Input) -> anyhow::Result<Analysis> {
     let mut meter = Meter::new();
-    Ok(whyslow_io::explain(std::slice::from_ref(input), &mut |progress| meter.update(progress))?)
+    Ok(whyslow_io::explain(std::slice::from_ref(input), &whyslow_io::Stop::default(), &mut |progress| {
+        meter.update(progress)
+    })?)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(crate) fn run(task: &ReportTask, mut out: Output) -> anyhow::Result<()> {
     whyslow_serve::page()?;
     let analysis = {
         let mut meter = Meter::new();
-        whyslow_io::explain(&task.inputs, &mut |progress| meter.update(progress))?
+        whyslow_io::explain(&task.inputs, &whyslow_io::Stop::default(), &mut |progress| meter.update(progress))?
     };
     let document = whyslow_serve::Document::complete(analysis, &task.inputs);
     let report = whyslow_serve::report(&document)?;

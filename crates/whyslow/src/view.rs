@@ -5,6 +5,8 @@ use anyhow::{Context, bail};
 use std::fs::File;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+#[cfg(unix)]
+use std::thread;
 use whyslow_io::Input;
 use whyslow_serve::Server;
 
@@ -26,8 +28,8 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     if !task.inputs.is_empty() {
         server.open(task.inputs.clone());
     }
-    let stopped = Arc::clone(&server);
-    ctrlc::set_handler(move || stopped.stop()).context("cannot wait for an interrupt")?;
+    #[cfg(unix)]
+    end_in_order(&server)?;
     let url = server.url();
     anstream::println!("{url}");
     anstream::eprintln!("whyslow: the page is open to this machine alone; end with Ctrl-C");
@@ -35,6 +37,20 @@ pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
         start_browser(&url);
     }
     server.run();
+    Ok(())
+}
+
+/// The first signal ends it in order, so that what was dropped on the page leaves the disk.
+#[cfg(unix)]
+fn end_in_order(server: &Arc<Server>) -> anyhow::Result<()> {
+    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+    let mut signals = signal_hook::iterator::Signals::new(signals).context("cannot wait for an interrupt")?;
+    let server = Arc::clone(server);
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            server.stop();
+        }
+    });
     Ok(())
 }
 

@@ -41,7 +41,8 @@ fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Poin
 
 fn check(path: &Path) -> usize {
     let input = Input::Path(path.to_owned());
-    let analysis = whyslow_io::explain(std::slice::from_ref(&input), &mut |_| ()).unwrap();
+    let analysis =
+        whyslow_io::explain(std::slice::from_ref(&input), &whyslow_io::Stop::default(), &mut |_| ()).unwrap();
     for connection in analysis.connections.iter().take(4) {
         let points = points(&input, connection);
         assert!(points.is_sorted_by_key(|point| point.time), "{}", path.display());
@@ -93,7 +94,8 @@ fn in_real_captures() {
 #[test]
 fn round_trips_and_windows_are_those_of_the_analysis() {
     let input = Input::Path(common::sample("receive-window-client"));
-    let analysis = whyslow_io::explain(std::slice::from_ref(&input), &mut |_| ()).unwrap();
+    let analysis =
+        whyslow_io::explain(std::slice::from_ref(&input), &whyslow_io::Stop::default(), &mut |_| ()).unwrap();
     let connection = &analysis.connections[0];
     let points = points(&input, connection);
     let acks = || points.iter().filter(|point| point.from == End::Client);

@@ -110,7 +110,7 @@ fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) ->
         for (end, file) in [(End::Client, "client.pcap"), (End::Server, "server.pcap")] {
             let capture = folder.join(file);
             let first = count::count(&capture)?.first;
-            let analysis = whyslow_io::explain(&[Input::Path(capture)], &mut |_| {})?;
+            let analysis = whyslow_io::explain(&[Input::Path(capture)], &whyslow_io::Stop::default(), &mut |_| {})?;
             // The first connection begins with the capture's first SYN.
             let start = analysis.connections.first().map(|connection| connection.start_s);
             let Some(zero) = first.zip(start).and_then(|(first, Nanos(start))| first.checked_add_signed(-start)) else {
