@@ -30,9 +30,13 @@ async function open(t, url, options = {}) {
 
 async function served(t, files, hash = "", options = {}) {
   const server = await view(...files);
-  t.after(() => server.end());
-  const page = await open(t, server.url + hash, options);
-  return { page, server };
+  try {
+    const page = await open(t, server.url + hash, options);
+    return { page, server };
+  } finally {
+    // After the page, which asks it to the end.
+    t.after(() => server.end());
+  }
 }
 
 const drawn = (page) => page.waitForSelector('.figure[aria-busy="false"][data-range]');
@@ -204,6 +208,7 @@ test("what stands under the pointer is what the analysis and Wireshark say", asy
   const times = frameTimes(path);
   const resent = findings.find((one) => one.cause === "loss").evidence.find((one) => one.frames.length > 2).frames[0];
   for (const frame of [rounds[0].first_frame, rounds[3].last_frame, resent]) {
+    if (page.url().includes("t=")) await moved(page, () => page.keyboard.press("0"));
     await goTo(page, frame);
     // Until it alone is near the pointer.
     for (let step = 0; step < 9; step += 1) await moved(page, () => page.keyboard.press("+"));
