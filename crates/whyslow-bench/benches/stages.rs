@@ -12,18 +12,25 @@ use whyslow_bench::make::recipes;
 use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Routed, Table};
+use whyslow_core::flow::{ConnectionId, Gone, Side, Table};
 use whyslow_core::limit::{self, Context};
 use whyslow_core::tcp::Connection;
 use whyslow_core::tcp::facts::Facts;
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, Segment};
+use whyslow_core::wire::{self, Ends, Segment};
 
 /// Many packets of few connections, and few packets of many.
 const INPUTS: [&str; 2] = ["bulk", "short"];
 
 fn main() {
     divan::main();
+}
+
+/// Where a segment belongs.
+struct Routed {
+    id: ConnectionId,
+    from: Side,
+    new: bool,
 }
 
 /// An input, and what each stage makes of it.
@@ -79,12 +86,17 @@ impl Sink for Count {
 }
 
 fn route(segments: &[(Segment<'_>, Nanos)]) -> Vec<Routed> {
-    let (mut table, mut gone) = (Table::default(), Vec::<ConnectionId>::new());
+    let (mut table, mut gone) = (Table::default(), Gone::new());
+    let mut opened = 0;
     segments
         .iter()
         .map(|(segment, time)| {
             gone.clear();
-            table.route(segment, *time, &mut gone)
+            table.tick(*time, &mut gone);
+            let ends = Ends::of(segment);
+            let to = table.route(segment, (&ends, ends.hash()), *time, ConnectionId(opened), &mut gone, || ());
+            opened += u64::from(to.new);
+            Routed { id: to.id, from: to.from, new: to.new }
         })
         .collect()
 }

@@ -61,14 +61,10 @@ fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Make { names, into, smaller } => make(&names, &into, smaller),
         Command::Run { names: only, whyslow, folder, smaller, rounds, into } => {
-            let report =
-                run(&Wanted { whyslow, folder, smaller, rounds, only }, &mut |step| anstream::eprintln!("{step}"))?;
-            if let Some(into) = into {
-                let folder = into.parent().context("the report's file has no folder")?;
-                fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-                fs::write(&into, &report).with_context(|| into.display().to_string())?;
-                anstream::eprintln!("written to {}", into.display());
-            }
+            let wanted = Wanted { whyslow, folder, smaller, rounds, only };
+            let mut keep = |report: &str| into.as_deref().map_or(Ok(()), |into| keep(report, into));
+            let report = run(&wanted, &mut |step| anstream::eprintln!("{step}"), &mut keep)?;
+            keep(&report)?;
             anstream::print!("{report}");
             Ok(())
         }
@@ -80,6 +76,12 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
     }
+}
+
+fn keep(report: &str, into: &Path) -> anyhow::Result<()> {
+    let folder = into.parent().context("the report's file has no folder")?;
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    fs::write(into, report).with_context(|| into.display().to_string())
 }
 
 fn make(names: &[String], into: &Path, smaller: u64) -> anyhow::Result<()> {

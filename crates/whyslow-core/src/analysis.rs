@@ -180,6 +180,8 @@ pub struct Connection {
     pub findings: Vec<Finding>,
 }
 
+/// Most connections listed: those that lost most time. Of others a capture's problem `connections-not-listed` tells.
+pub const MAX_CONNECTIONS: usize = 10_000;
 /// Most transfers told in full of one connection.
 pub const MAX_TRANSFERS: usize = 256;
 
@@ -346,8 +348,12 @@ pub struct Transfer {
 impl Transfer {
     /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.
     pub fn model_fits(&self) -> Option<bool> {
-        let model = self.model_s?;
-        Some((model - self.duration_s).0.abs() as f64 <= MODEL_NEAR * self.duration_s.0 as f64)
+        Some(self.is_fitted_by(self.model_s?))
+    }
+
+    /// Whether a model that says so comes near enough.
+    pub(crate) fn is_fitted_by(&self, model: Nanos) -> bool {
+        (model - self.duration_s).0.abs() as f64 <= MODEL_NEAR * self.duration_s.0 as f64
     }
 }
 

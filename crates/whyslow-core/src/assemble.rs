@@ -49,6 +49,7 @@ pub(crate) fn connection(
     let handshakes = (held - transfers.len()) as u64;
     let transfers_total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>() - handshakes;
     keep_longest(&mut transfers);
+    transfers.shrink_to_fit();
     let endpoint = |side: Side| endpoint(facts, side, names);
     let server = endpoint(1 - client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
@@ -159,7 +160,7 @@ fn told(
     let duration = transfer.duration();
     let seconds = duration.as_secs_f64();
     if let Some(worst) = findings.first()
-        && replays.wants(worst.seconds)
+        && replays.wants(worst.seconds, id)
     {
         let before = earlier.iter().map(|transfer| transfer.max_in_flight).max();
         if let Some(replay) = Replay::new(transfer, partition, &context, before) {

@@ -1,17 +1,25 @@
 //! The whole flow behind one door: packets in, [`Analysis`] out.
+//!
+//! An [`Explainer`] can take all connections, or be one of several that share them: each is given all packets, takes up the
+//! connections whose four-tuples fall to it, and ends as a [`Fragment`]; [`Fragment::merge`] puts the fragments together. What
+//! comes out does not depend on how many there are.
 
-use crate::analysis::{Analysis, Capture, Connection, Frame, Problem, SCHEMA};
+mod accounts;
+mod fragment;
+
+pub use fragment::{Fragment, Merged};
+
+use crate::analysis::{Analysis, Frame};
 use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
-use crate::flow::{ConnectionId, Table};
+use crate::flow::{self, ConnectionId, Gone, Kept, Table};
 use crate::pair::Mark;
-use crate::rules::{self, Outline};
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
-use crate::wire::{self, Skip, link_type_name};
-use foldhash::fast::FixedState;
-use std::collections::{BTreeMap, HashMap};
+use crate::wire::{self, Ends, Segment, Skip};
+use accounts::{Account, Accounts};
+use fragment::CaptureState;
 use std::net::IpAddr;
 
 /// Names held for addresses; a capture that names more is not believed.
@@ -20,16 +28,47 @@ const MOST_NAMES: usize = 65_536;
 /// Takes the packets of one or more captures that continue each other, and explains their connections.
 #[derive(Debug, Default)]
 pub struct Explainer {
+    share: Share,
     captures: Vec<CaptureState>,
-    table: Table,
-    open: HashMap<ConnectionId, Box<Open>, FixedState>,
-    gone: Vec<ConnectionId>,
-    finished: Vec<(ConnectionId, Connection, Outline)>,
-    marks: Vec<Mark>,
+    /// Packets so far, over all captures: a connection is known by its first one.
+    packets: u64,
+    table: Table<Open>,
+    gone: Gone<Open>,
+    accounts: Accounts,
     names: Names,
     replays: Replays,
     /// The first packet of all: times are told from it.
     first_time: Option<Nanos>,
+}
+
+/// Which connections fall to an explainer.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    /// Parts of the table, a bit each.
+    parts: u64,
+    /// Counts what falls to nobody.
+    first: bool,
+}
+
+const _: () = assert!(flow::PARTS == u64::BITS as usize);
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { parts: u64::MAX, first: true }
+    }
+}
+
+impl Share {
+    /// The one at `index` of so many shares.
+    fn new(index: usize, of: usize) -> Self {
+        let parts = (index..flow::PARTS).step_by(of).fold(0, |parts, part| parts | 1 << part);
+        Self { parts, first: index == 0 }
+    }
+
+    #[inline(always)]
+    fn takes(self, hash: u64) -> bool {
+        self.parts >> flow::part_of(hash) & 1 != 0
+    }
 }
 
 /// A connection, and the capture in which it began.
@@ -39,23 +78,21 @@ struct Open {
     tcp: tcp::Connection,
 }
 
-#[derive(Debug, Default)]
-struct CaptureState {
-    path: String,
-    tcp_packets: u64,
-    skipped: BTreeMap<Skip, (u64, u64)>,
-    summary: Option<Summary>,
-}
-
 impl Explainer {
-    /// Nothing read yet.
+    /// Nothing read yet; takes all connections.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// Several that share the connections; each must be given all packets. At least one, and at most [`flow::PARTS`].
+    pub fn sharing(count: usize) -> Vec<Self> {
+        let of = count.clamp(1, flow::PARTS);
+        (0..of).map(|index| Self { share: Share::new(index, of), ..Self::default() }).collect()
+    }
+
     /// The packets that follow come from this capture; the first one has index 0.
     pub fn begin_capture(&mut self, path: &str) {
-        self.captures.push(CaptureState { path: path.to_owned(), ..CaptureState::default() });
+        self.captures.push(CaptureState::new(path));
     }
 
     /// The capture that was begun last has ended.
@@ -71,73 +108,115 @@ impl Explainer {
     }
 
     /// Everything was read: what was found, and what each connection that has times is recognised by in other captures.
-    pub fn finish_marked(mut self) -> (Analysis, Vec<Mark>) {
-        for id in self.table.drain() {
-            self.close(id);
+    pub fn finish_marked(self) -> (Analysis, Vec<Mark>) {
+        Fragment::merge(vec![self.into_fragment()]).finish()
+    }
+
+    /// Everything was read: closes the connections that are still open.
+    pub fn into_fragment(mut self) -> Fragment {
+        for kept in self.table.drain() {
+            self.close(*kept);
         }
-        self.finished.sort_by_key(|(id, ..)| *id);
-        let several = self.captures.len() > 1;
-        let evicted = self.table.evicted;
-        let captures = self.captures.into_iter().map(|capture| capture.told(evicted)).collect();
-        let (mut connections, outlines): (Vec<_>, Vec<_>) =
-            self.finished.into_iter().map(|(_, connection, outline)| (connection, outline)).unzip();
-        let mut findings = rules::check_across(&outlines, &connections);
-        self.replays.predict(&mut connections);
-        if !several {
-            assemble::forget_files(&mut connections, &mut findings);
+        Fragment {
+            captures: self.captures,
+            accounts: self.accounts,
+            replays: self.replays,
+            evicted: self.table.evicted,
         }
-        self.marks.sort_by_key(|mark| mark.id);
-        let (pairs, partial) = (Vec::new(), false);
-        let analysis = Analysis { schema: SCHEMA, partial, captures, connections, findings, pairs, pairs_total: 0 };
-        (analysis, self.marks)
     }
 
     /// No more packets of this connection come: what is left of it is its account.
-    fn close(&mut self, id: ConnectionId) {
-        let Some(open) = self.open.remove(&id) else {
-            return;
-        };
+    fn close(&mut self, Kept { id, value: open, .. }: Kept<Open>) {
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
         let mut facts = open.tcp.finish();
         facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
         facts.timeless |= clock == Clock::None;
-        if !facts.timeless {
-            self.marks.push(Mark::new(id.0 + 1, &facts));
-        }
+        let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
         let (connection, outline) =
-            assemble::connection(&facts, id.0 + 1, open.capture, first, &self.names, &mut self.replays);
-        self.finished.push((id, connection, outline));
+            assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
+        self.accounts.push(Account::new(id, connection, outline, mark));
+    }
+
+    #[inline(never)]
+    fn take(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &Ends, hash: u64) {
+        let index = self.captures.len() - 1;
+        if let Some(capture) = self.captures.last_mut() {
+            capture.tcp_packets += 1;
+        }
+        let frame = Frame { file: u16::try_from(index).ok(), number: packet.frame };
+        let begin = || Open { capture: index, tcp: tcp::Connection::new(segment, packet.time, frame) };
+        let id = ConnectionId(self.packets);
+        let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.gone, begin);
+        routed.value.tcp.push(segment, routed.from, packet.time, frame);
+        if !self.gone.is_empty() {
+            self.close_gone();
+        }
+    }
+
+    /// Looks for connections that have been silent for too long.
+    #[inline(always)]
+    fn tick(&mut self, time: Nanos) {
+        self.table.tick(time, &mut self.gone);
+        if !self.gone.is_empty() {
+            self.close_gone();
+        }
+    }
+
+    #[cold]
+    fn close_gone(&mut self) {
+        for kept in std::mem::take(&mut self.gone) {
+            self.close(*kept);
+        }
+    }
+
+    fn skip(&mut self, skip: Skip, frame: u64) {
+        if let Some(capture) = self.captures.last_mut() {
+            capture.skipped.entry(skip).or_insert((0, frame)).0 += 1;
+        }
+    }
+
+    /// A packet that a glance is not enough for. Each of those who share the packets looks at it, and one counts it.
+    #[cold]
+    fn look(&mut self, packet: &Packet<'_>) {
+        match wire::decode(packet) {
+            Ok(segment) => {
+                let ends = Ends::of(&segment);
+                let hash = ends.hash();
+                self.tick(packet.time);
+                if self.share.takes(hash) {
+                    self.take(packet, &segment, &ends, hash);
+                }
+            }
+            Err(skip) if self.share.first => self.skip(skip, packet.frame),
+            Err(_) => {}
+        }
     }
 }
 
 impl Sink for Explainer {
+    #[inline]
     fn packet(&mut self, packet: &Packet<'_>) {
         if self.captures.is_empty() {
             self.begin_capture("");
         }
-        let index = self.captures.len() - 1;
-        let capture = &mut self.captures[index];
         if self.first_time.is_none() {
             self.first_time = Some(packet.time);
         }
-        let segment = match wire::decode(packet) {
-            Ok(segment) => segment,
-            Err(skip) => {
-                capture.skipped.entry(skip).or_insert((0, packet.frame)).0 += 1;
-                return;
-            }
+        self.packets += 1;
+        let Some(glance) = wire::glance(packet) else {
+            self.look(packet);
+            return;
         };
-        capture.tcp_packets += 1;
-        let frame = Frame { file: u16::try_from(index).ok(), number: packet.frame };
-        let routed = self.table.route(&segment, packet.time, &mut self.gone);
-        let open = self.open.entry(routed.id).or_insert_with(|| {
-            Box::new(Open { capture: index, tcp: tcp::Connection::new(&segment, packet.time, frame) })
-        });
-        open.tcp.push(&segment, routed.from, packet.time, frame);
-        while let Some(id) = self.gone.pop() {
-            self.close(id);
+        self.tick(packet.time);
+        let ends = glance.ends();
+        let hash = ends.hash();
+        if !self.share.takes(hash) {
+            return;
+        }
+        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, &ends, hash)) {
+            self.skip(skip, packet.frame);
         }
     }
 
@@ -148,46 +227,5 @@ impl Sink for Explainer {
     }
 }
 
-impl CaptureState {
-    fn told(self, evicted: u64) -> Capture {
-        let summary = self.summary.unwrap_or_default();
-        let mut problems: Vec<Problem> = summary
-            .problems
-            .iter()
-            .map(|problem| Problem { slug: problem.slug.into(), count: problem.count, detail: problem.detail.clone() })
-            .collect();
-        problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
-            let slug = slug_of(*skip)?;
-            Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})") })
-        }));
-        if evicted > 0 {
-            problems.push(Problem {
-                slug: "connections-let-go".into(),
-                count: evicted,
-                detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
-            });
-        }
-        let duration = summary.first_time.zip(summary.last_time).map(|(first, last)| last - first);
-        Capture {
-            path: self.path,
-            format: summary.format.into(),
-            link_types: summary.link_types.iter().map(|link| link_type_name(*link).into_owned()).collect(),
-            packets: summary.packets,
-            tcp_packets: self.tcp_packets,
-            first_time: summary.first_time.filter(|_| summary.clock == Clock::Absolute).map(crate::units::iso_8601),
-            duration_s: duration.filter(|_| summary.clock != Clock::None),
-            problems,
-        }
-    }
-}
-
-/// Other protocols are no problem; what should have been read and was not is.
-fn slug_of(skip: Skip) -> Option<&'static str> {
-    match skip {
-        Skip::LinkType(_) => Some("unknown-link-type"),
-        Skip::Fragment => Some("ip-fragment"),
-        Skip::Cut => Some("cut-headers"),
-        Skip::Malformed(_) => Some("malformed-packet"),
-        _ => None,
-    }
-}
+#[cfg(test)]
+mod tests;

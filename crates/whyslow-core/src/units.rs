@@ -26,7 +26,7 @@ impl Nanos {
 
     /// From seconds; saturates, and what is not a number is zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
-        Self((seconds * 1e9).round() as i64)
+        Self(rounded(seconds * 1e9))
     }
 
     /// In seconds.
@@ -41,13 +41,21 @@ impl Nanos {
 
     /// This much, times `factor`; saturates.
     pub fn scale(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).round() as i64)
+        Self(rounded(self.0 as f64 * factor))
     }
 
     /// Never below zero.
     pub fn or_zero(self) -> Self {
         Self(self.0.max(0))
     }
+}
+
+/// The nearest whole number, halves away from zero; saturates. As `f64::round`, without its call: not every processor that
+/// this is built for has an instruction for it.
+fn rounded(value: f64) -> i64 {
+    let whole = value as i64;
+    let rest = value - whole as f64;
+    whole.saturating_add(i64::from(rest >= 0.5)).saturating_sub(i64::from(rest <= -0.5))
 }
 
 impl Add for Nanos {

@@ -1,17 +1,13 @@
-//! [`Feed`]: from a source to the explainer, block by block, telling how far it has come.
+//! [`Feed`]: reads inputs one after the other, telling how far it has come over all of them.
 
-use crate::source::{Block, Source};
+use crate::source::Source;
+use crate::team::{self, Team};
 use crate::{Error, Input, Progress};
 use std::fs;
-use whyslow_core::capture::{Problem, Reader, Sink, Summary};
-use whyslow_core::explain::Explainer;
-
-/// Bytes read at once: enough that system calls cost nothing, few enough to stay in the processor's cache.
-const BLOCK: usize = 1 << 20;
+use whyslow_core::capture::{Sink, Summary};
 
 /// Reads inputs one after the other.
 pub(crate) struct Feed<'a> {
-    buffer: Vec<u8>,
     /// Bytes of the inputs that are done with.
     done: u64,
     total: Option<u64>,
@@ -21,7 +17,12 @@ pub(crate) struct Feed<'a> {
 impl<'a> Feed<'a> {
     pub(crate) fn new(inputs: &[Input], progress: &'a mut dyn FnMut(Progress)) -> Self {
         let total = inputs.iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
-        Self { buffer: vec![0; BLOCK], done: 0, total, progress }
+        Self { done: 0, total, progress }
+    }
+
+    /// Bytes of all inputs, where all are regular files.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.total
     }
 
     /// These inputs are to be read as well.
@@ -34,11 +35,8 @@ impl<'a> Feed<'a> {
     ///
     /// # Errors
     /// When the input cannot be read or is no capture.
-    pub(crate) fn run(&mut self, mut source: Source, explainer: &mut Explainer) -> Result<Summary, Error> {
-        explainer.begin_capture(source.name());
-        let summary = self.read(&mut source, explainer)?;
-        explainer.end_capture(summary.clone());
-        Ok(summary)
+    pub(crate) fn run(&mut self, mut source: Source, team: &mut Team) -> Result<Summary, Error> {
+        self.watch(&mut source, |source, progress| team.run(source, progress))
     }
 
     /// Pushes an input's packets to a sink, to the input's end.
@@ -46,38 +44,19 @@ impl<'a> Feed<'a> {
     /// # Errors
     /// When the input cannot be read or is no capture.
     pub(crate) fn read<S: Sink>(&mut self, source: &mut Source, sink: &mut S) -> Result<Summary, Error> {
-        let mut reader = Reader::new();
-        let torn = loop {
-            match push_block(source, &mut self.buffer, &mut reader, sink)? {
-                Block::Bytes(_) => {}
-                Block::End => break None,
-                Block::Torn(detail) => break Some(detail),
-            }
-            (self.progress)(Progress { read: self.done + source.raw_bytes(), total: self.total });
-        };
-        let mut summary = source.told(reader.finish(sink).map_err(|error| source.no_capture(error))?);
+        self.watch(source, |source, progress| team::read(source, sink, progress))
+    }
+
+    fn watch(
+        &mut self,
+        source: &mut Source,
+        read: impl FnOnce(&mut Source, &mut dyn FnMut(u64)) -> Result<Summary, Error>,
+    ) -> Result<Summary, Error> {
+        let (done, total) = (self.done, self.total);
+        let summary = read(source, &mut |bytes| (self.progress)(Progress { read: done + bytes, total }))?;
         self.done += source.raw_bytes();
-        summary.problems.extend(torn.map(|detail| Problem { slug: "torn-compression", count: 1, detail }));
         Ok(summary)
     }
-}
-
-/// Reads the next block and pushes it on.
-///
-/// # Errors
-/// When the input cannot be read or is no capture.
-pub(crate) fn push_block<S: Sink>(
-    source: &mut Source,
-    buffer: &mut [u8],
-    reader: &mut Reader,
-    sink: &mut S,
-) -> Result<Block, Error> {
-    let block = source.read(buffer)?;
-    if let Block::Bytes(length) = block {
-        let bytes = buffer.get(..length).unwrap_or_default();
-        reader.push(bytes, sink).map_err(|error| source.no_capture(error))?;
-    }
-    Ok(block)
 }
 
 /// The bytes of a regular file.

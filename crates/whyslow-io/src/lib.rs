@@ -1,13 +1,13 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
-//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), pushes the bytes
-//! to the core's reader and gives the packets to an [`Explainer`]. Memory is bounded whatever the input's size: nothing
-//! is read whole, and a compressed input that swells without end only takes as long.
+//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), and pushes the bytes
+//! to explainers that share the connections, each on a thread of its own (`team`). Memory is bounded whatever the input's
+//! size: nothing is read whole, and a compressed input that swells without end only takes as long.
 //!
 //! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
-//! go through one `Explainer` in time order whatever their order on the command line, so that a connection that crosses
+//! go through one `Team` of explainers in time order whatever their order on the command line, so that a connection that crosses
 //! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
-//! thing from two places: each has an `Explainer` of its own, and the results stand side by side (`join`). Connections that
+//! thing from two places: each has a `Team` of its own, and the results stand side by side (`join`). Connections that
 //! two of them hold are then compared packet by packet, in a second pass over the files (`again`).
 #![forbid(unsafe_code)]
 
@@ -18,6 +18,7 @@ mod join;
 mod set;
 mod source;
 mod stop;
+mod team;
 
 pub use error::Error;
 pub use stop::Stop;
@@ -25,10 +26,12 @@ pub use stop::Stop;
 use again::Seen;
 use feed::Feed;
 use set::{Part, Set};
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::thread;
+use team::Team;
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::Packet;
-use whyslow_core::explain::Explainer;
 use whyslow_core::series::{Follow, Pick, Point, Wanted};
 use whyslow_core::units::Nanos;
 
@@ -75,35 +78,49 @@ pub struct Progress {
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
+    explain_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), inputs, stop, progress)
+}
+
+/// As [`explain`], on so many threads beside the one that reads; what comes out does not depend on how many there are.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_on(
+    threads: NonZero<usize>,
+    inputs: &[Input],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Analysis, Error> {
     let mut feed = Feed::new(inputs, progress);
+    let team = |feed: &Feed<'_>| Team::new(threads, feed.total());
     if let [input] = inputs {
-        let mut explainer = Explainer::new();
-        feed.run(source::Source::open(input, stop)?, &mut explainer)?;
-        return Ok(Analysis { partial: stop.is_cut(), ..explainer.finish() });
+        let mut team = team(&feed);
+        feed.run(source::Source::open(input, stop)?, &mut team)?;
+        return Ok(Analysis { partial: stop.is_cut(), ..team.finish().0 });
     }
     let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
-    let mut sets: Vec<(Set, Explainer, Vec<Option<Input>>)> = Vec::new();
+    let mut sets: Vec<(Set, Team, Vec<Option<Input>>)> = Vec::new();
     for part in parts {
         if stop.is_asked() && !sets.is_empty() {
             stop.has_cut();
             break;
         }
         let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
-        let (set, explainer, files) = match continued.and_then(|place| sets.get_mut(place)) {
+        let (set, team, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
-            None => sets.push_mut(Default::default()),
+            None => sets.push_mut((Set::default(), team(&feed), Vec::new())),
         };
         let Part { look, source } = part;
         files.push(source.file());
-        let summary = feed.run(source.open(stop)?, explainer)?;
+        let summary = feed.run(source.open(stop)?, team)?;
         set.add(look, &summary);
     }
     let mut seen = Vec::new();
     let mut analyses = Vec::new();
     let (mut captures, mut connections) = (0, 0);
-    for (_, explainer, files) in sets {
-        let (analysis, marks) = explainer.finish_marked();
+    for (_, team, files) in sets {
+        let (analysis, marks) = team.finish();
         seen.push(Seen { files: files.into_iter().collect(), marks, captures, connections });
         captures += analysis.captures.len();
         connections += analysis.connections.len() as u64;

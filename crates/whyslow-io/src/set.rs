@@ -10,8 +10,8 @@
 //! Of several sets that it could continue it goes to the one of its name (digits and compression aside), or else to the
 //! one that ended last. An input that continues none begins a set of its own, and so does one without a date.
 
-use crate::feed::push_block;
 use crate::source::{Block, Source};
+use crate::team::push_block;
 use crate::{Error, Input, Stop};
 use std::collections::HashSet;
 use std::fs;

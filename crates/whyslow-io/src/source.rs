@@ -119,7 +119,7 @@ impl Source {
     }
 
     /// Reads from anything; with `ahead` by a thread of its own even where it is not compressed.
-    fn over(
+    pub(crate) fn over(
         name: String,
         reader: impl Read + Send + 'static,
         ahead: Option<Pieces>,

@@ -20,6 +20,8 @@ const TOGETHER: u64 = 20_000_000;
 const NEARER: u64 = 100_000;
 /// A copy is answered within this time, nanoseconds.
 const ANSWERED: u64 = 20_000_000;
+/// Packets so near to a copy's arrival may each be its answer, nanoseconds.
+const AT_ONCE: u64 = 100_000;
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 
@@ -44,6 +46,8 @@ pub struct Resent {
     pub reported: bool,
     /// No earlier copy of any of its bytes ever came to the receiver's end.
     pub first_to_arrive: bool,
+    /// The link delivered it twice: the receiver reports a copy, and nobody can tell whether it means this one or an earlier.
+    pub doubled: bool,
     /// What made the kernel send it; none when that is not known.
     pub why: Option<Why>,
 }
@@ -90,17 +94,19 @@ pub fn read(folder: &Path) -> io::Result<Option<Known>> {
         return Ok(None);
     }
     let mut known = Known::default();
-    let reports = kept.hosts.values().all(|host| {
-        ["net.ipv4.tcp_sack", "net.ipv4.tcp_dsack"]
-            .iter()
-            .all(|name| host.sysctls.get(*name).is_some_and(|on| on != "0"))
-    });
+    let on = |host: &KeptHost, name: &str| host.sysctls.get(name).is_some_and(|value| value != "0");
+    let reports = |host: &KeptHost| on(host, "net.ipv4.tcp_dsack") && refused(&host.counters) == 0;
+    let sack = kept.hosts.values().all(|host| on(host, "net.ipv4.tcp_sack"));
     for link in &kept.links {
+        let host = if link.direction == Direction::Up { "client" } else { "server" };
         let mut resent = sent_again(&link.records, link.direction, kept.epoch_ns);
-        if let Some(back) = kept.links.iter().find(|other| reports && other.direction != link.direction) {
+        let peer = if host == "client" { "server" } else { "client" };
+        if let Some(back) = kept.links.iter().find(|other| other.direction != link.direction)
+            && sack
+            && kept.hosts.get(peer).is_some_and(reports)
+        {
             note_reports(&mut resent, &back.records, kept.epoch_ns);
         }
-        let host = if link.direction == Direction::Up { "client" } else { "server" };
         let counters = kept.hosts.get(host).map(|host| &host.counters);
         let counted = |name: &str| counters.and_then(|counters| counters.get(name)).copied().unwrap_or(0);
         known.counted += counted("Tcp:RetransSegs").saturating_sub(counted("TcpExt:TCPSynRetrans"));
@@ -118,6 +124,14 @@ pub fn read(folder: &Path) -> io::Result<Option<Known>> {
     }
     known.segments.sort_by_key(|segment| segment.sent);
     Ok(Some(known))
+}
+
+/// Segments that came whole and that the host's TCP did not take: then nobody knows which copy it had. Reordered ones are refused
+/// for their old timestamps (PAWS, RFC 7323 section 5) when what overtook them was taken.
+fn refused(counters: &BTreeMap<String, u64>) -> u64 {
+    let names =
+        ["PAWSEstab", "BeyondWindow", "OfoPruned", "RcvPruned", "TCPOFODrop", "TCPRcvQDrop", "TCPZeroWindowDrop"];
+    names.iter().filter_map(|name| counters.get(&format!("TcpExt:{name}"))).sum()
 }
 
 /// Where the host's counters know of one mechanism only, all are its doing. Timeouts of SYNs count among the others.
@@ -199,6 +213,7 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<Resen
                 needless: flow.taken.hold(seq, end),
                 reported: false,
                 first_to_arrive: !flow.came.touches(seq, end),
+                doubled: record.touched.has(Touched::DUPLICATED),
                 why: None,
             });
         }
@@ -222,10 +237,12 @@ fn note_reports(resent: &mut [Resent], back: &[Record], epoch: u64) {
         let is_its = |packet: &Record| {
             segment.client_port == if up { packet.meta.destination_port } else { packet.meta.source_port }
         };
-        let later = back.get(back.partition_point(|packet| packet.in_ns < arrived)..).unwrap_or_default();
-        segment.reported = later.iter().find(|packet| is_its(packet)).is_some_and(|answer| {
-            answer.in_ns - arrived < ANSWERED && answer.fate == Fate::Passed && !answer.touched.has(Touched::CORRUPTED)
-        });
+        // The emulator notes the copy's arrival a moment after it, sometimes later than the answer.
+        let from = back.partition_point(|packet| packet.in_ns + AT_ONCE < arrived);
+        let mut answers = back.get(from..).unwrap_or_default().iter().filter(|packet| is_its(packet)).peekable();
+        let Some(first) = answers.next_if(|packet| packet.in_ns < arrived + ANSWERED) else { continue };
+        let came = |packet: &Record| packet.fate == Fate::Passed && !packet.touched.has(Touched::CORRUPTED);
+        segment.reported = came(first) && answers.take_while(|packet| packet.in_ns < arrived + AT_ONCE).all(came);
     }
 }
 

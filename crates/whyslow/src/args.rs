@@ -1,6 +1,7 @@
 //! The command line as it is typed.
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Give it a packet capture, and it says why each TCP transfer was slow.
@@ -81,6 +82,10 @@ pub(crate) struct Explain {
     /// Of many connections, tell of the N that lost most time [default: 3].
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "jsonl", "connection"])]
     pub top: Option<usize>,
+
+    /// Explain on N threads, beside the one that reads [default: one for each processor]; what is found does not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
 
     /// Exit with status 1 if this cause was found; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]

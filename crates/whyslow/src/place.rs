@@ -4,7 +4,7 @@ use crate::progress::Meter;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::compare::Which;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 
 /// A transfer, or a connection, of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +35,7 @@ pub(crate) fn input(path: &Path) -> Input {
 /// When it cannot be read.
 pub(crate) fn explain(input: &Input) -> anyhow::Result<Analysis> {
     let mut meter = Meter::new();
-    Ok(whyslow_io::explain(std::slice::from_ref(input), &whyslow_io::Stop::default(), &mut |progress| {
-        meter.update(progress)
-    })?)
+    Ok(whyslow_io::explain(std::slice::from_ref(input), &Stop::default(), &mut |progress| meter.update(progress))?)
 }
 
 #[cfg(test)]

@@ -22,14 +22,19 @@ impl Meter {
 
     /// The reading has come so far.
     pub(crate) fn update(&mut self, progress: Progress) {
-        if self.bar.is_none() && self.began.is_some_and(|began| began.elapsed() > PATIENCE) {
-            self.bar = Some(bar(progress));
+        let Some(bar) = &self.bar else {
+            if self.began.is_some_and(|began| began.elapsed() > PATIENCE) {
+                self.bar = Some(bar(progress));
+            }
+            return;
+        };
+        // Captures of two places are read twice.
+        if bar.length() != progress.total
+            && let Some(total) = progress.total
+        {
+            bar.set_length(total);
         }
-        if let Some(bar) = &self.bar {
-            // Captures of two places are read twice.
-            progress.total.into_iter().for_each(|total| bar.set_length(total));
-            bar.set_position(progress.read);
-        }
+        bar.set_position(progress.read);
     }
 }
 
@@ -46,13 +51,14 @@ fn bar(Progress { read, total }: Progress) -> ProgressBar {
         Some(_) => "{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
         None => "{spinner} {bytes} read, {bytes_per_sec}",
     };
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     // The templates are constants; a wrong one would show in the plain style.
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    // The speed is that from now on: all that was read before came in one step.
+    // The speed is that from now on: all that was read before came in one step, which nobody is to see.
     bar.set_position(read);
     bar.reset_eta();
+    bar.set_draw_target(ProgressDrawTarget::stderr());
     bar
 }

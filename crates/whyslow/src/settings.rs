@@ -6,7 +6,9 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 use whyslow_io::Input;
 
 /// Of many connections, so many are told of.
@@ -45,6 +47,8 @@ pub(crate) struct ExplainTask {
     pub connection: Option<u64>,
     /// Causes that make the exit status 1.
     pub fail_on: Vec<String>,
+    /// Threads that explain.
+    pub threads: NonZero<usize>,
 }
 
 /// The page on this machine.
@@ -124,7 +128,13 @@ fn explain(args: Explain) -> Task {
         (_, true) => Format::JsonLines,
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
-    Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on })
+    let threads = threads(args.threads);
+    Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on, threads })
+}
+
+/// As many threads as asked for, or one for each processor.
+pub(crate) fn threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {
+    asked.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
 }
 
 fn inputs(files: &[PathBuf]) -> Vec<Input> {

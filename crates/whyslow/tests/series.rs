@@ -6,7 +6,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::{Connection, Direction, End};
 use whyslow_core::series::{Builder, Kind, Mark, Point, Wanted, marks_of};
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 
 fn points(input: &Input, connection: &Connection) -> Vec<Point> {
     let mut points = Vec::new();
@@ -41,8 +41,7 @@ fn agrees(path: &Path, connection: &Connection, half: &Direction, points: &[Poin
 
 fn check(path: &Path) -> usize {
     let input = Input::Path(path.to_owned());
-    let analysis =
-        whyslow_io::explain(std::slice::from_ref(&input), &whyslow_io::Stop::default(), &mut |_| ()).unwrap();
+    let analysis = whyslow_io::explain(std::slice::from_ref(&input), &Stop::default(), &mut |_| ()).unwrap();
     for connection in analysis.connections.iter().take(4) {
         let points = points(&input, connection);
         assert!(points.is_sorted_by_key(|point| point.time), "{}", path.display());
@@ -94,8 +93,7 @@ fn in_real_captures() {
 #[test]
 fn round_trips_and_windows_are_those_of_the_analysis() {
     let input = Input::Path(common::sample("receive-window-client"));
-    let analysis =
-        whyslow_io::explain(std::slice::from_ref(&input), &whyslow_io::Stop::default(), &mut |_| ()).unwrap();
+    let analysis = whyslow_io::explain(std::slice::from_ref(&input), &Stop::default(), &mut |_| ()).unwrap();
     let connection = &analysis.connections[0];
     let points = points(&input, connection);
     let acks = || points.iter().filter(|point| point.from == End::Client);

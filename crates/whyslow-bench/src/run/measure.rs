@@ -86,14 +86,25 @@ fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<Memory> {
         let so_far = most.unwrap_or_default();
         most = Some(Memory { own: now.own.max(so_far.own), peak: now.peak.max(so_far.peak) });
         if now.own > allowed {
-            // It is there still: its parent has not waited for it yet.
-            let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-            let _ = process.map(|process| rustix::process::kill_process(process, rustix::process::Signal::KILL));
+            kill(pid);
             break;
         }
     }
     most
 }
+
+/// Ends a process that its parent has not waited for yet, so that it is that one and no other.
+#[cfg(unix)]
+fn kill(pid: u32) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // One that has ended by itself needs no end.
+    let _ = process.map(|process| kill_process(process, Signal::KILL));
+}
+
+/// Elsewhere nobody says how much memory a process has, so that none has too much.
+#[cfg(not(unix))]
+fn kill(_: u32) {}
 
 /// A process's memory by its status: anonymous and shared memory is its own.
 pub(super) fn memory(status: &str) -> Option<Memory> {

@@ -38,28 +38,35 @@ pub struct Wanted {
 }
 
 /// Makes inputs that are not there, runs everything, and tells what came of it, in Markdown. `say` is told how far it has
-/// come.
+/// come; `keep` is given the report as it stands after every input, for a run takes long and may not come to its end.
 ///
 /// # Errors
 /// When an input cannot be made or read, or whyslow does not run. Other programs that are missing are passed over, and said.
-pub fn run(wanted: &Wanted, say: &mut dyn FnMut(&str)) -> anyhow::Result<String> {
-    run_with(wanted, &|_| true, say)
+pub fn run(
+    wanted: &Wanted,
+    say: &mut dyn FnMut(&str),
+    keep: &mut dyn FnMut(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<String> {
+    run_with(wanted, &|_| true, say, keep)
 }
 
 fn run_with(
     wanted: &Wanted,
     takes_part: &dyn Fn(&Program) -> bool,
     say: &mut dyn FnMut(&str),
+    keep: &mut dyn FnMut(&str) -> anyhow::Result<()>,
 ) -> anyhow::Result<String> {
     fs::create_dir_all(&wanted.folder).with_context(|| wanted.folder.display().to_string())?;
     let machine = machine::Machine::look(&wanted.whyslow);
     let mut results = Results { smaller: wanted.smaller, ..Results::default() };
+    let report = |results: &Results| report::markdown(&machine, results, &targets::judge(results));
     let asked = |name: &str| wanted.only.is_empty() || wanted.only.iter().any(|only| only == name);
     for recipe in recipes().into_iter().filter(|recipe| asked(recipe.name)) {
         let name = recipe.name;
         let made = made(&recipe.smaller(wanted.smaller), &wanted.folder, say)?;
         let Made { files, packets, connections, .. } = made;
         meet(&Input { name, files, packets, connections }, wanted, takes_part, &mut results, say)?;
+        keep(&report(&results))?;
     }
     if asked(LAB) {
         match recorded(wanted, say) {
@@ -67,7 +74,7 @@ fn run_with(
             None => results.missing("the input of the lab (`whyslow lab run` does not work here)"),
         }
     }
-    Ok(report::markdown(&machine, &results, &targets::judge(&results)))
+    Ok(report(&results))
 }
 
 /// Something to read.

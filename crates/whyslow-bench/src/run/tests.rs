@@ -136,5 +136,13 @@ fn a_whole_run_on_tiny_inputs() {
 }
 
 fn run_without(program: &'static str, wanted: &Wanted, say: &mut dyn FnMut(&str)) -> String {
-    run_with(wanted, &|one| one.name != program, say).unwrap()
+    let mut kept = Vec::new();
+    let mut keep = |report: &str| {
+        kept.push(report.to_owned());
+        Ok(())
+    };
+    let report = run_with(wanted, &|one| one.name != program, say, &mut keep).unwrap();
+    assert_eq!(kept.len(), wanted.only.len());
+    assert!(!kept[0].contains("| flood | ") && kept.last() == Some(&report));
+    report
 }

@@ -108,6 +108,7 @@ fn analysis(connections: Vec<Connection>) -> Analysis {
     };
     Analysis {
         schema: crate::analysis::SCHEMA,
+        partial: false,
         captures: vec![capture],
         connections,
         findings: Vec::new(),

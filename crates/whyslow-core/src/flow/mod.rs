@@ -1,30 +1,46 @@
 //! `flow`: segments → connections.
 //!
-//! Knows four-tuples and SYNs, nothing else of TCP. It promises that a four-tuple used again is a new connection, that
-//! memory stays bounded (closed and idle connections leave the table, and so does the idlest one when the table is
-//! full, counted), and that a connection's number is its place in the order of first packets.
+//! Knows four-tuples and SYNs, nothing else of TCP, and keeps for each connection what the stage behind it wants kept. It
+//! promises that a four-tuple used again is a new connection, and that memory stays bounded (closed and idle connections
+//! leave the table, and so do the idlest ones when the table is full, counted).
+//!
+//! The table is cut into [`PARTS`] by the four-tuple's hash, each with its own share of the room. What becomes of a connection
+//! depends on its own part and on the time alone, so that parts can be looked after by several tables, each given the
+//! segments of its own parts and told the time of all, and the outcome is that of one.
+
+mod part;
 
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, Segment};
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
-use std::net::IpAddr;
+use crate::wire::{Ends, Flags, Segment};
+use part::{Part, Slot};
 
 #[cfg(test)]
 mod tests;
 
-/// A connection, numbered from 0 in the order of first packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Parts of a table.
+pub const PARTS: usize = 64;
+
+/// The part that a four-tuple of this hash belongs to.
+#[inline(always)]
+pub fn part_of(hash: u64) -> usize {
+    // The lowest bits and the highest are the hash table's own.
+    (hash >> 40) as usize % PARTS
+}
+
+/// A connection, numbered in the order of first packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
 /// One of the two ends, before it is known which is the client: 0 sent the first packet that was seen.
 pub type Side = usize;
 
 /// Where a segment belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Routed {
+#[derive(Debug)]
+pub struct Routed<'a, T> {
     /// Its connection.
     pub id: ConnectionId,
+    /// What is kept for it.
+    pub value: &'a mut T,
     /// Who sent it.
     pub from: Side,
     /// It is the connection's first.
@@ -40,7 +56,7 @@ pub struct Expiry {
     pub opening: Nanos,
     /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
     pub open: Nanos,
-    /// Most connections held at once.
+    /// Most connections held at once, over all parts.
     pub connections: usize,
 }
 
@@ -55,26 +71,23 @@ impl Default for Expiry {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    low: (IpAddr, u16),
-    high: (IpAddr, u16),
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    id: ConnectionId,
-    /// Whether the connection's side 0 is the key's `low`.
-    low_is_first: bool,
+/// A connection that is in the table, or has left it.
+#[derive(Debug)]
+pub struct Kept<T> {
+    /// Which it is.
+    pub id: ConnectionId,
+    /// What was kept for it.
+    pub value: T,
+    /// As its first segment had them: side 0 is the sender of that.
+    ends: Ends,
     /// Initial sequence numbers, by side.
     isn: [Option<SeqNumber>; 2],
     fin: [bool; 2],
     reset: bool,
     answered: bool,
-    last: Nanos,
 }
 
-impl Entry {
+impl<T> Kept<T> {
     fn is_closed(&self) -> bool {
         self.reset || (self.fin[0] && self.fin[1])
     }
@@ -85,25 +98,40 @@ impl Entry {
         let simultaneous = known.is_none() && self.isn[1 - from].is_some() && !self.answered;
         known != Some(segment.seq) && !simultaneous
     }
+
+    fn note(&mut self, from: Side, segment: &Segment<'_>) {
+        let flags = segment.flags;
+        if flags.has(Flags::SYN) && self.isn[from].is_none() {
+            self.isn[from] = Some(segment.seq);
+        }
+        self.answered |= !flags.has(Flags::SYN) || flags.has(Flags::ACK);
+        self.fin[from] |= flags.has(Flags::FIN);
+        self.reset |= flags.has(Flags::RST);
+    }
+
+    fn patience(&self, expiry: &Expiry) -> Nanos {
+        match (self.is_closed(), self.answered) {
+            (true, _) => expiry.closed,
+            (false, false) => expiry.opening,
+            (false, true) => expiry.open,
+        }
+    }
 }
 
+/// Connections that have left the table.
+pub type Gone<T> = Vec<Box<Kept<T>>>;
+
 /// The connections that are open now.
-pub struct Table {
-    entries: HashMap<Key, Entry, FixedState>,
-    next: u64,
+#[derive(Debug)]
+pub struct Table<T> {
+    parts: Vec<Part<T>>,
     expiry: Expiry,
     swept: Nanos,
     /// Connections that were let go while still open, because they were idle or the table was full.
     pub evicted: u64,
 }
 
-impl std::fmt::Debug for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Table").field("open", &self.entries.len()).field("seen", &self.next).finish()
-    }
-}
-
-impl Default for Table {
+impl<T> Default for Table<T> {
     fn default() -> Self {
         Self::new(Expiry::default())
     }
@@ -112,116 +140,90 @@ impl Default for Table {
 /// The table is looked over for silent connections this often, in the capture's time.
 const SWEEP_EVERY: Nanos = Nanos::from_millis(10_000);
 
-impl Table {
+impl<T> Table<T> {
     /// An empty table.
     pub fn new(expiry: Expiry) -> Self {
-        Self { entries: HashMap::default(), next: 0, expiry, swept: Nanos(i64::MIN), evicted: 0 }
+        let parts = (0..PARTS).map(|_| Part::default()).collect();
+        Self { parts, expiry, swept: Nanos(i64::MIN), evicted: 0 }
     }
 
     /// How many connections are in the table.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.parts.iter().map(Part::len).sum()
     }
 
     /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
-    /// Finds the segment's connection, or opens it. Connections that have ended go to `gone`, oldest first.
-    pub fn route(&mut self, segment: &Segment<'_>, time: Nanos, gone: &mut Vec<ConnectionId>) -> Routed {
-        self.sweep(time, gone);
-        let source = (segment.src, segment.src_port);
-        let destination = (segment.dst, segment.dst_port);
-        let from_low = source <= destination;
-        let key =
-            if from_low { Key { low: source, high: destination } } else { Key { low: destination, high: source } };
-        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-        if let Some(entry) = self.entries.get_mut(&key) {
-            let from = usize::from(entry.low_is_first != from_low);
-            if !(opens && entry.is_reuse(from, segment)) {
-                note(entry, from, segment, time);
-                return Routed { id: entry.id, from, new: false };
-            }
-            gone.push(entry.id);
-            self.entries.remove(&key);
+    /// A segment was captured at `time`, whether or not it is this table's. Connections that have been silent for too long go
+    /// to `gone`, oldest first.
+    #[inline]
+    pub fn tick(&mut self, time: Nanos, gone: &mut Gone<T>) {
+        if time - self.swept >= SWEEP_EVERY {
+            self.sweep(time, gone);
         }
-        if self.entries.len() >= self.expiry.connections {
-            self.evict_idlest(gone);
+    }
+
+    /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by
+    /// using its four-tuple again goes to `gone`. The time must have been told with [`tick`](Self::tick).
+    #[inline]
+    pub fn route<'a>(
+        &'a mut self,
+        segment: &Segment<'_>,
+        (ends, hash): (&Ends, u64),
+        time: Nanos,
+        id: ConnectionId,
+        gone: &mut Gone<T>,
+        make: impl FnOnce() -> T,
+    ) -> Routed<'a, T> {
+        let most = (self.expiry.connections / PARTS).max(1);
+        let part = &mut self.parts[part_of(hash)];
+        if part.len() >= most && !part.holds(ends, hash) {
+            self.evicted += part.evict_idlest(gone);
         }
-        let id = ConnectionId(self.next);
-        self.next += 1;
-        let mut entry = Entry {
-            id,
-            low_is_first: from_low,
-            isn: [None; 2],
-            fin: [false; 2],
-            reset: false,
-            answered: false,
-            last: time,
-        };
-        note(&mut entry, 0, segment, time);
-        self.entries.insert(key, entry);
-        Routed { id, from: 0, new: true }
+        let fresh =
+            || Kept { id, value: make(), ends: *ends, isn: [None; 2], fin: [false; 2], reset: false, answered: false };
+        let (slot, new) = part.find_or_insert(
+            ends,
+            hash,
+            time,
+            fresh,
+            |kept| {
+                let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+                opens && kept.is_reuse(usize::from(kept.ends.from != ends.from), segment)
+            },
+            gone,
+        );
+        let Slot { last, kept, .. } = slot;
+        *last = (*last).max(time);
+        let from = usize::from(kept.ends.from != ends.from);
+        kept.note(from, segment);
+        Routed { id: kept.id, value: &mut kept.value, from, new }
     }
 
     /// Everything that is still open, in order.
-    pub fn drain(&mut self) -> Vec<ConnectionId> {
-        let mut ids: Vec<_> = self.entries.drain().map(|(_, entry)| entry.id).collect();
-        ids.sort_unstable();
-        ids
+    pub fn drain(&mut self) -> Gone<T> {
+        let mut all: Gone<T> = self.parts.iter_mut().flat_map(Part::drain).collect();
+        all.sort_unstable_by_key(|kept| kept.id);
+        all
     }
 
-    fn sweep(&mut self, time: Nanos, gone: &mut Vec<ConnectionId>) {
+    #[cold]
+    fn sweep(&mut self, time: Nanos, gone: &mut Gone<T>) {
         if self.swept.0 == i64::MIN {
             self.swept = time;
-        }
-        if time - self.swept < SWEEP_EVERY {
             return;
         }
         self.swept = time;
-        let expiry = self.expiry;
         let first = gone.len();
-        let mut evicted = 0;
-        self.entries.retain(|_, entry| {
-            let limit = match (entry.is_closed(), entry.answered) {
-                (true, _) => expiry.closed,
-                (false, false) => expiry.opening,
-                (false, true) => expiry.open,
-            };
-            let keep = time - entry.last < limit;
-            if !keep {
-                gone.push(entry.id);
-                evicted += u64::from(!entry.is_closed());
-            }
-            keep
-        });
-        self.evicted += evicted;
-        gone[first..].sort_unstable();
-    }
-
-    /// Lets go of the idlest sixteenth, so that a flood of new connections pays for one look over the table in many.
-    fn evict_idlest(&mut self, gone: &mut Vec<ConnectionId>) {
-        let mut by_age: Vec<_> = self.entries.iter().map(|(key, entry)| (entry.last, entry.id, *key)).collect();
-        let share = (by_age.len() / 16).max(1);
-        by_age.select_nth_unstable_by_key(share - 1, |&(last, id, _)| (last, id));
-        let first = gone.len();
-        for (_, id, key) in by_age.drain(..share) {
-            self.entries.remove(&key);
-            gone.push(id);
+        for part in &mut self.parts {
+            part.sweep(time, &self.expiry, gone);
         }
-        gone[first..].sort_unstable();
-        self.evicted += share as u64;
+        if let Some(gone) = gone.get_mut(first..) {
+            self.evicted += gone.iter().filter(|kept| !kept.is_closed()).count() as u64;
+            gone.sort_unstable_by_key(|kept| kept.id);
+        }
     }
-}
-
-fn note(entry: &mut Entry, from: Side, segment: &Segment<'_>, time: Nanos) {
-    entry.last = entry.last.max(time);
-    let flags = segment.flags;
-    if flags.has(Flags::SYN) && entry.isn[from].is_none() {
-        entry.isn[from] = Some(segment.seq);
-    }
-    entry.answered |= !flags.has(Flags::SYN) || flags.has(Flags::ACK);
-    entry.fin[from] |= flags.has(Flags::FIN);
-    entry.reset |= flags.has(Flags::RST);
 }

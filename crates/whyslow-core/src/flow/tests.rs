@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::wire::{Checksum, Options};
+use std::net::IpAddr;
 
 fn segment(from: u16, to: u16, seq: u32, flags: Flags) -> Segment<'static> {
     let address = |port: u16| IpAddr::from([192, 0, 2, if port >= 1024 { 1 } else { 2 }]);
@@ -28,78 +29,123 @@ fn segment(from: u16, to: u16, seq: u32, flags: Flags) -> Segment<'static> {
 
 const SYN_ACK: Flags = Flags(0x12);
 
+/// A table of connections numbered in their order, and those that have left it.
+struct Flow {
+    table: Table<()>,
+    next: u64,
+    gone: Gone<()>,
+}
+
+impl Flow {
+    fn new(expiry: Expiry) -> Self {
+        Self { table: Table::new(expiry), next: 0, gone: Gone::new() }
+    }
+
+    /// The connection's number, who sent the segment, and whether the connection is new.
+    fn route(&mut self, segment: Segment<'_>, time: Nanos) -> (u64, Side, bool) {
+        let ends = Ends::of(&segment);
+        self.table.tick(time, &mut self.gone);
+        let next = ConnectionId(self.next);
+        let routed = self.table.route(&segment, (&ends, ends.hash()), time, next, &mut self.gone, || ());
+        let told = (routed.id.0, routed.from, routed.new);
+        self.next += u64::from(told.2);
+        told
+    }
+
+    fn gone(&self) -> Vec<u64> {
+        self.gone.iter().map(|kept| kept.id.0).collect()
+    }
+}
+
 fn seconds(seconds: i64) -> Nanos {
     Nanos::from_millis(seconds * 1000)
 }
 
 #[test]
 fn both_directions_are_one_connection() {
-    let mut table = Table::default();
-    let mut gone = Vec::new();
-    let first = table.route(&segment(5000, 80, 1, Flags::SYN), seconds(0), &mut gone);
-    let answer = table.route(&segment(80, 5000, 9, SYN_ACK), seconds(0), &mut gone);
-    assert_eq!(first, Routed { id: ConnectionId(0), from: 0, new: true });
-    assert_eq!(answer, Routed { id: ConnectionId(0), from: 1, new: false });
-    assert!(gone.is_empty());
+    let mut flow = Flow::new(Expiry::default());
+    assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0)), (0, 0, true));
+    assert_eq!(flow.route(segment(80, 5000, 9, SYN_ACK), seconds(0)), (0, 1, false));
+    assert!(flow.gone.is_empty());
 }
 
 #[test]
 fn a_syn_sent_again_is_the_same_connection_and_a_new_number_another() {
-    let mut table = Table::default();
-    let mut gone = Vec::new();
-    table.route(&segment(5000, 80, 1, Flags::SYN), seconds(0), &mut gone);
-    assert!(!table.route(&segment(5000, 80, 1, Flags::SYN), seconds(1), &mut gone).new);
-    table.route(&segment(80, 5000, 9, SYN_ACK), seconds(1), &mut gone);
-    let reused = table.route(&segment(5000, 80, 77, Flags::SYN), seconds(2), &mut gone);
-    assert_eq!(reused, Routed { id: ConnectionId(1), from: 0, new: true });
-    assert_eq!(gone, [ConnectionId(0)]);
+    let mut flow = Flow::new(Expiry::default());
+    flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
+    assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(1)), (0, 0, false));
+    flow.route(segment(80, 5000, 9, SYN_ACK), seconds(1));
+    assert_eq!(flow.route(segment(5000, 80, 77, Flags::SYN), seconds(2)), (1, 0, true));
+    assert_eq!(flow.gone(), [0]);
+    assert_eq!(flow.route(segment(80, 5000, 10, SYN_ACK), seconds(2)), (1, 1, false));
 }
 
 #[test]
 fn syns_from_both_ends_open_one_connection() {
-    let mut table = Table::default();
-    let mut gone = Vec::new();
-    table.route(&segment(5000, 80, 1, Flags::SYN), seconds(0), &mut gone);
-    let other = table.route(&segment(80, 5000, 9, Flags::SYN), seconds(0), &mut gone);
-    assert_eq!(other, Routed { id: ConnectionId(0), from: 1, new: false });
+    let mut flow = Flow::new(Expiry::default());
+    flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
+    assert_eq!(flow.route(segment(80, 5000, 9, Flags::SYN), seconds(0)), (0, 1, false));
 }
 
 #[test]
 fn a_syn_after_a_mid_stream_start_is_a_new_connection() {
-    let mut table = Table::default();
-    let mut gone = Vec::new();
-    table.route(&segment(5000, 80, 1, Flags::ACK), seconds(0), &mut gone);
-    assert!(table.route(&segment(5000, 80, 50, Flags::SYN), seconds(1), &mut gone).new);
+    let mut flow = Flow::new(Expiry::default());
+    flow.route(segment(5000, 80, 1, Flags::ACK), seconds(0));
+    assert!(flow.route(segment(5000, 80, 50, Flags::SYN), seconds(1)).2);
 }
 
 #[test]
 fn connections_leave_by_their_state() {
-    let mut table = Table::default();
-    let mut gone = Vec::new();
-    table.route(&segment(5000, 80, 1, Flags::ACK | Flags::RST), seconds(0), &mut gone);
-    table.route(&segment(5001, 80, 1, Flags::SYN), seconds(0), &mut gone);
-    table.route(&segment(5002, 80, 1, Flags::ACK), seconds(0), &mut gone);
-    table.route(&segment(5003, 80, 1, Flags::ACK), seconds(90), &mut gone);
-    assert_eq!(gone, [ConnectionId(0)], "the reset one");
-    table.route(&segment(5003, 80, 1, Flags::ACK), seconds(200), &mut gone);
-    assert_eq!(gone, [ConnectionId(0), ConnectionId(1)], "the one that never opened");
-    assert_eq!(table.evicted, 1, "a closed one is not counted as let go");
-    table.route(&segment(5003, 80, 1, Flags::ACK), seconds(7_500), &mut gone);
-    assert_eq!(table.len(), 1, "the idle one has left, the active one stays");
+    let mut flow = Flow::new(Expiry::default());
+    flow.route(segment(5000, 80, 1, Flags::ACK | Flags::RST), seconds(0));
+    flow.route(segment(5001, 80, 1, Flags::SYN), seconds(0));
+    flow.route(segment(5002, 80, 1, Flags::ACK), seconds(0));
+    flow.route(segment(5003, 80, 1, Flags::ACK), seconds(90));
+    assert_eq!(flow.gone(), [0], "the reset one");
+    flow.route(segment(5003, 80, 1, Flags::ACK), seconds(200));
+    assert_eq!(flow.gone(), [0, 1], "the one that never opened");
+    assert_eq!(flow.table.evicted, 1, "a closed one is not counted as let go");
+    flow.route(segment(5003, 80, 1, Flags::ACK), seconds(7_500));
+    assert_eq!(flow.table.len(), 1, "the idle one has left, the active one stays");
 }
 
 #[test]
 fn a_flood_does_not_grow_the_table() {
     let most = 256;
-    let mut table = Table::new(Expiry { connections: most, ..Expiry::default() });
-    let mut gone = Vec::new();
+    let mut flow = Flow::new(Expiry { connections: most, ..Expiry::default() });
     for port in 0..10_000u16 {
-        table.route(&segment(20_000 + port, 80, 1, Flags::SYN), Nanos(i64::from(port)), &mut gone);
-        assert!(table.len() <= most);
+        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(i64::from(port)));
+        assert!(flow.table.len() <= most);
     }
-    assert_eq!(table.len() as u64 + gone.len() as u64, 10_000);
-    assert_eq!(table.evicted, gone.len() as u64);
-    assert!(gone.is_sorted(), "the idlest leave first");
-    let rest = table.drain();
-    assert!(rest.is_sorted() && table.is_empty());
+    assert!(flow.table.len() > most / 2, "{} are held: the parts share the room evenly", flow.table.len());
+    assert_eq!(flow.table.len() + flow.gone.len(), 10_000);
+    assert_eq!(flow.table.evicted, flow.gone.len() as u64);
+    let newest = flow.gone().into_iter().max().unwrap();
+    let rest = flow.table.drain();
+    assert!(rest.is_sorted_by_key(|kept| kept.id) && flow.table.is_empty());
+    assert!(rest.iter().all(|kept| kept.id.0 + 1000 > newest), "the idlest leave first");
+}
+
+#[test]
+fn tables_that_share_the_parts_do_what_one_does() {
+    let expiry = Expiry { connections: 2 * PARTS, ..Expiry::default() };
+    let (mut one, mut two) = (Flow::new(expiry), [Flow::new(expiry), Flow::new(expiry)]);
+    let mut told = Vec::new();
+    for step in 0..20_000u32 {
+        // A walk over ports that come back, with pauses in which connections expire.
+        let port = 10_000 + (step.wrapping_mul(2_654_435_761) >> 22) as u16;
+        let flags = [Flags::SYN, Flags::ACK, Flags::FIN, Flags::RST][step as usize % 4];
+        let segment = segment(port, 80, step / 700, flags);
+        let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
+        let ends = Ends::of(&segment);
+        let share = part_of(ends.hash()) % 2;
+        two[1 - share].table.tick(time, &mut Gone::new());
+        let next = one.next;
+        let alone = one.route(segment, time);
+        two[share].next = next;
+        told.push((alone, two[share].route(segment, time)));
+    }
+    assert!(told.iter().all(|(alone, shared)| alone == shared));
+    assert!(one.table.evicted > 1000 && one.next > 5000, "{} of {}", one.table.evicted, one.next);
+    assert_eq!(one.table.len(), two.iter().map(|flow| flow.table.len()).sum::<usize>());
 }

@@ -85,28 +85,34 @@ fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -
     rates
 }
 
-/// How many rates there are, and their lower tenth, median and upper tenth, if they are one. Each counts by its time: where a stretch
-/// begins and ends is known to a clump of segments only, so that a short one says little.
+/// How many rates there are, and their lower tenth, median and upper tenth, if they are one.
 fn one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
     if rates.len() < LEAST {
         return None;
     }
     rates.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
+    // Each alike; or else each by its time: where a stretch begins and ends is known to a clump of segments only, so that a short one
+    // says little. But one long stretch is one figure, whatever the rest of them are.
     let whole: Nanos = rates.iter().map(|&(_, time)| time).sum();
-    // One long stretch is one figure, whatever the rest of them are.
-    if rates.iter().any(|&(_, time)| time > whole.scale(LONGEST)) {
-        return None;
-    }
-    let at = |share: f64| {
-        let mut passed = Nanos::ZERO;
+    let long = rates.iter().any(|&(_, time)| time > whole.scale(LONGEST));
+    let found = tenths(&rates, |_| 1.0);
+    let by_time = || tenths(&rates, |time| time.as_secs_f64());
+    let is_one = |[low, rate, high]: &[f64; 3]| *high <= ABOVE * rate && *rate <= BELOW * low;
+    let found = Some(found).filter(is_one).or_else(|| Some(by_time()).filter(|found| !long && is_one(found)))?;
+    Some((rates.len(), found))
+}
+
+/// The lower tenth, the median and the upper tenth of rates in order, each counted by what `weigh` makes of its time.
+fn tenths(rates: &[(f64, Nanos)], weigh: impl Fn(Nanos) -> f64) -> [f64; 3] {
+    let whole: f64 = rates.iter().map(|&(_, time)| weigh(time)).sum();
+    [0.1, 0.5, 0.9].map(|share| {
+        let mut passed = 0.0;
         let place = rates.iter().position(|&(_, time)| {
-            passed += time;
-            passed >= whole.scale(share)
+            passed += weigh(time);
+            passed > share * whole
         });
         rates[place.unwrap_or(rates.len() - 1)].0
-    };
-    let [low, rate, high] = [0.1, 0.5, 0.9].map(at);
-    (high <= ABOVE * rate && rate <= BELOW * low).then_some((rates.len(), [low, rate, high]))
+    })
 }
 
 /// Whether round trips were long when something was lost: those of the last round before that has one, as in the lossy round itself
@@ -186,7 +192,7 @@ mod tests {
 
     #[test]
     fn one_long_stretch_is_one_figure() {
-        let transfer = lossy(&[(100, 130), (130, 160), (160, 190), (190, 220), (220, 250), (250, 280), (5_000, 5_030)]);
+        let transfer = lossy(&[(100, 130), (130, 170), (160, 190), (190, 240), (220, 285), (250, 325), (5_000, 5_075)]);
         assert_eq!(between(&transfer, &context()), None);
     }
 

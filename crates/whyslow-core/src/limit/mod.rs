@@ -12,6 +12,7 @@ mod rounds;
 pub use between::Between;
 pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
+pub(crate) use rates::queues;
 pub(crate) use rounds::rises;
 pub use rounds::{Plateau, Shape};
 
@@ -289,7 +290,15 @@ fn cut_gap(
             };
             if held { Limit::NagleDelayedAck } else { base }
         }
-        Release::Nothing => idle_limit(gap, base, alone, shape, context),
+        Release::Nothing => {
+            // Credit came, and the program was late to use it.
+            if base == Limit::ProtocolWindow
+                && let Some(heard) = gap.heard
+            {
+                add(spans, base, gap.start, heard);
+            }
+            idle_limit(gap, base, alone, shape, context)
+        }
     };
     add(spans, limit, gap.start, gap.end);
 }

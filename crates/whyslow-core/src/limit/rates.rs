@@ -75,7 +75,7 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
 
 /// Whether a queue stands at this rate: more is in flight than rate and round trip need. Else it is no path's rate, however even: a
 /// sender that always has the same in flight is even too.
-pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
     let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
     flights.sort_unstable();

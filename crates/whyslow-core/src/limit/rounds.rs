@@ -136,11 +136,16 @@ fn held_by(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
     if are_granted(waits) { Limit::ProtocolWindow } else { Limit::SenderCap }
 }
 
-/// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a message with one.
+/// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a message with one, though the program
+/// may have been late to answer it.
 fn waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
     let start = transfer.rounds.get(first).map_or(transfer.last_send, |round| round.start);
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
-    let by_receiver = |gap: &&Gap| matches!(gap.release, Release::Ack | Release::Peer);
+    let by_receiver = |gap: &&Gap| match gap.release {
+        Release::Ack | Release::Peer => true,
+        Release::Nothing => gap.heard.is_some(),
+        _ => false,
+    };
     transfer.gaps.iter().filter(move |gap| gap.start >= start && gap.end <= end).filter(by_receiver)
 }
 
@@ -149,7 +154,7 @@ fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     let (mut all, mut granted) = (0u64, 0u64);
     for gap in waits {
         all += 1;
-        granted += u64::from(gap.with_payload);
+        granted += u64::from(gap.with_payload || gap.heard.is_some());
     }
     all > 0 && granted * 10 >= all * GRANTED
 }
@@ -355,7 +360,8 @@ fn lost_before_capture(transfer: &TransferFacts) -> bool {
 fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool {
     let start = transfer.rounds[first].start;
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
-    let waited: Nanos = waits(transfer, first, after).map(|gap| gap.end - gap.start).sum();
+    let until = |gap: &Gap| if gap.release == Release::Nothing { gap.heard.unwrap_or(gap.end) } else { gap.end };
+    let waited: Nanos = waits(transfer, first, after).map(|gap| until(gap) - gap.start).sum();
     waited.0 * 2 > (end - start).0
 }
 

@@ -61,6 +61,7 @@ pub(crate) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
         before_len: MSS,
         ran_dry: false,
         with_payload: false,
+        heard: None,
         tail: false,
         lost_copy: false,
         idle: false,
@@ -209,6 +210,20 @@ fn an_empty_buffer_is_the_applications() {
     transfer.gaps.iter_mut().for_each(|gap| gap.unseen = true);
     let elided = Context { elided: true, ..context(20) };
     assert_eq!(partition(&transfer, &elided).time(Limit::Application), Nanos::ZERO);
+}
+
+#[test]
+fn a_program_that_answers_credit_late_had_waited_for_it() {
+    let ms = Nanos::from_millis;
+    let mut transfer = credited(&[32_000; 10]);
+    // Two messages in three find the sending host busy for 30 ms.
+    for (nth, pause) in transfer.gaps.iter_mut().enumerate().filter(|(nth, _)| nth % 3 > 0) {
+        (pause.release, pause.with_payload, pause.ran_dry) = (Release::Nothing, false, true);
+        pause.heard = Some(ms(100 * nth as i64 + 70));
+    }
+    let cut = partition(&transfer, &context(60));
+    assert_eq!(cut.time(Limit::Application), ms(6 * 30));
+    assert_eq!(cut.time(Limit::ProtocolWindow), ms(3 * 100 + 6 * 70));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use crate::analysis::Frame;
 use crate::capture::{Packet, Sink};
-use crate::flow::{Side, Table};
+use crate::flow::{ConnectionId, Gone, Side, Table};
 use crate::tcp::facts::Offer;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{self, Checksum, Flags, Segment};
+use crate::wire::{self, Checksum, Ends, Flags, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
@@ -134,8 +134,10 @@ impl Track {
 /// Takes the packets of one set of captures once more, and keeps those of the wanted connections.
 #[derive(Debug, Default)]
 pub struct Watch {
-    table: Table,
-    gone: Vec<crate::flow::ConnectionId>,
+    table: Table<()>,
+    gone: Gone<()>,
+    /// Connections so far.
+    connections: u64,
     tracks: BTreeMap<u64, Track>,
     /// The place of the capture that is read among all, from 1 on.
     captures: usize,
@@ -172,9 +174,14 @@ impl Sink for Watch {
         self.time = Some((first.min(packet.time), last.max(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         // The same table with the same segments gives the same numbers as the first pass.
-        let routed = self.table.route(&segment, packet.time, &mut self.gone);
+        let ends = Ends::of(&segment);
+        let next = ConnectionId(self.connections + 1);
+        self.table.tick(packet.time, &mut self.gone);
+        let routed = self.table.route(&segment, (&ends, ends.hash()), packet.time, next, &mut self.gone, || ());
+        self.connections += u64::from(routed.new);
+        let id = routed.id.0;
         self.gone.clear();
-        if let Some(track) = self.tracks.get_mut(&(routed.id.0 + 1)) {
+        if let Some(track) = self.tracks.get_mut(&id) {
             let file = u16::try_from(self.captures.saturating_sub(1)).ok();
             track.push(&segment, packet.time, Frame { file, number: packet.frame });
         }

@@ -29,6 +29,7 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
@@ -36,7 +37,7 @@ pub(super) const RULE: Rule =
     Rule { slug: "application", source: include_str!("application.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = case.time(Limit::Application);
+    let lost = silent(case);
     // Pauses in the rhythm of another connection are of that.
     if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
         return None;
@@ -76,6 +77,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         .into(),
     );
     Some(found)
+}
+
+/// Time of the program's pauses, less that between messages which follow each other as the other side's do.
+fn silent(case: &TransferCase<'_>) -> Nanos {
+    let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
+    let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::Application);
+    let of_silence = |span: &&Span| {
+        while silences.next_if(|gap| gap.end <= span.start).is_some() {}
+        silences.peek().is_some_and(|gap| gap.start < span.end)
+    };
+    spans.filter(of_silence).map(Span::length).sum()
 }
 
 /// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that it sent nothing: a probe

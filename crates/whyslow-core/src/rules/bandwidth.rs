@@ -10,8 +10,8 @@
 //! passed between losses, always, and round trips were long when something was lost.
 //!
 //! ## What it is confused with
-//! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Both are
-//!   named then.
+//! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Where no queue stands, and
+//!   nothing is lost or marked, the confidence is lower.
 //! - `policer`: one rate between losses, and no queue.
 //! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
@@ -42,6 +42,14 @@ const LINE_RATE: f64 = 900e6;
 /// A rate that governs so much of the time governs the transfer.
 const ALL_ALONG: f64 = 0.75;
 
+/// More in flight than the rate needs, a loss or a mark: a path that is full leaves one of these.
+fn shows_a_queue(case: &TransferCase<'_>, rate: f64) -> bool {
+    let from = case.partition.shape.burst.map_or(case.transfer.start, |burst| burst.until);
+    case.transfer.ecn_echoes > 0
+        || !case.transfer.losses.is_empty()
+        || crate::limit::queues(case.transfer, &case.context, rate, from)
+}
+
 /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
 fn queue_is_hidden(case: &TransferCase<'_>) -> bool {
     let stamped = case.facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps));
@@ -71,8 +79,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let share = case.share(held);
     let hidden = queue_is_hidden(case);
+    let unseen = !hidden && !shows_a_queue(case, steady);
     let confidence = match share {
-        share if share >= ALL_ALONG && !hidden => 0.85,
+        share if share >= ALL_ALONG && !hidden && !unseen => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,
     };
@@ -92,6 +101,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             .to_owned();
     if hidden {
         settle += "; how long the queue is cannot be seen from the receiver's end without timestamps (bufferbloat): capture at the sender";
+    }
+    if unseen {
+        settle += "; no queue stands at this rate and nothing is lost, so that the sender may keep to it by itself (pacing): `ss -ti` on the sender names its pacing_rate";
     }
     if share < ALL_ALONG {
         settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what held the rest";
@@ -127,6 +139,18 @@ mod tests {
         scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
         let found = scene.finding("bandwidth").unwrap();
         assert!(found.confidence < 0.8 && found.settle.unwrap().contains("a part of the time"), "{}", found.summary);
+    }
+
+    #[test]
+    fn without_a_queue_the_sender_may_keep_to_the_rate_by_itself() {
+        let mut scene = full();
+        // One flight far beyond what the rate needs, so that it is not said to be the sender's.
+        scene.transfer.rounds.iter_mut().for_each(|round| round.in_flight = 50_000);
+        scene.transfer.rounds[3].in_flight = 300_000;
+        let found = scene.finding("bandwidth").unwrap();
+        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("pacing_rate"), "{}", found.summary);
+        scene.transfer.ecn_echoes = 1;
+        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85);
     }
 
     #[test]

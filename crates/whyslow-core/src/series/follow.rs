@@ -3,10 +3,10 @@
 use super::Point;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Side, Table};
+use crate::flow::{ConnectionId, Gone, Side, Table};
 use crate::tcp::Connection;
 use crate::units::Nanos;
-use crate::wire::{self, Segment};
+use crate::wire::{self, Ends, Segment};
 
 /// Which connection to follow.
 #[derive(Clone, Debug)]
@@ -37,8 +37,10 @@ impl Wanted {
 /// Takes the packets of a capture once more, and gives the points of one connection.
 pub struct Follow<'a> {
     wanted: Wanted,
-    table: Table,
-    gone: Vec<ConnectionId>,
+    table: Table<()>,
+    gone: Gone<()>,
+    /// Connections so far.
+    opened: u64,
     connection: Option<Box<Connection>>,
     first: Option<Nanos>,
     give: &'a mut dyn FnMut(Point),
@@ -55,7 +57,16 @@ impl<'a> Follow<'a> {
     /// Follows a connection; `give` is called for each of its segments, in the capture's order, with times from the capture's
     /// first packet.
     pub fn new(wanted: Wanted, give: &'a mut dyn FnMut(Point)) -> Self {
-        Self { wanted, table: Table::default(), gone: Vec::new(), connection: None, first: None, give, late: 0 }
+        Self {
+            wanted,
+            table: Table::default(),
+            gone: Vec::new(),
+            opened: 0,
+            connection: None,
+            first: None,
+            give,
+            late: 0,
+        }
     }
 
     /// Everything was read: gives the points that waited. Says how many verdicts came when their points had been given.
@@ -75,10 +86,15 @@ impl Sink for Follow<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
         let Ok(segment) = wire::decode(packet) else { return };
-        // The same table with the same segments gives the same numbers as the first pass.
-        let routed = self.table.route(&segment, packet.time, &mut self.gone);
+        // The same table with the same segments tells the same connections apart as in the first pass.
+        let ends = Ends::of(&segment);
+        self.table.tick(packet.time, &mut self.gone);
+        let next = ConnectionId(self.opened);
+        let routed = self.table.route(&segment, (&ends, ends.hash()), packet.time, next, &mut self.gone, || ());
+        let (id, from) = (routed.id, routed.from);
+        self.opened += u64::from(routed.new);
         self.gone.clear();
-        if routed.id.0 + 1 != self.wanted.id {
+        if id.0 + 1 != self.wanted.id {
             return;
         }
         let frame = Frame { file: None, number: packet.frame };
@@ -88,7 +104,7 @@ impl Sink for Follow<'_> {
             connection.trace(wanted.client(&segment));
             connection
         });
-        connection.push(&segment, routed.from, packet.time, frame);
+        connection.push(&segment, from, packet.time, frame);
         while let Some(point) = connection.next_point() {
             (self.give)(told_from(first, point));
         }

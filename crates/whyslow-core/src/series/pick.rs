@@ -2,17 +2,18 @@
 
 use super::Wanted;
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Table};
+use crate::flow::{ConnectionId, Gone, Table};
 use crate::units::Nanos;
-use crate::wire;
+use crate::wire::{self, Ends};
 
 /// Takes the packets of a capture once more, and gives those of one connection in a time range, whole.
 pub struct Pick<'a> {
     wanted: Wanted,
     /// From the capture's first packet.
     range: (Nanos, Nanos),
-    table: Table,
-    gone: Vec<ConnectionId>,
+    table: Table<()>,
+    gone: Gone<()>,
+    opened: u64,
     first: Option<Nanos>,
     give: &'a mut dyn FnMut(&Packet<'_>),
 }
@@ -26,7 +27,7 @@ impl std::fmt::Debug for Pick<'_> {
 impl<'a> Pick<'a> {
     /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the capture's order.
     pub fn new(wanted: Wanted, range: (Nanos, Nanos), give: &'a mut dyn FnMut(&Packet<'_>)) -> Self {
-        Self { wanted, range, table: Table::default(), gone: Vec::new(), first: None, give }
+        Self { wanted, range, table: Table::default(), gone: Vec::new(), opened: 0, first: None, give }
     }
 }
 
@@ -34,10 +35,16 @@ impl Sink for Pick<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
         let Ok(segment) = wire::decode(packet) else { return };
-        let routed = self.table.route(&segment, packet.time, &mut self.gone);
+        // The same table with the same segments tells the same connections apart as in the first pass.
+        let ends = Ends::of(&segment);
+        self.table.tick(packet.time, &mut self.gone);
+        let next = ConnectionId(self.opened);
+        let routed = self.table.route(&segment, (&ends, ends.hash()), packet.time, next, &mut self.gone, || ());
+        let id = routed.id;
+        self.opened += u64::from(routed.new);
         self.gone.clear();
         let time = packet.time - first;
-        if routed.id.0 + 1 == self.wanted.id && time >= self.range.0 && time <= self.range.1 {
+        if id.0 + 1 == self.wanted.id && time >= self.range.0 && time <= self.range.1 {
             (self.give)(packet);
         }
     }

@@ -3,16 +3,18 @@
 use super::half::{Half, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
-use super::sent::{Ack, Recovery, Sent};
+use super::sent::{Ack, Pending, Recovery};
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::Flags;
+use crate::wire::{Flags, SackBlocks};
 
 /// Most ACKs waiting to be applied.
 const MOST_PENDING: usize = 65_536;
+/// So near the sender no ACK waits.
+const AT_ONCE: Nanos = Nanos::from_micros(100);
 
 impl Half {
     /// An ACK for this data passed the capture point.
-    pub fn on_ack(&mut self, seg: &Seg, view: &View) {
+    pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         let Some(number) = seg.ack else {
             return;
         };
@@ -39,24 +41,39 @@ impl Half {
         }
         self.newest_ack = self.newest_ack.max(ack);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        self.pending.push_back(Ack { seg: *seg, ack, window });
+        if self.pending.is_empty() && view.toward_sender <= AT_ONCE {
+            self.apply_one(&Ack { seg, sack, ack, window }, seg.time + view.toward_sender, view);
+            return;
+        }
+        self.pending.push_back(Pending { seg: *seg, ack, window, sacks: !sack.is_empty() });
+        if !sack.is_empty() {
+            self.pending_sacks.push_back(*sack);
+        }
         // Without data from the sender nothing else would apply them.
         let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
         while self.pending.len() > MOST_PENDING
             || self.pending.front().is_some_and(|ack| seg.time - ack.seg.time > patience)
         {
-            match self.pending.pop_front() {
-                Some(ack) => self.apply_one(&ack, ack.seg.time + view.toward_sender, view),
-                None => break,
-            }
+            let Some((waited, sack)) = self.next_pending() else { break };
+            self.apply_one(&waited.as_ack(&sack), waited.seg.time + view.toward_sender, view);
         }
-        if view.toward_sender <= Nanos::from_micros(100) {
+        if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
         }
     }
 
+    /// The ACK that has waited longest, and its SACK blocks.
+    fn next_pending(&mut self) -> Option<(Pending, SackBlocks)> {
+        let waited = self.pending.pop_front()?;
+        let sack = if waited.sacks { self.pending_sacks.pop_front() } else { None };
+        Some((waited, sack.unwrap_or_default()))
+    }
+
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
     fn note_unseen(&mut self, ack: u64, seg: &Seg) {
+        if self.holes.is_empty() && ack <= self.sent_max + 1 {
+            return;
+        }
         let mut unseen = 0;
         let mut stretches = 0;
         self.holes.retain_mut(|hole| {
@@ -75,7 +92,7 @@ impl Half {
             stretches += 1;
             self.sent_max = ack;
             let transfer =
-                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame, Nanos::from_millis(1)));
+                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame(), Nanos::from_millis(1)));
             transfer.extend(ack);
             transfer.facts().unseen += ack - first;
         }
@@ -83,13 +100,17 @@ impl Half {
             self.numbers.excuse();
             self.unseen_bytes += unseen;
             self.unseen_stretches += stretches;
-            self.first_unseen.get_or_insert(seg.frame);
+            self.first_unseen.get_or_insert(seg.frame());
         }
     }
 
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
+        if self.pending.is_empty() {
+            return;
+        }
         let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
+        let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
         while let Some(front) = self.pending.front() {
             let due = front.seg.time + view.toward_sender;
             if let Some(seg) = seg.filter(|_| !near) {
@@ -97,7 +118,6 @@ impl Half {
                     (Some((_, echo)), Some((value, _))) => Some(value.wrapping_sub(echo) as i32),
                     _ => None,
                 };
-                let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
                 let had_it = match echoed {
                     Some(newer) if newer > 0 => false,
                     Some(older) if older < 0 => true,
@@ -110,15 +130,16 @@ impl Half {
                     self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
                 }
             }
-            let Some(ack) = self.pending.pop_front() else {
+            let Some((waited, sack)) = self.next_pending() else {
                 break;
             };
             let due = seg.map_or(due, |seg| due.min(seg.time));
-            self.apply_one(&ack, due, view);
+            self.apply_one(&waited.as_ack(&sack), due, view);
         }
     }
 
-    fn apply_one(&mut self, ack: &Ack, at: Nanos, view: &View) {
+    fn apply_one(&mut self, ack: &Ack<'_>, at: Nanos, view: &View) {
+        let sacks = !ack.sack.is_empty();
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let room_before = self.room();
@@ -127,7 +148,7 @@ impl Half {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, ack.ack);
         }
-        let mut delivered = newly + self.mark_sacks(ack);
+        let mut delivered = newly + if sacks { self.mark_sacks(ack) } else { 0 };
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
@@ -150,7 +171,7 @@ impl Half {
             if let Some(transfer) = &mut self.transfer {
                 let facts = transfer.facts();
                 facts.ecn_echoes += 1;
-                facts.first_echo.get_or_insert((at, ack.seg.frame));
+                facts.first_echo.get_or_insert((at, ack.seg.frame()));
             }
         }
         self.set_window(ack, at);
@@ -158,13 +179,16 @@ impl Half {
             self.round_due = true;
         }
         let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.seg.len > 0 || !ack.seg.sack.as_slice().is_empty() {
+        if newly > 0 || opened || ack.seg.len > 0 || sacks {
             self.since.at = Some(at);
-            self.since.frame = Some(ack.seg.frame);
+            self.since.frame = Some(ack.seg.frame());
             self.since.new |= newly > 0;
             self.since.update |= opened && newly == 0;
             self.since.payload = ack.seg.len > 0;
             self.since.any_payload |= ack.seg.len > 0;
+            if ack.seg.len > 0 {
+                self.since.payload_at = Some(at);
+            }
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
             self.since.least_room = match (self.since.least_room, room_before) {
@@ -182,20 +206,21 @@ impl Half {
 
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
-    fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
+    fn acknowledge(&mut self, ack: &Ack<'_>, at: Nanos) -> (Option<Nanos>, u64) {
         let before = std::mem::replace(&mut self.una, ack.ack);
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
         let known = self.sacked.remove(0, ack.ack);
         let mut newest = None;
         let mut any_resent = false;
-        while self.outstanding.front().is_some_and(|sent| sent.end <= ack.ack) {
-            if let Some(sent) = self.outstanding.pop_front() {
-                any_resent |= sent.resent;
-                self.largest_acked = self.largest_acked.max(sent.end - sent.start);
-                newest = Some(sent);
-            }
+        let mut largest = self.largest_acked;
+        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack.ack) {
+            any_resent |= sent.resent;
+            largest = largest.max(sent.end - sent.start);
+            newest = Some((sent.time, sent.moved));
+            self.outstanding.pop_front();
         }
+        self.largest_acked = largest;
         self.check_eifel(before, ack.ack, ack.seg.timestamps.map(|(_, echo)| echo));
         let recovering = self.recovery != Recovery::None;
         match self.recovery {
@@ -210,8 +235,8 @@ impl Half {
             _ => {}
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = |sent: &Sent| !any_resent && !recovering && !sent.moved && !ack.seg.moved;
-        let delay = newest.filter(timed).map(|sent| ack.seg.time - sent.time);
+        let timed = |moved: bool| !any_resent && !recovering && !moved && !ack.seg.moved;
+        let delay = newest.filter(|&(_, moved)| timed(moved)).map(|(time, _)| ack.seg.time - time);
         (delay, known)
     }
 
@@ -231,9 +256,9 @@ impl Half {
     }
 
     /// Gives how many bytes are reported for the first time.
-    fn mark_sacks(&mut self, ack: &Ack) -> u64 {
+    fn mark_sacks(&mut self, ack: &Ack<'_>) -> u64 {
         let mut news = 0;
-        let blocks = ack.seg.sack;
+        let blocks = ack.sack;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
@@ -254,22 +279,21 @@ impl Half {
     }
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
-    fn count_duplicate(&mut self, ack: &Ack) {
+    fn count_duplicate(&mut self, ack: &Ack<'_>) {
         let same_window = ack.window.is_none() || ack.window == self.window;
-        let news = !ack.seg.sack.as_slice().is_empty();
         if ack.ack == self.una
             && ack.seg.len == 0
             && !ack.seg.flags.has(Flags::SYN)
             && !ack.seg.flags.has(Flags::FIN)
             && self.sent_max > self.una
-            && (same_window || news)
+            && (same_window || !ack.sack.is_empty())
         {
             self.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;
         }
     }
 
-    fn set_window(&mut self, ack: &Ack, at: Nanos) {
+    fn set_window(&mut self, ack: &Ack<'_>, at: Nanos) {
         let Some(window) = ack.window else {
             return;
         };
@@ -296,6 +320,12 @@ impl Half {
             }
             _ => {}
         }
+    }
+}
+
+impl Pending {
+    fn as_ack<'a>(&'a self, sack: &'a SackBlocks) -> Ack<'a> {
+        Ack { seg: &self.seg, sack, ack: self.ack, window: self.window }
     }
 }
 

@@ -455,6 +455,8 @@ pub struct Gap {
     pub ran_dry: bool,
     /// Payload of the other side came with what ended it, or shortly before.
     pub with_payload: bool,
+    /// When the last payload of the other side in it reached the sender, if any did.
+    pub heard: Option<Nanos>,
     /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
     pub tail: bool,
     /// What ended it had been sent again before, for duplicate ACKs.

@@ -12,11 +12,11 @@ use super::recorder::Recorder;
 use super::retransmission::SentAgain;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::Seg;
-use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
+use super::sent::{Hole, Pending, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::Flags;
+use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
 
 /// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
@@ -34,7 +34,7 @@ const LEAST_DELAYS: u64 = 50;
 const STRAY: u32 = 1 << 30;
 
 /// What is known of the path when a segment is looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View {
     /// From the capture point to the data's sender and back.
     pub toward_sender: Nanos,
@@ -73,7 +73,8 @@ pub(crate) struct Half {
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
-    pub(super) pending: VecDeque<Ack>,
+    pub(super) pending: VecDeque<Pending>,
+    pub(super) pending_sacks: VecDeque<SackBlocks>,
     pub(super) newest_ack: u64,
     pub(super) last_send: Option<(Nanos, Frame)>,
     pub(super) last_len: u64,
@@ -150,6 +151,7 @@ impl Default for Half {
             recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
             pending: VecDeque::new(),
+            pending_sacks: VecDeque::new(),
             newest_ack: 0,
             last_send: None,
             last_len: 0,
@@ -187,6 +189,11 @@ impl Default for Half {
 }
 
 impl Half {
+    /// The sender has measured its first round trip.
+    pub fn handshake_took(&mut self, rtt: Nanos) {
+        self.smoothed.sample(rtt);
+    }
+
     /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
     pub fn mss(&self) -> u64 {
         self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)
@@ -352,7 +359,7 @@ impl Half {
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
             transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
-            transfer.sent(end, seg.time, seg.frame, in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.sent(end, seg.time, seg.frame(), in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
         }
         self.sent_now(seg);
     }
@@ -367,12 +374,12 @@ impl Half {
         if self.round_due {
             self.begin_round(seg, end);
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame);
+                transfer.next_round(seg.time, seg.frame());
             }
         }
         self.end_gap(seg, false, Some(again), view);
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent(seg.time, seg.frame, end - start, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.resent(seg.time, seg.frame(), end - start, 10 * self.negotiated_mss.unwrap_or(1460));
         }
         self.sent_now(seg);
     }
@@ -382,7 +389,7 @@ impl Half {
         let turn = self.take_turn(seg);
         if turn.is_some() || self.transfer.is_none() {
             self.finish_transfer();
-            let mut transfer = Recorder::new(start.min(self.sent_max.max(1)), seg.time, seg.frame, view.epsilon);
+            let mut transfer = Recorder::new(start.min(self.sent_max.max(1)), seg.time, seg.frame(), view.epsilon);
             transfer.facts().request = turn;
             self.transfer = Some(transfer);
             self.last_send = None;
@@ -404,7 +411,7 @@ impl Half {
             }
             self.begin_round(seg, start + u64::from(seg.len));
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame);
+                transfer.next_round(seg.time, seg.frame());
             }
         }
         if let Some(transfer) = &mut self.transfer {
@@ -473,13 +480,24 @@ impl Half {
         let Some((last, last_frame)) = self.last_send else {
             return;
         };
-        let since = self.since;
+        let Some(floor) = self.transfer.as_ref().map(Recorder::gap_floor) else {
+            return;
+        };
+        let since = &self.since;
+        let full = since.least_room.is_some_and(|room| self.stops(room));
+        let recovering = self.recovery != Recovery::None;
+        let length = seg.time - last;
+        let short = length <= floor;
+        if short && (recovering || !full) {
+            // What ended it makes no difference.
+            self.short_gap(length, recovering, false);
+            return;
+        }
         // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
         let is_idle = self.una >= self.sent_max;
         let queued = (self.toward_sender_now - view.toward_sender).or_zero();
         let tolerance = view.epsilon + if is_idle { Nanos::ZERO } else { queued };
         let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
-        let full = since.least_room.is_some_and(|room| self.stops(room));
         let release = match again {
             Some(SentAgain { timer: true, .. }) => Release::Timer,
             _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
@@ -490,12 +508,18 @@ impl Half {
             _ if full && since.zero_window => Release::WindowUpdate,
             _ => Release::Nothing,
         };
+        if short {
+            let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || since.zero_window;
+            self.short_gap(length, recovering, held);
+            return;
+        }
+        let since = *since;
         let gap = Gap {
             start: last,
             end: seg.time,
             release,
             zero_window: since.zero_window && full,
-            recovering: self.recovery != Recovery::None,
+            recovering,
             ack_late: if prompt { since.late } else { Nanos::ZERO },
             sent: self.sent_max,
             in_flight: self.flight_at_send,
@@ -503,6 +527,7 @@ impl Half {
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
+            heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
             lost_copy: again.is_some_and(|again| again.lost_copy),
             idle: is_idle,
@@ -512,7 +537,7 @@ impl Half {
             sent_apart: self.sent_apart(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
-            frames: (last_frame, seg.frame),
+            frames: (last_frame, seg.frame()),
             ack_frame: since.frame,
         };
         if let Some(transfer) = &mut self.transfer {
@@ -520,14 +545,20 @@ impl Half {
         }
     }
 
+    fn short_gap(&mut self, length: Nanos, recovering: bool, window_full: bool) {
+        if let Some(transfer) = &mut self.transfer {
+            transfer.short_gap(length, recovering, window_full);
+        }
+    }
+
     fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
         self.last_tsval = tsval(seg);
-        self.last_send = Some((seg.time, seg.frame));
+        self.last_send = Some((seg.time, seg.frame()));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
-        let whole = u64::from(seg.len).is_multiple_of(mss);
-        self.ran_dry = u64::from(seg.len) < mss || (seg.flags.has(Flags::PSH) && !whole);
+        let len = u64::from(seg.len);
+        self.ran_dry = len < mss || (len > mss && seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss));
         let room = self.room();
         self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
     }

@@ -136,7 +136,12 @@ impl Ticks {
 impl Half {
     /// Takes the marks of a segment that begins at `start`.
     pub(super) fn note_marks(&mut self, seg: &Seg, start: u64) {
-        let packets = |bytes: u64| u16::try_from(bytes.div_ceil(self.mss())).unwrap_or(u16::MAX);
+        let mss = self.mss();
+        let packets = |bytes: u64| match bytes {
+            0 => 0,
+            _ if bytes <= mss => 1,
+            _ => u16::try_from(bytes.div_ceil(mss)).unwrap_or(u16::MAX),
+        };
         let (own, skipped) = (packets(u64::from(seg.len)).max(1), packets(start.saturating_sub(self.sent_max)));
         self.numbers.see(seg, own, skipped);
         if let Some(value) = tsval(seg).filter(|_| !seg.moved) {
@@ -147,8 +152,10 @@ impl Half {
     /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
     /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
     pub(super) fn missing(&self) -> Option<u32> {
-        let most = self.facts.max_in_flight / self.mss() * 2 + COPIES;
-        self.numbers.missing().filter(|&packets| !self.since.any_payload && u64::from(packets) <= most)
+        let most = || self.facts.max_in_flight / self.mss() * 2 + COPIES;
+        self.numbers
+            .missing()
+            .filter(|&packets| !self.since.any_payload && (packets == 0 || u64::from(packets) <= most()))
     }
 
     /// How far apart the last send and this one were, by the sender's clock.
@@ -163,25 +170,30 @@ mod tests {
     use super::*;
     use crate::analysis::Frame;
     use crate::units::SeqNumber;
-    use crate::wire::SackBlocks;
+    use crate::wire::{Checksum, Options, Segment};
+    use std::net::IpAddr;
 
     fn seg(ms: i64, id: u16) -> Seg {
-        Seg {
-            time: Nanos::from_millis(ms),
-            moved: false,
-            frame: Frame::default(),
-            from: 0,
+        let segment = Segment {
+            src: IpAddr::from([192, 0, 2, 1]),
+            dst: IpAddr::from([192, 0, 2, 2]),
+            src_port: 1,
+            dst_port: 2,
             seq: SeqNumber(0),
-            ack: None,
-            flags: Flags::ACK,
+            ack: SeqNumber(0),
+            flags: Flags::default(),
             window: 0,
-            len: 0,
-            timestamps: None,
-            sack: SackBlocks::default(),
+            payload_len: 0,
+            payload: &[],
+            options: Options::default(),
             ip_id: Some(id),
             ttl: 64,
             ecn: 0,
-        }
+            checksum: Checksum::Unknown,
+            fragment: false,
+            tunnels: 0,
+        };
+        Seg::new(&segment, 0, Nanos::from_millis(ms), Frame::default())
     }
 
     /// After packets of these times and numbers.

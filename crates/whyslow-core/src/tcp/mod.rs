@@ -9,6 +9,7 @@ pub mod facts;
 mod half;
 mod marks;
 mod ranges;
+mod recent;
 mod recorder;
 mod retransmission;
 mod rtt;
@@ -20,11 +21,11 @@ mod vantage;
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Checksum, Flags, Segment};
+use crate::wire::{Checksum, Flags, SackBlocks, Segment};
 use facts::{Doubts, Facts, HandshakeFacts, Offer, RttFacts};
 use half::{Half, View};
+use recent::Recent;
 use segment::Seg;
-use std::collections::VecDeque;
 use std::net::IpAddr;
 use vantage::Estimator;
 
@@ -33,10 +34,6 @@ mod tests;
 
 /// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
 const HELD: usize = 128;
-/// No retransmission timer is shorter (Linux: 200 ms).
-const COPIED_WITHIN: Nanos = Nanos::from_millis(190);
-/// Recent packets of a side compared with a new one, to find frames captured twice.
-const RECENT: usize = 16;
 
 /// One connection while it lasts.
 #[derive(Debug)]
@@ -47,12 +44,11 @@ pub struct Connection {
     first_frame: Frame,
     origins: [Option<SeqNumber>; 2],
     handshake: HandshakeFacts,
-    estimator: Estimator,
-    held: Vec<Seg>,
-    settled: bool,
-    halves: [Half; 2],
-    streams: [content::Stream; 2],
-    recent: [VecDeque<Seg>; 2],
+    negotiated: Negotiated,
+    stage: Stage,
+    /// Of sides that have sent payload.
+    streams: [Option<Box<content::Stream>>; 2],
+    recent: [Recent; 2],
     closing: [Option<(Nanos, Frame)>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
@@ -61,6 +57,47 @@ pub struct Connection {
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
     doubts: Doubts,
+}
+
+/// What the SYNs settle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Negotiated {
+    /// The segment size on the wire, timestamps included, once both SYNs are known.
+    wire_mss: Option<u32>,
+    /// The segment size without them.
+    mss: Option<u64>,
+    sack: bool,
+    /// Shift for the windows that are offered to each side.
+    window_shift: [Option<u8>; 2],
+    /// What the handshake took.
+    rtt: Option<Nanos>,
+}
+
+/// How far a connection has come. Most are over before they are settled, so that little is held of them.
+#[derive(Debug)]
+enum Stage {
+    Held(Held),
+    Settled(Box<Settled>),
+}
+
+/// The first segments, until the vantage is known.
+#[derive(Debug, Default)]
+struct Held {
+    segs: Vec<Seg>,
+    /// The SACK blocks of those that have some, by their place.
+    sacks: Vec<(usize, SackBlocks)>,
+    /// The segment size was known from this place on.
+    mss_from: usize,
+    /// Where the points go that are asked for.
+    trace: Option<Box<trace::Trace>>,
+}
+
+/// Both directions, as their senders saw them.
+#[derive(Debug)]
+struct Settled {
+    estimator: Estimator,
+    halves: [Half; 2],
+    views: [View; 2],
     trace: Option<Box<trace::Trace>>,
 }
 
@@ -74,10 +111,8 @@ impl Connection {
             first_frame: frame,
             origins: [None; 2],
             handshake: HandshakeFacts::default(),
-            estimator: Estimator::default(),
-            held: Vec::new(),
-            settled: false,
-            halves: [Half::default(), Half::default()],
+            negotiated: Negotiated::default(),
+            stage: Stage::Held(Held::default()),
             streams: Default::default(),
             recent: Default::default(),
             closing: [None; 2],
@@ -88,7 +123,6 @@ impl Connection {
             seen: [false; 2],
             ttl: [(None, None); 2],
             doubts: Doubts::default(),
-            trace: None,
         }
     }
 
@@ -98,8 +132,9 @@ impl Connection {
         self.doubts.backwards += u64::from(time + Nanos::from_millis(1) < self.last);
         let moved = time < self.last;
         let time = time.max(self.last);
-        let seg = Seg { moved, ..Seg::new(segment, from, time, frame) };
-        if self.is_captured_twice(&seg) {
+        let mut seg = Seg::new(segment, from, time, frame);
+        seg.moved = moved;
+        if self.recent[seg.from()].holds(&seg, &segment.options.sack) {
             self.doubts.duplicate_frames += 1;
             return;
         }
@@ -123,62 +158,53 @@ impl Connection {
             self.first_payload.get_or_insert(from);
             self.feed_content(segment, &seg);
         }
-        self.estimator.see(&seg);
-        if self.settled {
-            self.process(&seg);
-            return;
+        match &mut self.stage {
+            Stage::Settled(settled) => settled.push(&seg, &segment.options.sack),
+            Stage::Held(held) => {
+                held.push(seg, &segment.options.sack);
+                if held.segs.len() >= HELD {
+                    self.settle();
+                }
+            }
         }
-        self.held.push(seg);
-        if self.held.len() >= HELD {
-            self.settle();
-        }
-    }
-
-    fn is_captured_twice(&mut self, seg: &Seg) -> bool {
-        let recent = &mut self.recent[seg.from];
-        // As late as a timer, it is the sender's copy after all: some number copies as the first ones.
-        let soon = |other: &Seg| seg.time - other.time < COPIED_WITHIN;
-        if recent.iter().any(|other| seg.is_same_packet(other) && soon(other)) {
-            return true;
-        }
-        if recent.len() == RECENT {
-            recent.pop_front();
-        }
-        recent.push_back(*seg);
-        false
     }
 
     fn note_origins(&mut self, seg: &Seg) {
         let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
         let syn = seg.flags.has(Flags::SYN);
         if !seg.flags.has(Flags::RST) {
-            self.origins[seg.from].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
+            self.origins[seg.from()].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
             if let Some(ack) = seg.ack {
-                self.origins[1 - seg.from].get_or_insert(before_first(ack));
+                self.origins[1 - seg.from()].get_or_insert(before_first(ack));
             }
         }
     }
 
     fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        let at = (seg.time, seg.frame);
+        let at = (seg.time, seg.frame());
         let handshake = &mut self.handshake;
         if !seg.flags.has(Flags::SYN) {
             let opener = if handshake.syn.is_some() { self.client() } else { 0 };
             let handshake = &mut self.handshake;
-            if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from == opener && seg.ack.is_some() {
+            if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack.is_some() {
                 handshake.ack = Some(at);
                 handshake.moved |= seg.moved;
+                // Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298 section 3).
+                self.negotiated.rtt = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
+                if let Stage::Settled(settled) = &mut self.stage {
+                    settled.handshake_took(self.negotiated.rtt);
+                }
             }
             return;
         }
-        if handshake.offers[seg.from].is_some() || handshake.unreadable[seg.from] {
-            handshake.retries[seg.from] += 1;
+        if handshake.offers[seg.from()].is_some() || handshake.unreadable[seg.from()] {
+            handshake.retries[seg.from()] += 1;
         } else if segment.options.malformed {
             // An option that is not there may have been behind the cut.
-            handshake.unreadable[seg.from] = true;
+            handshake.unreadable[seg.from()] = true;
         } else {
             let options = &segment.options;
-            handshake.offers[seg.from] = Some(Offer::of(segment));
+            handshake.offers[seg.from()] = Some(Offer::of(segment));
             self.doubts.scale_over_14 += u64::from(options.window_scale.is_some_and(|shift| shift > 14));
         }
         if seg.ack.is_some() {
@@ -194,13 +220,13 @@ impl Connection {
     }
 
     fn note_close(&mut self, seg: &Seg) {
-        let from = seg.from;
+        let from = seg.from();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
-            self.closing[from].get_or_insert((seg.time, seg.frame));
+            self.closing[from].get_or_insert((seg.time, seg.frame()));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
-            self.closing[from].get_or_insert((seg.time, seg.frame));
+            self.closing[from].get_or_insert((seg.time, seg.frame()));
         }
         if let (Some(ack), Some(fin)) = (seg.ack, self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
@@ -208,10 +234,10 @@ impl Connection {
     }
 
     fn feed_content(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        let Some(origin) = self.origins[seg.from] else {
+        let Some(origin) = self.origins[seg.from()] else {
             return;
         };
-        let stream = &mut self.streams[seg.from];
+        let stream = self.streams[seg.from()].get_or_insert_default();
         let next = stream.next();
         let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
         let distance = first.distance(origin + next as u32);
@@ -220,7 +246,7 @@ impl Connection {
         };
         stream.feed(start, u64::from(seg.len), segment.payload);
         if start + u64::from(seg.len) > next {
-            self.streams[1 - seg.from].turn();
+            self.streams[1 - seg.from()].iter_mut().for_each(|stream| stream.turn());
         }
     }
 
@@ -228,58 +254,40 @@ impl Connection {
     fn configure(&mut self) {
         let offers = self.handshake.offers;
         let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
-        let mss = match offers {
-            [Some(a), Some(b)] => {
-                // RFC 9293 section 3.7.1: without the option, 536.
-                let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
-                let size = size(a).min(size(b));
-                self.estimator.mss = u32::try_from(size).ok();
-                let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
-                Some(size.saturating_sub(stamps).max(1))
+        if let [Some(a), Some(b)] = offers {
+            // RFC 9293 section 3.7.1: without the option, 536.
+            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
+            let size = size(a).min(size(b));
+            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
+            self.negotiated.mss = Some(size.saturating_sub(stamps).max(1));
+            if self.negotiated.wire_mss.is_none()
+                && let Stage::Held(held) = &mut self.stage
+            {
+                held.mss_from = held.segs.len();
             }
+            self.negotiated.wire_mss = u32::try_from(size).ok();
+        }
+        self.negotiated.sack = offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack));
+        self.negotiated.window_shift = [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
+            _ if refused => Some(0),
+            (Some(_), Some(peer)) => peer.window_scale,
             _ => None,
-        };
-        for side in 0..2 {
-            self.halves[side].negotiated_mss = mss;
-            self.halves[side].sack_permitted = offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack));
-            self.halves[side].window_shift = match (offers[side], offers[1 - side]) {
-                _ if refused => Some(0),
-                (Some(_), Some(peer)) => peer.window_scale,
-                _ => None,
-            };
+        });
+        if let Stage::Settled(settled) = &mut self.stage {
+            settled.estimator.mss = self.negotiated.wire_mss;
+            settled.configure(&self.negotiated);
         }
     }
 
-    fn view(&self, sender: Side) -> View {
-        let toward = self.estimator.toward;
-        let rtt = match toward {
-            [Some(a), Some(b)] => Some(a + b),
-            _ => None,
-        };
-        View {
-            toward_sender: toward[sender].unwrap_or_default(),
-            epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
-            rtt,
+    /// The vantage is known as well as it will be: what was held is looked at.
+    fn settle(&mut self) -> &mut Settled {
+        if let Stage::Held(held) = &mut self.stage {
+            let held = std::mem::take(held);
+            self.stage = Stage::Settled(Settled::new(held, &self.negotiated));
         }
-    }
-
-    fn settle(&mut self) {
-        self.settled = true;
-        for seg in std::mem::take(&mut self.held) {
-            self.process(&seg);
-        }
-    }
-
-    fn process(&mut self, seg: &Seg) {
-        let (from, to) = (seg.from, 1 - seg.from);
-        let view = self.view(to);
-        self.halves[to].on_ack(seg, &view);
-        let view = self.view(from);
-        if self.halves[from].on_segment(seg, &view) {
-            self.halves[to].on_peer_payload(seg);
-        }
-        if self.trace.is_some() {
-            self.traced(seg);
+        match &mut self.stage {
+            Stage::Settled(settled) => settled,
+            Stage::Held(_) => unreachable!("settled above"),
         }
     }
 
@@ -318,20 +326,25 @@ impl Connection {
 
     /// No more segments come.
     pub fn finish(mut self) -> Facts {
-        self.settle();
         let client = self.client();
-        let vantage = self.estimator.conclude(client);
-        let views = [self.view(0), self.view(1)];
-        let [mut zero, mut one] = std::mem::take(&mut self.halves);
-        self.doubts.unseen_bytes = zero.unseen_bytes + one.unseen_bytes;
-        self.doubts.unseen_stretches = zero.unseen_stretches + one.unseen_stretches;
-        self.doubts.first_unseen = zero.first_unseen.or(one.first_unseen);
-        self.doubts.stray = zero.stray + one.stray;
+        let last = self.last;
+        let handshake = self.handshake.rtt().filter(|_| self.handshake.retries == [0, 0]);
+        let settled = self.settle();
+        let vantage = settled.estimator.conclude(client);
+        let larger_than_mss = settled.estimator.larger_than_mss;
+        let views = settled.views;
+        let rtt = settled.rtt(handshake);
+        let [zero, one] = &mut settled.halves;
+        let unseen = (zero.unseen_bytes + one.unseen_bytes, zero.unseen_stretches + one.unseen_stretches);
+        let first_unseen = zero.first_unseen.or(one.first_unseen);
+        let stray = zero.stray + one.stray;
+        let halves = [zero.finish(last, &views[0]), one.finish(last, &views[1])];
+        (self.doubts.unseen_bytes, self.doubts.unseen_stretches) = unseen;
+        self.doubts.first_unseen = first_unseen;
+        self.doubts.stray = stray;
         let opening = self.handshake.offers.iter().any(Option::is_some);
         self.doubts.one_direction = self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some());
-        self.doubts.larger_than_mss = self.estimator.larger_than_mss;
-        let rtt = self.rtt(&zero, &one);
-        let halves = [zero.finish(self.last, &views[0]), one.finish(self.last, &views[1])];
+        self.doubts.larger_than_mss = larger_than_mss;
         let [stream0, stream1] = std::mem::take(&mut self.streams);
         Facts {
             endpoints: self.endpoints,
@@ -349,7 +362,7 @@ impl Connection {
             vantage,
             rtt,
             halves,
-            content: [stream0.finish(), stream1.finish()],
+            content: [stream0, stream1].map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default()),
             doubts: self.doubts,
             is_text: false,
             timeless: false,
@@ -378,13 +391,99 @@ impl Connection {
             _ => State::Open,
         }
     }
+}
+
+impl Held {
+    fn push(&mut self, seg: Seg, sack: &SackBlocks) {
+        if !sack.is_empty() {
+            self.sacks.push((self.segs.len(), *sack));
+        }
+        if self.segs.len() == self.segs.capacity() {
+            // By less than the usual doubling: most connections end with a few.
+            self.segs.reserve_exact((self.segs.len() / 2).max(4));
+        }
+        self.segs.push(seg);
+    }
+}
+
+impl Settled {
+    fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
+        let mut settled = Box::new(Self {
+            estimator: Estimator::default(),
+            halves: [Half::default(), Half::default()],
+            views: [View::default(); 2],
+            trace: None,
+        });
+        if let Some(trace) = held.trace.take() {
+            settled.trace(trace);
+        }
+        for (index, seg) in held.segs.iter().enumerate() {
+            if index == held.mss_from {
+                settled.estimator.mss = negotiated.wire_mss;
+            }
+            settled.estimator.see(seg);
+        }
+        settled.estimator.mss = negotiated.wire_mss;
+        settled.configure(negotiated);
+        settled.handshake_took(negotiated.rtt);
+        settled.look();
+        let mut sacks = held.sacks.iter().peekable();
+        for (index, seg) in held.segs.iter().enumerate() {
+            let sack = sacks.next_if(|(place, _)| *place == index).map_or(SackBlocks::default(), |(_, sack)| *sack);
+            settled.process(seg, &sack);
+        }
+        settled
+    }
+
+    fn configure(&mut self, negotiated: &Negotiated) {
+        for (half, shift) in self.halves.iter_mut().zip(negotiated.window_shift) {
+            half.negotiated_mss = negotiated.mss;
+            half.sack_permitted = negotiated.sack;
+            half.window_shift = shift;
+        }
+    }
+
+    fn handshake_took(&mut self, rtt: Option<Nanos>) {
+        for half in &mut self.halves {
+            rtt.into_iter().for_each(|rtt| half.handshake_took(rtt));
+        }
+    }
+
+    /// The next segment.
+    fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
+        let before = self.estimator.toward;
+        self.estimator.see(seg);
+        if self.estimator.toward != before {
+            self.look();
+        }
+        self.process(seg, sack);
+    }
+
+    /// Takes over what is known of the vantage.
+    fn look(&mut self) {
+        let toward = self.estimator.toward;
+        let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
+        let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
+        self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
+    }
+
+    fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
+        let (from, to) = (seg.from(), 1 - seg.from());
+        self.halves[to].on_ack(seg, sack, &self.views[to]);
+        if self.halves[from].on_segment(seg, &self.views[from]) {
+            self.halves[to].on_peer_payload(seg);
+        }
+        if self.trace.is_some() {
+            self.traced(seg, sack);
+        }
+    }
 
     /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the other side of the
     /// capture, are whole round trips; those of the direction that looks over the longer part of the path tell more. Where
     /// only the other direction carried much, its rounds are the round trips.
-    fn rtt(&self, zero: &Half, one: &Half) -> RttFacts {
+    fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
         let toward = self.estimator.toward;
-        let handshake = self.handshake.rtt().filter(|_| self.handshake.retries == [0, 0]);
+        let [zero, one] = &self.halves;
         // Data of side 0 is acknowledged by side 1.
         let far = if toward[1] >= toward[0] { zero } else { one };
         let near = if toward[1] >= toward[0] { one } else { zero };

@@ -31,7 +31,7 @@ impl Ranges {
 
     /// Takes `[start, end)` out; gives how many bytes of it were there.
     pub fn remove(&mut self, start: u64, end: u64) -> u64 {
-        if start >= end {
+        if start >= end || self.ranges.is_empty() {
             return 0;
         }
         let first = self.ranges.partition_point(|&(_, e)| e <= start);

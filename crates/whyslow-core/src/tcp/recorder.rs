@@ -121,12 +121,18 @@ impl Recorder {
         self.facts.frames.1 = frame;
     }
 
-    /// A pause that has just ended.
+    /// Pauses up to this long are counted in their rounds only: [`short_gap`](Self::short_gap) takes them.
+    pub fn gap_floor(&self) -> Nanos {
+        self.facts.gap_floor
+    }
+
+    /// A short pause that has just ended, in recovery or not, with the window full or not.
+    pub fn short_gap(&mut self, length: Nanos, recovering: bool, window_full: bool) {
+        fold(&mut self.round, length, recovering, window_full);
+    }
+
+    /// A longer pause that has just ended.
     pub fn gap(&mut self, gap: Gap) {
-        if gap.end - gap.start <= self.facts.gap_floor {
-            fold(&mut self.round, &gap);
-            return;
-        }
         self.facts.gaps.push(gap);
         if self.facts.gaps.len() > MOST_GAPS {
             self.raise_floor();
@@ -236,7 +242,8 @@ impl Recorder {
             if !long {
                 let index = rounds.partition_point(|r| r.start <= gap.start);
                 let home = if gap.start >= round.start { &mut *round } else { &mut rounds[index.max(1) - 1] };
-                fold(home, gap);
+                let held = matches!(gap.release, Release::WindowAck | Release::WindowUpdate) || gap.zero_window;
+                fold(home, gap.end - gap.start, gap.recovering, held);
             }
             long
         });
@@ -254,11 +261,11 @@ fn new_round(time: Nanos, frame: Frame) -> RoundFacts {
     }
 }
 
-fn fold(round: &mut RoundFacts, gap: &Gap) {
-    let length = (gap.end - gap.start).or_zero();
-    if gap.recovering {
+fn fold(round: &mut RoundFacts, length: Nanos, recovering: bool, window_full: bool) {
+    let length = length.or_zero();
+    if recovering {
         round.recovering += length;
-    } else if matches!(gap.release, Release::WindowAck | Release::WindowUpdate) || gap.zero_window {
+    } else if window_full {
         round.window_full += length;
     } else {
         round.flowing += length;

@@ -162,7 +162,7 @@ impl Half {
                 facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
                 self.copy_awaited = self.copy_awaited.max(seg.time);
                 if facts.lost_copies.2.len() < MOST_COPIES {
-                    facts.lost_copies.2.push(seg.frame);
+                    facts.lost_copies.2.push(seg.frame());
                 }
             }
             if stuck {
@@ -196,11 +196,14 @@ impl Half {
     /// sent packets meanwhile, by its IP numbers, that are in no hole.
     pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
+        if quiet < PROBE_FLOOR {
+            return None;
+        }
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
         let closed = self.since.zero_window && self.since.least_room.is_some_and(|room| self.stops(room));
         let missing = self.missing()?;
         let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
-        if missing == 0 || prompted || closed || together || quiet < PROBE_FLOOR {
+        if missing == 0 || prompted || closed || together {
             return None;
         }
         // A probe waits for two round trips as they are now, with what queues add.
@@ -221,7 +224,7 @@ impl Half {
             self.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
         }
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent_unseen(seg.frame);
+            transfer.resent_unseen(seg.frame());
         }
         Some(SentAgain { timer: true, tail, lost_copy: false })
     }
@@ -233,6 +236,7 @@ impl Half {
         let kind = if probe { Kind::TailProbe } else { Kind::Timeout };
         let kinds = &mut self.facts.retransmitted;
         *(if needless { &mut kinds.spurious } else { counter(kinds, kind) }) += 1;
+        self.resent.insert(start, start + 1);
         let listed = self.list(seg, start, kind.told(needless), false);
         self.keep(Resend {
             start,
@@ -257,7 +261,7 @@ impl Half {
             return None;
         }
         let bytes = u64::from(seg.len);
-        let (frame, time_s) = (seg.frame, seg.time);
+        let (frame, time_s) = (seg.frame(), seg.time);
         self.facts.retransmissions.push(Retransmission { frame, time_s, seq: start, bytes, kind, unseen_original });
         Some(place)
     }
@@ -345,7 +349,7 @@ impl Half {
     /// after such a silence is the probe; after any silence when other segments are outstanding, for the timer sends the first of
     /// them. Without SACK it can only be one well before the timer.
     fn is_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
-        let again = self.outstanding.iter().rev().take(4).any(|sent| sent.start == start && sent.resent);
+        let again = self.resent.covered(start, start + 1) > 0;
         let Some(srtt) = self.smoothed.rtt() else {
             return false;
         };

@@ -59,7 +59,8 @@ impl Quantiles {
     pub fn push(&mut self, sample: Nanos) {
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         self.stride = self.stride.max(1);
-        if self.seen.is_multiple_of(self.stride) {
+        // The stride is a power of two.
+        if self.seen & (self.stride - 1) == 0 {
             if self.samples.len() == MOST {
                 let mut index = 0;
                 self.samples.retain(|_| {
@@ -68,7 +69,7 @@ impl Quantiles {
                 });
                 self.stride *= 2;
             }
-            if self.seen.is_multiple_of(self.stride) {
+            if self.seen & (self.stride - 1) == 0 {
                 self.samples.push(sample);
             }
         }

@@ -3,6 +3,7 @@
 use super::segment::Seg;
 use crate::analysis::Frame;
 use crate::units::Nanos;
+use crate::wire::SackBlocks;
 
 /// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +34,23 @@ pub(super) struct Hole {
     pub passed: u64,
 }
 
+/// An ACK, as it is applied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack<'a> {
+    pub seg: &'a Seg,
+    pub sack: &'a SackBlocks,
+    pub ack: u64,
+    pub window: Option<u64>,
+}
+
 /// An ACK that the sender may not have yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
+pub(super) struct Pending {
     pub seg: Seg,
     pub ack: u64,
     pub window: Option<u64>,
+    /// It carries SACK blocks, which wait in a queue of their own.
+    pub sacks: bool,
 }
 
 /// What the applied ACKs since the last send have done.
@@ -55,6 +67,8 @@ pub(super) struct SinceSend {
     pub payload: bool,
     /// One of them did.
     pub any_payload: bool,
+    /// When the last that did came.
+    pub payload_at: Option<Nanos>,
     pub late: Nanos,
     /// It left nothing outstanding.
     pub emptied: bool,

@@ -316,6 +316,19 @@ fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
 }
 
 #[test]
+fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_timer() {
+    let mut script = Script::asked();
+    // One large segment, as offload makes them: ACKs for parts of it measure nothing.
+    script.line(100.0, 1, 1, 101, 3 * MSS);
+    script.line(200.0, 0, 101, 2001, 0);
+    script.line(500.0, 1, 2001, 101, MSS);
+    script.line(800.0, 1, 2001, 101, MSS);
+    script.line(900.0, 0, 101, 3001, 0);
+    let kinds = script.run().halves[1].retransmitted;
+    assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 1));
+}
+
+#[test]
 fn a_dsack_makes_it_spurious() {
     let mut script = third_lost();
     script.line(305.1, 1, 2001, 101, MSS);

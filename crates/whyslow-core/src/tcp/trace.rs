@@ -11,11 +11,11 @@ use super::acknowledgement::reports_duplicate;
 use super::half::Half;
 use super::segment::Seg;
 use super::sent::Ack;
-use super::{Connection, facts::HalfFacts};
+use super::{Connection, Settled, Stage, facts::HalfFacts};
 use crate::analysis::{End, Frame, Retransmitted};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::Flags;
+use crate::wire::{Flags, SackBlocks};
 use std::collections::{HashSet, VecDeque};
 
 /// Points that wait for late verdicts: 13 MB.
@@ -215,12 +215,12 @@ impl Half {
     }
 
     /// An ACK was applied; `before` it there were so many duplicates and needless copies.
-    pub(super) fn note_taken(&mut self, ack: &Ack, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
+    pub(super) fn note_taken(&mut self, ack: &Ack<'_>, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
         let (duplicates, needless) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let in_flight = self.in_flight();
         let Some(mut notes) = self.notes.take() else { return };
         let duplicate = duplicates > before.0;
-        notes.new.push(Note::Taken { frame: ack.seg.frame, at, rtt, duplicate, in_flight });
+        notes.new.push(Note::Taken { frame: ack.seg.frame(), at, rtt, duplicate, in_flight });
         if needless > before.1 {
             if notes.told.len() > MOST_TOLD {
                 notes.told.clear();
@@ -246,52 +246,63 @@ pub(super) struct Trace {
 impl Connection {
     /// From here on each segment gives a point. `client` is the side that is told as the client.
     pub fn trace(&mut self, client: Side) {
-        self.trace = Some(Box::new(Trace { client, waiting: VecDeque::new(), late: 0 }));
-        for half in &mut self.halves {
-            half.notes = Some(Box::default());
+        let trace = Box::new(Trace { client, waiting: VecDeque::new(), late: 0 });
+        match &mut self.stage {
+            Stage::Held(held) => held.trace = Some(trace),
+            Stage::Settled(settled) => settled.trace(trace),
         }
     }
 
     /// The next point for which no more verdicts are waited.
     pub fn next_point(&mut self) -> Option<Point> {
-        let trace = self.trace.as_mut()?;
+        let Stage::Settled(settled) = &mut self.stage else { return None };
+        let trace = settled.trace.as_mut()?;
         if trace.waiting.len() > LAG { trace.waiting.pop_front() } else { None }
     }
 
     /// No more segments come: the points that are left.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
-        self.settle();
+        let settled = self.settle();
         for side in 0..2 {
-            let view = self.view(side);
-            self.halves[side].apply(None, &view);
-            self.take_notes(side, None);
+            let view = settled.views[side];
+            settled.halves[side].apply(None, &view);
+            settled.take_notes(side, None);
         }
-        self.trace.as_mut().map(|trace| std::mem::take(&mut trace.waiting)).unwrap_or_default().into_iter()
+        settled.trace.as_mut().map(|trace| std::mem::take(&mut trace.waiting)).unwrap_or_default().into_iter()
     }
 
     /// Verdicts that came when their points were gone.
     pub fn late_verdicts(&self) -> u64 {
-        self.trace.as_ref().map_or(0, |trace| trace.late)
+        let Stage::Settled(settled) = &self.stage else { return 0 };
+        settled.trace.as_ref().map_or(0, |trace| trace.late)
+    }
+}
+
+impl Settled {
+    pub(super) fn trace(&mut self, trace: Box<Trace>) {
+        self.trace = Some(trace);
+        for half in &mut self.halves {
+            half.notes = Some(Box::default());
+        }
     }
 
     /// A segment was processed.
-    pub(super) fn traced(&mut self, seg: &Seg) {
-        let Some(point) = self.point(seg) else { return };
+    pub(super) fn traced(&mut self, seg: &Seg, sack: &SackBlocks) {
+        let Some(point) = self.point(seg, sack) else { return };
         let at = self.trace.as_mut().map(|trace| {
             trace.waiting.push_back(point);
             trace.waiting.len() - 1
         });
-        self.take_notes(1 - seg.from, None);
-        self.take_notes(seg.from, at);
+        self.take_notes(1 - seg.from(), None);
+        self.take_notes(seg.from(), at);
     }
 
     /// What the headers say.
-    fn point(&mut self, seg: &Seg) -> Option<Point> {
+    fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
         let client = self.trace.as_ref()?.client;
-        let (from, to) = (seg.from, 1 - seg.from);
+        let (from, to) = (seg.from(), 1 - seg.from());
         let syn = seg.flags.has(Flags::SYN);
         let shift = if syn { Some(0) } else { self.halves[to].window_shift };
-        let blocks = seg.sack;
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
         for &(left, right) in blocks.as_slice() {
             let ends = (self.halves[to].unwrap(left), self.halves[to].unwrap(right));
@@ -304,7 +315,7 @@ impl Connection {
         let data = seg.len > 0 || syn || seg.flags.has(Flags::FIN);
         Some(Point {
             time: seg.time,
-            frame: seg.frame,
+            frame: seg.frame(),
             from: if from == client { End::Client } else { End::Server },
             flags: seg.flags,
             len: seg.len,

@@ -27,37 +27,50 @@ struct FromSide {
     /// A segment whose ACK is awaited: its end and time.
     probe: Option<(SeqNumber, Nanos)>,
     highest: Option<SeqNumber>,
-    /// Timestamps, and when each was seen first, where the capture's clock can tell.
-    stamps: [(u32, Option<Nanos>); STAMPS],
-    stamps_seen: usize,
-    large: [(SeqNumber, SeqNumber); LARGE],
-    large_seen: usize,
+    stamps: Stamps,
+    large: Option<Box<Large>>,
     /// ACKs of the other side inside a large segment, and at the end of one.
     inside: u32,
     at_end: u32,
     ttl: Option<u8>,
 }
 
+/// Timestamps of a side, and when each was seen first.
+#[derive(Clone, Debug)]
+struct Stamps {
+    values: [u32; STAMPS],
+    /// [`UNTIMED`] where the capture's clock cannot tell.
+    times: [Nanos; STAMPS],
+    seen: usize,
+    newest: u32,
+    /// The echo that was looked for last: the same one later gives no shorter round trip, or none either.
+    settled: Option<u32>,
+}
+
+/// Segments larger than the network's, until they are acknowledged.
+#[derive(Clone, Debug)]
+struct Large {
+    /// Apart, so that several are compared at a time.
+    starts: [SeqNumber; LARGE],
+    ends: [SeqNumber; LARGE],
+    seen: usize,
+    /// This ACK lies in none of them.
+    missed: Option<SeqNumber>,
+}
+
+const UNTIMED: Nanos = Nanos(i64::MIN);
+
 impl Default for FromSide {
     fn default() -> Self {
-        Self {
-            probe: None,
-            highest: None,
-            stamps: [(0, None); STAMPS],
-            stamps_seen: 0,
-            large: [(SeqNumber(0), SeqNumber(0)); LARGE],
-            large_seen: 0,
-            inside: 0,
-            at_end: 0,
-            ttl: None,
-        }
+        let stamps = Stamps { values: [0; STAMPS], times: [UNTIMED; STAMPS], seen: 0, newest: 0, settled: None };
+        Self { probe: None, highest: None, stamps, large: None, inside: 0, at_end: 0, ttl: None }
     }
 }
 
 /// Collects what tells the vantage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Estimator {
-    sides: [Box<FromSide>; 2],
+    sides: [FromSide; 2],
     /// Least time from the capture point to each side and back.
     pub toward: [Option<Nanos>; 2],
     /// The negotiated segment size on the wire, timestamps included.
@@ -77,7 +90,7 @@ impl Estimator {
 
     /// A segment passed the capture point.
     pub fn see(&mut self, seg: &Seg) {
-        let (from, to) = (seg.from, 1 - seg.from);
+        let (from, to) = (seg.from(), 1 - seg.from());
         self.sides[from].ttl = Some(self.sides[from].ttl.map_or(seg.ttl, |ttl| ttl.max(seg.ttl)));
         if let Some(ack) = seg.ack {
             if let Some((end, time)) = self.sides[to].probe
@@ -89,12 +102,13 @@ impl Estimator {
             self.sides[to].note_ack(ack);
         }
         if let Some((value, echo)) = seg.timestamps {
-            if seg.ack.is_some()
-                && let Some(time) = self.sides[to].time_of(echo)
-            {
-                self.sample(from, seg, time);
+            let asked = &mut self.sides[to].stamps;
+            if seg.ack.is_some() && asked.settled != Some(echo) {
+                let time = asked.time_of(echo);
+                asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved);
+                time.into_iter().for_each(|time| self.sample(from, seg, time));
             }
-            self.sides[from].note_stamp(value, (!seg.moved).then_some(seg.time));
+            self.sides[from].stamps.note(value, if seg.moved { UNTIMED } else { seg.time });
         }
         self.note_sent(seg);
     }
@@ -105,7 +119,7 @@ impl Estimator {
             return;
         }
         let end = seg.seq + space;
-        let side = &mut self.sides[seg.from];
+        let side = &mut self.sides[seg.from()];
         let new = side.highest.is_none_or(|highest| end.distance(highest) > 0);
         if new {
             if side.probe.is_none() && !seg.moved {
@@ -118,9 +132,7 @@ impl Estimator {
         }
         if seg.len > self.mss.unwrap_or(ETHERNET_PAYLOAD) {
             self.larger_than_mss += 1;
-            let slot = side.large_seen % LARGE;
-            side.large[slot] = (seg.seq, seg.seq + seg.len);
-            side.large_seen += 1;
+            side.large.get_or_insert_with(Box::default).note(seg.seq, seg.seq + seg.len);
         }
     }
 
@@ -193,37 +205,69 @@ fn near(end: End) -> Near {
     }
 }
 
-impl FromSide {
-    fn note_stamp(&mut self, value: u32, time: Option<Nanos>) {
-        let newest = self.stamps_seen.checked_sub(1).map(|n| self.stamps[n % STAMPS].0);
-        if newest.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0) {
-            self.stamps[self.stamps_seen % STAMPS] = (value, time);
-            self.stamps_seen += 1;
+impl Stamps {
+    fn note(&mut self, value: u32, time: Nanos) {
+        if self.seen == 0 || value.wrapping_sub(self.newest) as i32 > 0 {
+            self.newest = value;
+            self.settled = self.settled.filter(|echo| *echo != value);
+            self.values[self.seen % STAMPS] = value;
+            self.times[self.seen % STAMPS] = time;
+            self.seen += 1;
         }
     }
 
     /// When the first packet with this timestamp passed.
     fn time_of(&self, value: u32) -> Option<Nanos> {
-        let held = self.stamps_seen.min(STAMPS);
-        self.stamps[..held].iter().find(|(stamp, _)| *stamp == value)?.1
+        // They only grow, and what is echoed is among the newest.
+        let newest_first = (1..=self.seen.min(STAMPS)).map(|back| (self.seen - back) % STAMPS);
+        let index = newest_first
+            .take_while(|&index| self.values[index].wrapping_sub(value) as i32 >= 0)
+            .find(|&index| self.values[index] == value)?;
+        Some(self.times[index]).filter(|time| *time != UNTIMED)
+    }
+}
+
+impl Default for Large {
+    fn default() -> Self {
+        Self { starts: [SeqNumber(0); LARGE], ends: [SeqNumber(0); LARGE], seen: 0, missed: None }
+    }
+}
+
+impl Large {
+    fn note(&mut self, start: SeqNumber, end: SeqNumber) {
+        self.starts[self.seen % LARGE] = start;
+        self.ends[self.seen % LARGE] = end;
+        self.seen += 1;
+        self.missed = None;
     }
 
-    fn note_ack(&mut self, ack: SeqNumber) {
-        let held = self.large_seen.min(LARGE);
-        let mut hit = None;
-        for (index, &(start, end)) in self.large[..held].iter().enumerate() {
-            if ack.distance(start) > 0 && ack.distance(end) <= 0 {
-                hit = Some((index, ack == end));
-            }
+    /// The large segment that an ACK falls into, and whether it falls on its end. Each speaks once.
+    fn hit(&mut self, ack: SeqNumber) -> Option<bool> {
+        if self.missed == Some(ack) {
+            return None;
         }
-        if let Some((index, at_end)) = hit {
-            if at_end {
-                self.at_end += 1;
-            } else {
-                self.inside += 1;
-            }
-            // Each large segment speaks once.
-            self.large[index] = (SeqNumber(0), SeqNumber(0));
+        // An empty place is one from 0 to 0, into which nothing falls.
+        let mut hit = -1;
+        for (index, (&start, &end)) in (0i32..).zip(self.starts.iter().zip(&self.ends)) {
+            let inside = ack.distance(start) > 0 && ack.distance(end) <= 0;
+            hit = if inside { index } else { hit };
+        }
+        let Ok(index) = usize::try_from(hit) else {
+            self.missed = Some(ack);
+            return None;
+        };
+        self.starts[index] = SeqNumber(0);
+        let end = std::mem::replace(&mut self.ends[index], SeqNumber(0));
+        Some(ack == end)
+    }
+}
+
+impl FromSide {
+    fn note_ack(&mut self, ack: SeqNumber) {
+        match self.large.as_mut().and_then(|large| large.hit(ack)) {
+            Some(true) => self.at_end += 1,
+            Some(false) => self.inside += 1,
+            None => {}
         }
     }
 }

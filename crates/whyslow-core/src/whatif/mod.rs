@@ -38,60 +38,161 @@ struct Kept {
 }
 
 impl Replays {
-    /// Whether a transfer that lost so much would be kept.
-    pub fn wants(&self, lost: Nanos) -> bool {
-        lost > Nanos::ZERO && (self.kept.len() < MOST_REPLAYS || self.kept.last().is_some_and(|last| last.lost < lost))
+    /// Whether a transfer of this connection that lost so much would be kept.
+    pub fn wants(&self, lost: Nanos, connection: u64) -> bool {
+        let least = self.kept.last().filter(|_| self.kept.len() >= MOST_REPLAYS);
+        lost > Nanos::ZERO && least.is_none_or(|least| (least.lost, least.connection) < (lost, connection))
     }
 
     /// Keeps a replay of a transfer of this connection that began at `start` (as its [`Transfer`] says).
     pub fn keep(&mut self, lost: Nanos, connection: u64, start: Nanos, replay: Replay) {
-        let at = self.kept.partition_point(|kept| (kept.lost, kept.connection) > (lost, connection));
-        self.kept.insert(at, Kept { lost, connection, start, replay });
+        self.put(Kept { lost, connection, start, replay });
+    }
+
+    /// What is kept does not depend on the order of the connections.
+    fn put(&mut self, new: Kept) {
+        let at = self.kept.partition_point(|kept| (kept.lost, kept.connection) > (new.lost, new.connection));
+        self.kept.insert(at, new);
         self.kept.truncate(MOST_REPLAYS);
     }
 
-    /// Fills in what the model says of the transfers, worst first, as far as the work allows.
-    pub fn predict(self, connections: &mut [Connection]) {
+    /// Takes over what another has kept, of other connections.
+    pub(crate) fn merge(&mut self, other: Self) {
+        // Those of one connection stand newest first.
+        other.kept.into_iter().rev().for_each(|kept| self.put(kept));
+    }
+
+    /// Gives the connections other ids, in the same order.
+    pub(crate) fn renumber(&mut self, id: impl Fn(u64) -> u64) {
+        self.kept.iter_mut().for_each(|kept| kept.connection = id(kept.connection));
+    }
+
+    /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` plays up to `at_once` of
+    /// them.
+    pub fn predict(self, connections: &mut [Connection], at_once: usize, play: impl Fn(&[Play<'_>]) -> Vec<Played>) {
         let mut work = MOST_WORK;
-        for kept in self.kept {
-            let connection = connections.iter_mut().find(|connection| connection.id == kept.connection);
-            let transfer = connection
-                .and_then(|connection| connection.transfers.iter_mut().find(|transfer| transfer.start_s == kept.start));
-            if let Some(transfer) = transfer {
-                predict(&kept.replay, transfer, &mut work);
+        for kept in self.kept.chunks(at_once.max(1)) {
+            let found: Vec<_> = kept.iter().filter_map(|kept| Some((kept, kept.place(connections)?))).collect();
+            let plays: Vec<_> = found
+                .iter()
+                .map(|&(kept, (connection, transfer))| {
+                    let transfer = &connections[connection].transfers[transfer];
+                    Play { replay: &kept.replay, transfer, work }
+                })
+                .collect();
+            let mut played = play(&plays);
+            for (play, played) in plays.iter().zip(&mut played) {
+                // What others took meanwhile it would not have had.
+                if work < play.work && (played.cut || played.work > work) {
+                    *played = Play { work, ..*play }.play();
+                }
+                work -= played.work.min(work);
+            }
+            for (&(_, (connection, transfer)), played) in found.iter().zip(played) {
+                played.tell(&mut connections[connection].transfers[transfer]);
             }
         }
     }
 }
 
-/// Fits the model to a transfer, and fills in what each finding's fix would bring.
-fn predict(replay: &Replay, transfer: &mut Transfer, work: &mut u64) {
-    let measured = transfer.duration_s;
-    let Some((fitted, modelled)) = replay.fit(work) else { return };
-    transfer.model_s = Some(modelled);
-    if transfer.model_fits() != Some(true) {
-        return;
+impl Kept {
+    /// Places of the connection and of its transfer.
+    fn place(&self, connections: &[Connection]) -> Option<(usize, usize)> {
+        let connection = connections.iter().position(|connection| connection.id == self.connection)?;
+        let transfer = connections[connection].transfers.iter().position(|t| t.start_s == self.start)?;
+        Some((connection, transfer))
     }
-    for finding in &mut transfer.findings {
-        let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) else { continue };
-        // Larger flights meet the rate at which the path was seen to deliver.
-        changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
-        let Some(predicted) = changed.duration(work) else { return };
-        if predicted < measured.scale(1.0 - LEAST_GAIN) {
-            finding.predicted_s = Some(predicted);
+}
+
+/// A transfer for the model to play, with and without what held it.
+#[derive(Clone, Copy, Debug)]
+pub struct Play<'a> {
+    replay: &'a Replay,
+    transfer: &'a Transfer,
+    /// Segments that may be modelled.
+    work: u64,
+}
+
+/// What the model said of a transfer.
+#[derive(Debug, Default)]
+pub struct Played {
+    model: Option<Nanos>,
+    /// By finding.
+    predicted: Vec<Option<Nanos>>,
+    /// Segments that were modelled.
+    work: u64,
+    /// More would have been, but for the limit.
+    cut: bool,
+}
+
+impl Play<'_> {
+    /// Fits the model to the transfer, and finds what each finding's fix would bring.
+    pub fn play(&self) -> Played {
+        let mut work = Work::new(self.work);
+        let mut played = Played::default();
+        // What was found before the work was used up counts.
+        let _ = self.fill(&mut played, &mut work);
+        played.cut = work.short;
+        played.work = self.work - work.left;
+        played
+    }
+
+    /// None when the work is used up.
+    fn fill(&self, played: &mut Played, work: &mut Work) -> Option<()> {
+        let Self { replay, transfer, .. } = *self;
+        let measured = transfer.duration_s;
+        let (fitted, modelled) = replay.fit(work)?;
+        played.model = Some(modelled);
+        if !transfer.is_fitted_by(modelled) {
+            return Some(());
+        }
+        for finding in &transfer.findings {
+            let mut predicted = None;
+            if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) {
+                // Larger flights meet the rate at which the path was seen to deliver.
+                changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
+                predicted = Some(changed.duration(work)?).filter(|time| *time < measured.scale(1.0 - LEAST_GAIN));
+            }
+            played.predicted.push(predicted);
+        }
+        Some(())
+    }
+}
+
+impl Played {
+    fn tell(self, transfer: &mut Transfer) {
+        let Some(model) = self.model else { return };
+        transfer.model_s = Some(model);
+        for (finding, predicted) in transfer.findings.iter_mut().zip(self.predicted) {
+            finding.predicted_s = predicted.or(finding.predicted_s);
         }
     }
 }
 
-/// Takes the work of a simulation from what is left of it.
-fn take(work: &mut u64, scenario: &Scenario) -> bool {
-    let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
-    match work.checked_sub(segments) {
-        Some(rest) => {
-            *work = rest;
-            true
+/// Segments that may yet be modelled.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    left: u64,
+    /// Some that were asked for were too many.
+    short: bool,
+}
+
+impl Work {
+    fn new(left: u64) -> Self {
+        Self { left, short: false }
+    }
+
+    /// Takes a simulation's; false when there is not enough left.
+    fn take(&mut self, scenario: &Scenario) -> bool {
+        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
+        match self.left.checked_sub(segments) {
+            Some(rest) => self.left = rest,
+            None => {
+                self.short = true;
+                return false;
+            }
         }
-        None => false,
+        true
     }
 }
 

@@ -5,8 +5,8 @@
 //! window explains. What it does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
 //! nearest to the measured time is kept.
 
+use super::Work;
 use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window, simulate};
-use super::take;
 use crate::analysis::Limit;
 use crate::limit::{Context, Partition, Span};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
@@ -46,8 +46,8 @@ pub(super) struct Fitted {
 
 impl Fitted {
     /// How long the transfer takes; none when the work is used up.
-    pub(super) fn duration(&self, work: &mut u64) -> Option<Nanos> {
-        if !take(work, &self.scenario) {
+    pub(super) fn duration(&self, work: &mut Work) -> Option<Nanos> {
+        if !work.take(&self.scenario) {
             return None;
         }
         let pauses = self.stalls.iter().map(|(pause, _)| *pause).collect();
@@ -139,7 +139,7 @@ impl Replay {
     }
 
     /// The scenario that comes nearest to the measured time, and its time.
-    pub(super) fn fit(&self, work: &mut u64) -> Option<(Fitted, Nanos)> {
+    pub(super) fn fit(&self, work: &mut Work) -> Option<(Fitted, Nanos)> {
         let mut best: Option<(Fitted, Nanos, i64)> = None;
         for candidate in self.candidates() {
             let Some(modelled) = candidate.duration(work) else { break };

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::Work;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::remedy;
 use super::replay::{Fitted, Replay};
@@ -19,12 +20,12 @@ fn replay(transfer: &TransferFacts) -> Replay {
 }
 
 fn fit(replay: &Replay) -> (Fitted, Nanos) {
-    replay.fit(&mut u64::MAX.clone()).unwrap()
+    replay.fit(&mut Work::new(u64::MAX)).unwrap()
 }
 
 fn without(cause: &str, replay: &Replay) -> Nanos {
     let (fitted, _) = fit(replay);
-    remedy::apply(cause, replay, &fitted).unwrap().duration(&mut u64::MAX.clone()).unwrap()
+    remedy::apply(cause, replay, &fitted).unwrap().duration(&mut Work::new(u64::MAX)).unwrap()
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn without_a_round_trip_there_is_no_replay() {
 #[test]
 fn work_runs_out() {
     let replay = replay(&flights(&[10_000, 20_000], Release::Ack));
-    assert!(replay.fit(&mut 3).is_none());
+    assert!(replay.fit(&mut Work::new(3)).is_none());
 }
 
 /// `flights` with a longer wait after the second one.

@@ -12,6 +12,7 @@
 //! and what an ICMP error quotes is no segment.
 
 mod checksum;
+mod ends;
 mod ethertype;
 mod fast;
 mod ip;
@@ -24,6 +25,7 @@ mod testing;
 mod tunnel;
 mod view;
 
+pub use ends::{End, Ends};
 pub use link::{is_supported, link_type_name};
 pub use skip::Skip;
 
@@ -46,15 +48,21 @@ pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
 
 #[inline(always)]
 fn decode_with<'a>(around: Around, packet: &Packet<'a>) -> Decoded<'a> {
-    // Two calls, each inlined for its IP version, so that the segment is built in place.
-    if let Some((header, segment)) = fast::v4(packet) {
-        return tcp::decode(around, header, segment);
+    match fast::glance(packet) {
+        Some(glance) => glance.decode_with(around),
+        None => decode_layers(around, packet),
     }
-    if let Some((header, segment)) = fast::v6(packet) {
-        return tcp::decode(around, header, segment);
-    }
-    decode_layers(around, packet)
 }
+
+/// A look at a packet that is enough to tell its connection, for nearly every packet of nearly every capture.
+///
+/// None when the packet is of another kind; [`decode`] must look at it then.
+#[inline(always)]
+pub fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
+    fast::glance(packet)
+}
+
+pub use fast::Glance;
 
 /// Layer after layer.
 #[inline(never)]
@@ -206,7 +214,7 @@ pub struct Options {
 }
 
 /// Up to four SACK blocks: left edge, right edge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlocks {
     len: u8,
     blocks: [(SeqNumber, SeqNumber); 4],
@@ -219,6 +227,11 @@ impl SackBlocks {
             *slot = (left, right);
             self.len += 1;
         }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// The blocks, in the order of the header.

@@ -11,6 +11,17 @@ const FIXED: usize = 20;
 /// A segment. What the snapshot length left of its header is enough from the window field on.
 #[inline(always)]
 pub(super) fn decode<'a>(around: Around, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
+    decode_to(around, ip, view, |segment| *segment)
+}
+
+/// A segment, given to `take` where it was put together: it is large to be moved about.
+#[inline(always)]
+pub(super) fn decode_to<'a, T>(
+    around: Around,
+    ip: Header<'a>,
+    view: View<'a>,
+    take: impl FnOnce(&Segment<'a>) -> T,
+) -> Result<T, Skip> {
     let data = view.data();
     let Some(fixed) = data.first_chunk::<16>() else {
         return Err(if ip.fragment && view.wire() < FIXED { Skip::Fragment } else { view.short_of(FIXED) });
@@ -50,15 +61,15 @@ pub(super) fn decode<'a>(around: Around, ip: Header<'a>, view: View<'a>) -> Deco
     // The two that nearly every segment of an established connection has are told apart first, and each builds its own
     // segment: a list that is filled in later would have to be copied.
     match data.get(FIXED..header_len) {
-        Some([]) => Ok(segment(None)),
+        Some([]) => Ok(take(&segment(None))),
         Some(&[1, 1, 8, 10, a, b, c, d, e, f, g, h]) => {
-            Ok(segment(Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])))))
+            Ok(take(&segment(Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))))))
         }
         list => {
             let mut segment = segment(None);
             read_options(&mut segment.options, list.unwrap_or_else(|| data.get(FIXED..).unwrap_or(&[])));
             segment.options.malformed |= list.is_none();
-            Ok(segment)
+            Ok(take(&segment))
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Ahead {
 
 /// How a reader is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pieces {
+pub(crate) enum Pieces {
     /// What one call gives is handed over at once: more may be long in coming.
     Coming,
     /// So many bytes a call, and a block is filled before it is handed over.

@@ -83,6 +83,12 @@ fn a_needless_copy_is_reported_by_the_packet_that_answers_it() {
     let told: Vec<_> = resent.iter().map(|segment| segment.reported).collect();
     // The first is; the second's answer is lost; the third's never came, nor did the fourth copy.
     assert_eq!(told, [true, false, false, false]);
+    // An answer that was noted before the copy it answers is the one that was lost.
+    let mut early = back[0];
+    (early.in_ns, early.fate) = (early.in_ns + 20_000_000 - 3_000, Fate::Lost);
+    let mut resent = sent_again(&log[..3], Direction::Down, 0);
+    note_reports(&mut resent, &[early, back[2]], 0);
+    assert!(resent[0].needless && !resent[0].reported);
 }
 
 #[test]
@@ -90,7 +96,9 @@ fn a_damaged_copy_came_and_was_not_taken() {
     let damaged = Record { touched: Touched::CORRUPTED, ..packet(20, Some(30), 1, 1000, ACK) };
     let log = [packet(0, Some(10), 0, 0, SYN | ACK), damaged, packet(40, Some(50), 1, 1000, ACK)];
     let resent = sent_again(&log, Direction::Down, 0);
-    assert_eq!((resent[0].needless, resent[0].first_to_arrive), (false, false));
+    assert_eq!((resent[0].needless, resent[0].first_to_arrive, resent[0].doubled), (false, false, false));
+    let twice = Record { touched: Touched::DUPLICATED, ..log[2] };
+    assert!(sent_again(&[log[0], log[1], twice], Direction::Down, 0)[0].doubled);
 }
 
 fn copies(sent: &[(u64, u32)]) -> Vec<Resent> {
@@ -137,6 +145,12 @@ fn counters_tell_where_only_one_mechanism_was_at_work() {
     assert_eq!(only_kind(&counters(0, 0, 2)), Some(Why::TailProbe));
     assert_eq!((only_kind(&counters(7, 1, 0)), only_kind(&counters(0, 0, 0))), (None, None));
     assert_eq!(only_kind(&BTreeMap::new()), None);
+}
+
+#[test]
+fn a_host_that_threw_segments_away_is_not_believed() {
+    let counters = |name: &str, count| BTreeMap::from([(format!("TcpExt:{name}"), count)]);
+    assert_eq!((refused(&counters("PAWSEstab", 2)), refused(&counters("TCPOFOQueue", 9))), (2, 0));
 }
 
 #[test]

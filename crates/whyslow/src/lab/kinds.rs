@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 use whyslow_core::analysis::{Analysis, Direction, End, ResendKind, Retransmission};
 use whyslow_core::units::Nanos;
-use whyslow_io::Input;
+use whyslow_io::{Input, Stop};
 use whyslow_lab::count;
 use whyslow_lab::log::Direction as Way;
 use whyslow_lab::resent::{self, Resent};
@@ -110,7 +110,7 @@ fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) ->
         for (end, file) in [(End::Client, "client.pcap"), (End::Server, "server.pcap")] {
             let capture = folder.join(file);
             let first = count::count(&capture)?.first;
-            let analysis = whyslow_io::explain(&[Input::Path(capture)], &whyslow_io::Stop::default(), &mut |_| {})?;
+            let analysis = whyslow_io::explain(&[Input::Path(capture)], &Stop::default(), &mut |_| {})?;
             // The first connection begins with the capture's first SYN.
             let start = analysis.connections.first().map(|connection| connection.start_s);
             let Some(zero) = first.zip(start).and_then(|(first, Nanos(start))| first.checked_add_signed(-start)) else {
@@ -221,6 +221,7 @@ fn word(kind: ResendKind) -> &'static str {
 /// else goes by its mechanism.
 fn kind_of(segment: &Resent, said: Option<ResendKind>) -> Option<ResendKind> {
     match segment.why {
+        _ if segment.doubled => None,
         _ if segment.reported || (segment.needless && said == Some(ResendKind::Spurious)) => Some(ResendKind::Spurious),
         Some(Why::Fast) => Some(ResendKind::Fast),
         Some(Why::Timeout) => Some(ResendKind::Timeout),

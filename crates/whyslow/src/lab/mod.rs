@@ -137,7 +137,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 fn both_ends(done: exec::Executed, json: bool) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
-    ExplainTask { inputs, format, connection: None, fail_on: Vec::new() }
+    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), threads: crate::settings::threads(None) }
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {

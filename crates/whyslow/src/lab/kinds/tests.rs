@@ -41,6 +41,7 @@ fn was(seq: u32, why: Option<Why>) -> Resent {
         needless: false,
         reported: false,
         first_to_arrive: false,
+        doubled: false,
         why,
     }
 }
@@ -76,7 +77,7 @@ fn what_is_missed_costs_recall_and_what_is_made_up_precision() {
 #[test]
 fn what_came_needlessly_is_spurious_whatever_sent_it_and_what_nobody_knows_is_not_judged() {
     let needless = Resent { needless: true, reported: true, ..was(1, None) };
-    let unknown = [was(1001, None), was(2001, Some(Why::Other))];
+    let unknown = [was(1001, None), Resent { doubled: true, ..was(2001, Some(Why::Timeout)) }];
     let listed = vec![
         said(7, 100, 1, 1000, ResendKind::Spurious),
         said(8, 200, 1001, 1000, ResendKind::Fast),

@@ -1,0 +1,177 @@
+#![allow(clippy::unwrap_used)]
+
+//! What is found does not depend on how the work is shared, nor on where a capture is cut into files.
+
+use super::*;
+use crate::capture::LinkType;
+use crate::wire::Flags;
+use proptest::prelude::*;
+
+/// What happens to one of a few connections, and how long after what happened before.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    connection: u8,
+    kind: u8,
+    after: Nanos,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let after = prop_oneof![20 => 0i64..3_000, 3 => 0i64..400_000, 1 => 0i64..90_000_000];
+    (0u8..9, 0u8..16, after).prop_map(|(connection, kind, after)| Step {
+        connection,
+        kind,
+        after: Nanos::from_micros(after),
+    })
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    /// The next number of the client and of the server, and up to where the client has acknowledged.
+    next: [u32; 2],
+    acked: u32,
+}
+
+struct Recorded {
+    time: Nanos,
+    bytes: Vec<u8>,
+    len: u32,
+}
+
+/// Packets as a capture with a snapshot length has them.
+fn record(steps: &[Step]) -> Vec<Recorded> {
+    let mut ends = [Ends::default(); 9];
+    let mut time = Nanos(1_700_000_000_000_000_000);
+    let mut packets = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        time += step.after;
+        let end = &mut ends[usize::from(step.connection)];
+        let (from, flags, seq, len) = match step.kind {
+            0 => {
+                let isn = number as u32 * 100_000;
+                *end = Ends { next: [isn.wrapping_add(1), !isn], acked: !isn };
+                (0, Flags::SYN, isn, 0)
+            }
+            1 => (1, Flags::SYN | Flags::ACK, end.next[1].wrapping_sub(1), 0),
+            2 => (0, Flags::ACK | Flags::PSH, end.next[0], 100),
+            3 => (1, Flags::ACK, end.next[1].wrapping_sub(1000), 1000),
+            4 => (1, Flags::ACK | Flags::FIN, end.next[1], 0),
+            5 => (0, Flags::ACK | Flags::FIN, end.next[0], 0),
+            6 => (0, Flags::RST, end.next[0], 0),
+            7..=9 => {
+                end.acked = end.next[1];
+                (0, Flags::ACK, end.next[0], 0)
+            }
+            _ => (1, Flags::ACK, end.next[1], 1000),
+        };
+        if step.kind == 2 || step.kind > 9 {
+            end.next[from] = end.next[from].wrapping_add(len);
+        }
+        let ack = if from == 0 { end.acked } else { end.next[0] };
+        let bytes = packet(step.connection, from, flags, [seq, ack], (len, number as u16));
+        packets.push(Recorded { time, bytes, len: 54 + len });
+    }
+    packets
+}
+
+fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2], (len, id): (u32, u16)) -> Vec<u8> {
+    let mut bytes = vec![0; 12];
+    bytes.extend([0x08, 0, 0x45, 0]);
+    bytes.extend((40 + len as u16).to_be_bytes());
+    bytes.extend(id.to_be_bytes());
+    bytes.extend([0x40, 0, 64, 6, 0, 0]);
+    let ends = [([10, 0, 0, connection], 40_000 + u16::from(connection)), ([10, 1, 0, connection / 2], 443)];
+    let (source, destination) = (ends[from], ends[1 - from]);
+    bytes.extend(source.0);
+    bytes.extend(destination.0);
+    bytes.extend(source.1.to_be_bytes());
+    bytes.extend(destination.1.to_be_bytes());
+    numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
+    bytes.extend([0x50, flags.0 as u8, 0xff, 0xff, 0x12, 0x34, 0, 0]);
+    bytes
+}
+
+/// Gives packets as files that were cut at these places. Frames are numbered on over all files.
+fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
+    let given: Vec<_> = packets
+        .iter()
+        .zip(1..)
+        .map(|(packet, frame)| Packet {
+            frame,
+            time: packet.time,
+            link: LinkType(1),
+            data: &packet.bytes,
+            original_len: packet.len,
+        })
+        .collect();
+    let mut cuts = cuts.to_vec();
+    cuts.sort_unstable();
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    for (start, end) in starts.zip(cuts.iter().copied().chain([given.len()])) {
+        explainer.begin_capture("");
+        given[start..end].iter().for_each(|packet| explainer.packet(packet));
+        explainer.end_capture(Summary { format: "pcap", ..Summary::default() });
+    }
+}
+
+fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> Merged {
+    let mut explainers = Explainer::sharing(count);
+    explainers.iter_mut().for_each(|explainer| feed(packets, cuts, explainer));
+    Fragment::merge(explainers.into_iter().map(Explainer::into_fragment).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn however_many_share_the_work_the_outcome_is_the_same(steps in prop::collection::vec(step(), 1..400)) {
+        let packets = record(&steps);
+        let alone = explained(&packets, &[], 1);
+        let alone = (format!("{:?}", alone.marks), format!("{:?}", alone.finish().0));
+        for count in [2, 3, 8, 64] {
+            let shared = explained(&packets, &[], count);
+            prop_assert_eq!(&alone.0, &format!("{:?}", shared.marks));
+            prop_assert_eq!(&alone.1, &format!("{:?}", shared.finish().0));
+        }
+    }
+
+    #[test]
+    fn a_capture_cut_into_files_anywhere_is_the_whole(
+        steps in prop::collection::vec(step(), 2..400),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        count in 1usize..4,
+    ) {
+        let packets = record(&steps);
+        let whole = explained(&packets, &[], 1).finish().0;
+        let cuts: Vec<_> = cuts.iter().map(|cut| cut.index(packets.len())).collect();
+        let mut parts = explained(&packets, &cuts, count).finish().0;
+        prop_assert_eq!(parts.captures.iter().map(|capture| capture.tcp_packets).sum::<u64>(), packets.len() as u64);
+        assemble::forget_files(&mut parts.connections, &mut parts.findings);
+        for connection in &mut parts.connections {
+            connection.capture = 0;
+            // Where a frame stands is named in words as well.
+            for problem in &mut connection.problems {
+                for file in 2..=cuts.len() + 1 {
+                    problem.detail = problem.detail.replace(&format!("frame {file}:"), "frame ");
+                }
+            }
+        }
+        prop_assert_eq!(format!("{:?}", whole.connections), format!("{:?}", parts.connections));
+        prop_assert_eq!(format!("{:?}", whole.findings), format!("{:?}", parts.findings));
+    }
+}
+
+#[test]
+fn what_is_no_segment_is_counted_once() {
+    let mut packets = record(&[Step { connection: 1, kind: 0, after: Nanos::ZERO }; 3]);
+    // One is UDP, and one's TCP header is too short to be one.
+    packets[1].bytes[23] = 17;
+    packets[2].bytes[46] = 0x40;
+    for count in [1, 2, 8] {
+        let analysis = explained(&packets, &[], count).finish().0;
+        let capture = &analysis.captures[0];
+        assert_eq!(capture.tcp_packets, 1);
+        let problems: Vec<_> = capture.problems.iter().map(|problem| (&*problem.slug, problem.count)).collect();
+        assert_eq!(problems, [("malformed-packet", 1)]);
+    }
+}

@@ -1,0 +1,66 @@
+//! The newest packets of a side, to find frames that were captured twice.
+
+use super::segment::Seg;
+use crate::units::Nanos;
+use crate::wire::SackBlocks;
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
+
+/// No retransmission timer is shorter (Linux: 200 ms).
+const COPIED_WITHIN: Nanos = Nanos::from_millis(190);
+/// Recent packets of a side compared with a new one.
+const RECENT: usize = 16;
+
+/// The newest packets that have an IP number, in a ring that grows to [`RECENT`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent {
+    /// What tells a packet, and when it passed.
+    ring: Vec<(u64, Nanos)>,
+    oldest: usize,
+}
+
+impl Recent {
+    /// Whether this is a packet captured a second time, and not a segment sent a second time: nothing at all differs, and the
+    /// sender's IP stack, which numbers its packets, did not number it anew. As late as a timer, it is the sender's copy after all:
+    /// some number copies as the first ones.
+    pub(super) fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        let Some(id) = seg.ip_id.filter(|id| *id != 0) else {
+            return false;
+        };
+        let mark = mark(id, seg, sack);
+        if self.ring.iter().any(|&(other, time)| other == mark && seg.time - time < COPIED_WITHIN) {
+            return true;
+        }
+        if self.ring.len() < RECENT {
+            self.ring.push((mark, seg.time));
+        } else if let Some(oldest) = self.ring.get_mut(self.oldest) {
+            *oldest = (mark, seg.time);
+            self.oldest = (self.oldest + 1) % RECENT;
+        }
+        false
+    }
+}
+
+/// All that the headers say, as one number: two packets with one number and one hash are taken for the same.
+fn mark(id: u16, seg: &Seg, sack: &SackBlocks) -> u64 {
+    let sack = Some(sack).filter(|sack| !sack.as_slice().is_empty());
+    let ack = seg.ack.map_or(0, |ack| u64::from(ack.0));
+    let (value, echo) = seg.timestamps.unwrap_or_default();
+    let numbers = [
+        u64::from(seg.seq.0) << 32 | ack,
+        u64::from(value) << 32 | u64::from(echo),
+        u64::from(seg.len) << 32 | u64::from(seg.window) << 16 | u64::from(seg.flags.0),
+    ];
+    // The odd factors keep the words apart, and the multiplication of 64 by 64 bits mixes them.
+    let [a, b, c] = numbers;
+    let fold = |x: u64, y: u64| {
+        let product = u128::from(x) * u128::from(y);
+        (product >> 64) as u64 ^ product as u64
+    };
+    let mut hash = fold(a ^ 0x9e37_79b9_7f4a_7c15, b ^ 0xd6e8_feb8_6659_fd93)
+        ^ fold(c ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db);
+    if let Some(sack) = sack {
+        hash ^= FixedState::default().hash_one(sack);
+    }
+    hash << 16 | u64::from(id)
+}
