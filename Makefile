@@ -1,5 +1,6 @@
 # make demo   build, record a slow transfer on this machine's own TCP stack (or take a bundled one), and explain it
-# make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers
+# make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
+# make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
@@ -14,7 +15,9 @@ BENCH ?= full
 BENCH_ROUNDS ?= $(if $(filter small,$(BENCH)),3,5)
 BENCH_INPUTS ?=
 
-.PHONY: help demo test fuzz bench stages install tools
+PAGE = web/dist/index.html
+
+.PHONY: help demo test fuzz bench stages install tools web page
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -22,6 +25,21 @@ help:
 tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust 1.95 or later (https://rustup.rs)"; exit 1; }
 	@command -v cc >/dev/null || { echo "a C compiler is missing: apt-get install gcc"; exit 1; }
+
+web: $(PAGE)
+
+$(PAGE): web/node_modules/.package-lock.json web/index.html web/vite.config.ts web/tsconfig.json $(shell find web/src -type f)
+	cd web && npm run --silent build
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@command -v npm >/dev/null || { echo "Node is missing: install Node 18 or later with npm"; exit 1; }
+	cd web && npm install --no-save --no-fund --no-audit --loglevel=error
+	@touch $@
+
+# The page where it can be built: the program does without it, and says so.
+page:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web; \
+	else echo "note: Node is missing, so this build goes without the page of \`whyslow view\`"; fi
 
 demo: tools
 	$(CARGO) build --release --quiet -p whyslow
@@ -36,13 +54,17 @@ demo: tools
 	echo; echo "\$$ whyslow $$file"; target/release/whyslow $$file
 
 # The lab's tests come last, when nothing else runs that would disturb their timing.
-test: tools
+test: tools page
 	$(CARGO) fmt --all -- --check
 	tools/check-layers
 	tools/check-layers --prove
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps
 	$(CARGO) test --workspace --exclude whyslow-lab
+	@if [ ! -f $(PAGE) ]; then echo "note: the page is not built: its tests are skipped"; \
+	elif ! node -e 'import("./web/test/browser.mjs").then(({ executable }) => process.exit(executable ? 0 : 1))'; then \
+	    echo "note: there is no chromium: the page's tests are skipped"; \
+	else $(CARGO) build --quiet -p whyslow && cd web && npm test --silent; fi
 	$(CARGO) test -p whyslow-lab
 
 fuzz: tools
@@ -62,5 +84,5 @@ bench: tools
 stages: tools
 	$(CARGO) bench -p whyslow-bench
 
-install: tools
+install: tools page
 	$(CARGO) install --locked --path crates/whyslow

@@ -31,7 +31,9 @@ use std::path::PathBuf;
 use std::thread;
 use team::Team;
 use whyslow_core::analysis::Analysis;
-use whyslow_core::series::{Follow, Point, Wanted};
+use whyslow_core::capture::Packet;
+use whyslow_core::series::{Follow, Pick, Point, Wanted};
+use whyslow_core::units::Nanos;
 
 /// A place to read a capture from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,4 +147,21 @@ pub fn follow(
     let mut follow = Follow::new(wanted, give);
     feed.read(&mut source::Source::open(input, &Stop::default())?, &mut follow)?;
     Ok(follow.finish())
+}
+
+/// Reads an input once more for the packets of one connection in a time range (from the input's first packet): `give` is called
+/// for each, as it is in the input.
+///
+/// # Errors
+/// When the input can no longer be read.
+pub fn pick(
+    input: &Input,
+    wanted: Wanted,
+    range: (Nanos, Nanos),
+    give: &mut dyn FnMut(&Packet<'_>),
+) -> Result<(), Error> {
+    let mut ignored = |_| {};
+    let mut feed = Feed::new(std::slice::from_ref(input), &mut ignored);
+    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut Pick::new(wanted, range, give))?;
+    Ok(())
 }

@@ -40,6 +40,10 @@ pub(crate) enum Command {
         #[arg(value_name = "CAUSE")]
         slug: Option<String>,
     },
+    /// Show captures in the browser, on a page that only this machine can open.
+    View(View),
+    /// Write the page as one file, to be sent and opened without network.
+    Report(Report),
     /// Say how long a transfer would take, and what each change would bring, without a capture.
     Predict(Box<crate::predict::Predict>),
     /// Reproduce slow transfers on this machine's own TCP stack, over an emulated path.
@@ -86,6 +90,32 @@ pub(crate) struct Explain {
     /// Exit with status 1 if this cause was found; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]
     pub fail_on: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct View {
+    /// Captures, as for `explain`; none: drop them on the page.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    /// Listen on this port of 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+
+    /// Start the browser.
+    #[arg(long)]
+    pub open: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Report {
+    /// Captures, as for `explain`; `-` is standard input.
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    /// Where to write the page; `-` is standard output.
+    #[arg(long, short, value_name = "PAGE", value_hint = clap::ValueHint::FilePath)]
+    pub output: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

@@ -17,7 +17,9 @@ mod place;
 mod predict;
 mod progress;
 mod quantity;
+mod report;
 mod settings;
+mod view;
 
 use crate::args::Args;
 use crate::output::Output;
@@ -53,6 +55,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
     match &settings.task {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
+        Task::View(task) => view::run(task)?,
+        Task::Report(task) => report::run(task, out)?,
         Task::Compare(task) => return compare::run(task, out),
         Task::Export(task) => return export::run(task, out),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,

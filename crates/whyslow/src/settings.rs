@@ -1,13 +1,13 @@
 //! What the arguments mean: every default filled in, every choice made.
 
-use crate::args::{Args, Color, Command, Explain};
+use crate::args::{Args, Color, Command, Explain, Report, View};
 use anstream::ColorChoice;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use whyslow_io::Input;
 
@@ -31,6 +31,8 @@ pub(crate) enum Task {
     Predict(Box<crate::predict::Predict>),
     #[cfg(target_os = "linux")]
     Lab(crate::lab::args::Lab),
+    View(ViewTask),
+    Report(ReportTask),
     Completions(Shell),
     Man,
     /// There is nothing to read: say how it is used.
@@ -47,6 +49,24 @@ pub(crate) struct ExplainTask {
     pub fail_on: Vec<String>,
     /// Threads that explain.
     pub threads: NonZero<usize>,
+}
+
+/// The page on this machine.
+#[derive(Debug)]
+pub(crate) struct ViewTask {
+    pub inputs: Vec<Input>,
+    /// 0 is any free one.
+    pub port: u16,
+    /// Whether to start the browser.
+    pub open: bool,
+}
+
+/// The page in a file.
+#[derive(Debug)]
+pub(crate) struct ReportTask {
+    pub inputs: Vec<Input>,
+    /// None is stdout.
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +103,13 @@ impl Settings {
             Some(Command::Predict(predict)) => Task::Predict(predict),
             #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
+            Some(Command::View(View { files, port, open })) => {
+                Task::View(ViewTask { inputs: inputs(&files), port, open })
+            }
+            Some(Command::Report(Report { files, output })) => {
+                let output = (output != Path::new("-")).then_some(output);
+                Task::Report(ReportTask { inputs: inputs(&files), output })
+            }
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man) => Task::Man,
         };
@@ -94,7 +121,7 @@ fn explain(args: Explain) -> Task {
     let inputs: Vec<_> = match args.files.as_slice() {
         [] if stdin().is_terminal() => return Task::Usage,
         [] => vec![Input::Stdin],
-        files => files.iter().map(PathBuf::as_path).map(crate::place::input).collect(),
+        files => inputs(files),
     };
     let format = match (args.json, args.jsonl) {
         (true, _) => Format::Json,
@@ -108,4 +135,8 @@ fn explain(args: Explain) -> Task {
 /// As many threads as asked for, or one for each processor.
 pub(crate) fn threads(asked: Option<NonZero<usize>>) -> NonZero<usize> {
     asked.or(available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
+}
+
+fn inputs(files: &[PathBuf]) -> Vec<Input> {
+    files.iter().map(PathBuf::as_path).map(crate::place::input).collect()
 }

@@ -11,7 +11,7 @@ use crate::wire::{self, Ends, Segment};
 /// Which connection to follow.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    id: u64,
+    pub(super) id: u64,
     client: (String, u16),
 }
 

@@ -17,6 +17,7 @@
 mod build;
 mod column;
 mod follow;
+mod pick;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -26,6 +27,7 @@ pub use crate::wire::Flags;
 pub use build::{Builder, MOST_COLUMNS, MOST_POINTS};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
 pub use follow::{Follow, Wanted};
+pub use pick::Pick;
 pub use view::{Rates, View};
 
 use crate::units::Nanos;

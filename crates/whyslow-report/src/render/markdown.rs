@@ -18,6 +18,13 @@ pub fn terminal(markdown: &str, width: usize) -> String {
     layout.page.finish()
 }
 
+/// The same document for a browser. It is the project's own text: what HTML stands in it stays.
+pub fn html(markdown: &str) -> String {
+    let mut page = String::new();
+    pulldown_cmark::html::push_html(&mut page, Parser::new_ext(markdown, Options::ENABLE_TABLES));
+    page
+}
+
 /// What is open at one place of the document.
 struct Layout {
     page: Page,

@@ -1,0 +1,77 @@
+//! [`FrameTimes`]: when which frame passed, in bounded memory.
+
+use std::collections::BTreeSet;
+use whyslow_core::units::Nanos;
+
+/// Frames remembered beside those that are wanted.
+const MOST: usize = 2_048;
+
+/// Every so many frames of a connection with their times, and those that were asked for. Between two of them the page reckons.
+#[derive(Debug)]
+pub(crate) struct FrameTimes {
+    wanted: BTreeSet<u64>,
+    exact: Vec<(u64, Nanos)>,
+    some: Vec<(u64, Nanos)>,
+    /// Of so many frames one is remembered: twice as many whenever there is no more room.
+    stride: u64,
+    met: u64,
+    last: Option<(u64, Nanos)>,
+}
+
+impl FrameTimes {
+    pub(crate) fn new(wanted: BTreeSet<u64>) -> Self {
+        Self { wanted, exact: Vec::new(), some: Vec::new(), stride: 1, met: 0, last: None }
+    }
+
+    /// The next frame of the connection.
+    pub(crate) fn push(&mut self, frame: u64, time: Nanos) {
+        self.last = Some((frame, time));
+        if self.wanted.remove(&frame) {
+            self.exact.push((frame, time));
+        } else if self.met.is_multiple_of(self.stride) {
+            if self.some.len() >= MOST {
+                let mut keep = false;
+                self.some.retain(|_| {
+                    keep = !keep;
+                    keep
+                });
+                self.stride = self.stride.saturating_mul(2);
+            }
+            self.some.push((frame, time));
+        }
+        self.met += 1;
+    }
+
+    /// The time of a frame that was wanted.
+    pub(crate) fn exact(&self, frame: u64) -> Option<Nanos> {
+        self.exact.iter().find(|(number, _)| *number == frame).map(|(_, time)| *time)
+    }
+
+    /// All of them, in the order of frames.
+    pub(crate) fn told(&self) -> Vec<(u64, Nanos)> {
+        let mut all: Vec<_> = self.exact.iter().chain(&self.some).chain(&self.last).copied().collect();
+        all.sort_unstable_by_key(|&(frame, _)| frame);
+        all.dedup_by_key(|&mut (frame, _)| frame);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wanted_frames_are_exact_and_the_others_bounded() {
+        let wanted = [7, 99_999, 123_456].into_iter().collect();
+        let mut times = FrameTimes::new(wanted);
+        for frame in 1..=200_000_u64 {
+            times.push(frame, Nanos(frame as i64 * 10));
+        }
+        let told = times.told();
+        assert!(told.len() <= MOST + 4 && told.len() > MOST / 2, "{}", told.len());
+        assert!(told.is_sorted());
+        for frame in [1, 7, 99_999, 123_456, 200_000] {
+            assert!(told.contains(&(frame, Nanos(frame as i64 * 10))), "{frame}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The page as a file, and with data in it the report.
+
+use crate::Document;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use std::fmt;
+
+/// Where the page expects its data.
+const SLOT: &str = r#"<script type="text/plain" id="data"></script>"#;
+
+/// This program was built without the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPage;
+
+impl fmt::Display for NoPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "this program was built without the page: in the source's folder run `make web` (Node 18 or later is needed), \
+             then build again",
+        )
+    }
+}
+
+impl std::error::Error for NoPage {}
+
+/// The page: one HTML file that loads nothing.
+///
+/// # Errors
+/// When the program was built without it.
+pub fn page() -> Result<&'static str, NoPage> {
+    let page: Option<&'static str> = include!(concat!(env!("OUT_DIR"), "/page.rs"));
+    page.ok_or(NoPage)
+}
+
+/// The page with this document in it: a file that needs no server and no network.
+///
+/// # Errors
+/// When the program was built without the page.
+pub fn report(document: &Document) -> Result<String, NoPage> {
+    Ok(fill(page()?, document))
+}
+
+/// Compressed and in base64, so that nothing in a capture can be read as markup.
+fn fill(page: &str, document: &Document) -> String {
+    let data = BASE64_STANDARD.encode(document.compressed());
+    page.replacen(SLOT, &format!(r#"<script type="text/plain" id="data">{data}</script>"#), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_report_holds_its_document_and_no_markup_of_a_capture() {
+        let mut analysis = crate::testing::sample("healthy-server");
+        analysis.captures[0].path = "</script><script>alert(1)</script>".into();
+        let document = Document::served(analysis, &[], &str::to_owned);
+        let page = format!("<html>{SLOT}</html>");
+        let report = fill(&page, &document);
+        assert_eq!(report.matches("<script").count(), 1);
+        let data = report.split_once(r#"id="data">"#).unwrap().1.split_once('<').unwrap().0;
+        assert_eq!(BASE64_STANDARD.decode(data).unwrap(), document.compressed());
+    }
+
+    #[test]
+    fn the_page_has_one_place_for_the_data_and_loads_nothing() {
+        let Ok(page) = page() else { return };
+        assert_eq!(page.matches(SLOT).count(), 1);
+        for loads in ["src=\"http", "href=\"http", "src=\"/", "href=\"/", "@import", "modulepreload"] {
+            assert!(!page.contains(loads), "the page has {loads}");
+        }
+    }
+}

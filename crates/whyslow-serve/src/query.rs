@@ -1,0 +1,54 @@
+//! What stands behind the question mark of an address.
+
+/// An address' path, and what it asks with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Query<'a> {
+    text: &'a str,
+}
+
+impl<'a> Query<'a> {
+    /// Splits an address.
+    pub(crate) fn split(url: &'a str) -> (&'a str, Self) {
+        let (path, text) = url.split_once('?').unwrap_or((url, ""));
+        (path, Self { text })
+    }
+
+    /// The value of this name, with its %-escapes undone; what is no UTF-8 is replaced.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let pairs = self.text.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode(value))
+    }
+
+    /// The value of this name as a number.
+    pub(crate) fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
+        self.get(name)?.parse().ok()
+    }
+}
+
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escaped = (*first == b'%').then(|| tail.get(..2)).flatten();
+        let byte = escaped.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_name_and_unescaped() {
+        let (path, query) = Query::split("open?name=a%20b%2Fc.pcap&rest=2&odd=%zz%4");
+        assert_eq!(path, "open");
+        assert_eq!(query.get("name").as_deref(), Some("a b/c.pcap"));
+        assert_eq!(query.number::<u32>("rest"), Some(2));
+        assert_eq!(query.get("odd").as_deref(), Some("%zz%4"));
+        assert_eq!(query.get("none"), None);
+        assert_eq!(query.number::<u32>("name"), None);
+    }
+}

@@ -1,0 +1,96 @@
+// A finding: the cause, what it rests on, what to do, what that would bring.
+
+import { useState } from "preact/hooks";
+import { figure, share, time } from "./format";
+import { Cause, Term } from "./help";
+import { frames, type Content, type Finding, type Frame, type Transfer } from "./model";
+
+export function FindingCard({ finding, transfer, content, help, show }: {
+  finding: Finding;
+  transfer?: Transfer;
+  content: Content;
+  help: (slug: string) => void;
+  /** Zooms to these frames. */
+  show?: (frames: Frame[]) => void;
+}) {
+  const all = finding.evidence.flatMap((one) => one.frames);
+  return (
+    <article class="finding">
+      <header>
+        <Cause slug={finding.cause} content={content} help={help} />
+        <b class="number">{time(finding.seconds)}</b>
+        {transfer && <span class="dim">of {time(transfer.duration_s)}</span>}
+        <span class="dim right"><Term of="confidence">{share(finding.confidence)} sure</Term></span>
+      </header>
+      {show && all.length > 0 ? (
+        <button type="button" class="summary" onClick={() => show(all)} title="Zoom to the evidence">{finding.summary}</button>
+      ) : (
+        <p class="summary">{finding.summary}</p>
+      )}
+      {finding.evidence.length > 0 && (
+        <table class="evidence">
+          <tbody>
+            {finding.evidence.map((one, index) => (
+              <tr key={index}>
+                <th scope="row">{one.figure}</th>
+                <td class="number">{figure(one.value, one.unit)}</td>
+                <td>
+                  {one.frames.length > 0 && (show ? (
+                    <button type="button" class="link" onClick={() => show(one.frames)}>{frames(one.frames)}</button>
+                  ) : (
+                    <span class="dim">{frames(one.frames)}</span>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {finding.fix && (
+        <div class="fix">
+          <span class="tag">fix</span>
+          <div>
+            <p><b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}</p>
+            {finding.fix.command && <Command text={finding.fix.command} />}
+          </div>
+        </div>
+      )}
+      {finding.predicted_s !== null && transfer && (
+        <div class="fix">
+          <span class="tag">then</span>
+          <p>
+            <b>{time(finding.predicted_s)}</b> instead of {time(transfer.duration_s)}
+            {transfer.model_s !== null && <span class="dim"> (<Term of="model" />: {time(transfer.model_s)} as it is)</span>}
+          </p>
+        </div>
+      )}
+      {finding.settle && <div class="fix"><span class="tag">settle</span><p>{finding.settle}</p></div>}
+    </article>
+  );
+}
+
+/** Who must act, as an end of this connection where that is known. */
+function who(actor: string, transfer: Transfer | undefined): string {
+  const receiver = transfer?.from === "client" ? "server" : "client";
+  if (transfer && actor === "sender") return `on the ${transfer.from}`;
+  if (transfer && actor === "receiver") return `on the ${receiver}`;
+  const names: Record<string, string> = {
+    sender: "at the sender", receiver: "at the receiver", network: "on the path", application: "in the program", capture: "when capturing",
+  };
+  return names[actor] ?? actor;
+}
+
+function Command({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <div class="command">
+      <code tabIndex={0} role="region" aria-label="Command">{text}</code>
+      <button type="button" onClick={() => void copy()} aria-label="Copy the command">{copied ? "copied" : "copy"}</button>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+// The state of the view in the address, so that a link shows what its sender saw.
+
+export interface State {
+  /** The connection that is shown; null is the overview. */
+  connection: number | null;
+  /** Its transfer, from 1. */
+  transfer: number | null;
+  /** The time that is zoomed to, seconds from the first packet. */
+  zoom: [number, number] | null;
+  /** The direction that is drawn. */
+  from: "client" | "server" | null;
+  /** Sequence numbers as they are on the wire. */
+  absolute: boolean;
+  /** The graph that is shown alone, 1–6; null is all. */
+  graph: number | null;
+  /** What the tables are filtered by. */
+  filter: string;
+}
+
+export const START: State = {
+  connection: null, transfer: null, zoom: null, from: null, absolute: false, graph: null, filter: "",
+};
+
+const natural = (text: string | null): number | null =>
+  text !== null && /^\d{1,15}$/.test(text) && Number(text) > 0 ? Number(text) : null;
+
+/** Reads an address' hash; what makes no sense is left out. */
+export function parse(hash: string): State {
+  const found = new URLSearchParams(hash.replace(/^#/, ""));
+  const zoom = (found.get("t") ?? "").split("~").map(Number);
+  const [from, to] = zoom;
+  const side = found.get("from");
+  const graph = natural(found.get("graph"));
+  return {
+    connection: natural(found.get("c")),
+    transfer: natural(found.get("x")),
+    zoom:
+      zoom.length === 2 && from !== undefined && to !== undefined && Number.isFinite(from) && Number.isFinite(to) && to > from
+        ? [from, to]
+        : null,
+    from: side === "client" || side === "server" ? side : null,
+    absolute: found.get("seq") === "absolute",
+    graph: graph !== null && graph <= 6 ? graph : null,
+    filter: found.get("q") ?? "",
+  };
+}
+
+/** Writes it; what is as at the start is left out. */
+export function format(state: State): string {
+  const parts = new URLSearchParams();
+  if (state.connection !== null) parts.set("c", String(state.connection));
+  if (state.transfer !== null) parts.set("x", String(state.transfer));
+  if (state.zoom) parts.set("t", state.zoom.map((at) => at.toFixed(9).replace(/\.?0+$/, "")).join("~"));
+  if (state.from) parts.set("from", state.from);
+  if (state.absolute) parts.set("seq", "absolute");
+  if (state.graph !== null) parts.set("graph", String(state.graph));
+  if (state.filter !== "") parts.set("q", state.filter);
+  return `#${parts}`;
+}

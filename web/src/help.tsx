@@ -1,0 +1,58 @@
+// The documentation of causes, and terms with their meanings.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { TERMS } from "./limits";
+import type { Content } from "./model";
+
+/** A term that says what it means when pointed at. */
+export function Term({ of, children }: { of: string; children?: ComponentChildren }) {
+  return <abbr title={TERMS[of]}>{children ?? of}</abbr>;
+}
+
+/** A cause's name, which opens its documentation. */
+export function Cause({ slug, content, help }: { slug: string; content: Content; help: (slug: string) => void }) {
+  const doc = content.docs[slug];
+  if (!doc) return <span class="cause">{slug}</span>;
+  return (
+    <button type="button" class="cause" title={doc.title} onClick={(event) => { event.stopPropagation(); help(slug); }}>
+      {slug}
+    </button>
+  );
+}
+
+/** What `whyslow help-cause` says. */
+export function HelpDialog({ content, slug, close, show }: {
+  content: Content;
+  slug: string | null;
+  close: () => void;
+  show: (slug: string) => void;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const doc = slug === null ? undefined : content.docs[slug];
+  useEffect(() => {
+    if (doc && !dialog.current?.open) dialog.current?.showModal();
+    if (!doc && dialog.current?.open) dialog.current.close();
+    dialog.current?.scrollTo(0, 0);
+  }, [doc]);
+  // Names of other causes stand as code in the text: they lead on.
+  const follow = (event: MouseEvent) => {
+    const target = event.target as HTMLElement;
+    if (target === dialog.current) return close();
+    const name = target.closest("code")?.textContent ?? "";
+    if (content.docs[name]) show(name);
+  };
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close} onClick={follow}>
+      {doc && (
+        <article>
+          <button type="button" class="close" aria-label="Close" onClick={close}>×</button>
+          <h1 id="help-title">{slug}</h1>
+          <p class="lead">{doc.title}</p>
+          {/* The project's own text, not a capture's. */}
+          <div dangerouslySetInnerHTML={{ __html: doc.html }} />
+        </article>
+      )}
+    </dialog>
+  );
+}

@@ -1,0 +1,53 @@
+// Where the document comes from: out of the report's own file, or from the local server.
+
+import type { Content } from "./model";
+
+/** How an opening stands, as the server tells. */
+export interface Status {
+  number: number;
+  state: "empty" | "reading" | "ready" | "failed";
+  name: string | null;
+  read: number;
+  total: number | null;
+  error: string | null;
+}
+
+/** The document that is in the page itself; null where the page is served. */
+export async function embedded(): Promise<Content | null> {
+  const text = document.getElementById("data")?.textContent?.trim() ?? "";
+  if (text === "") return null;
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as Content;
+}
+
+async function get(path: string): Promise<Response> {
+  const answer = await fetch(path, { cache: "no-store" });
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer;
+}
+
+export const status = async (): Promise<Status> => (await get("state")).json() as Promise<Status>;
+export const served = async (): Promise<Content> => (await get("document")).json() as Promise<Content>;
+
+/** Gives files to the local server; those of one drop are one set. */
+export async function open(files: File[], progress: (done: number, total: number) => void): Promise<void> {
+  const total = files.reduce((sum, file) => sum + file.size, 0);
+  let before = 0;
+  for (const [index, file] of files.entries()) {
+    const rest = files.length - 1 - index;
+    await send(`open?name=${encodeURIComponent(file.name)}&rest=${rest}`, file, (done) => progress(before + done, total));
+    before += file.size;
+  }
+}
+
+function send(path: string, file: File, progress: (done: number) => void): Promise<void> {
+  return new Promise((done, failed) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", path);
+    request.upload.onprogress = (event) => progress(event.loaded);
+    request.onload = () => (request.status < 300 ? done() : failed(new Error(request.responseText.trim())));
+    request.onerror = () => failed(new Error("the local server does not answer: was whyslow ended?"));
+    request.send(file);
+  });
+}

@@ -1,0 +1,262 @@
+// What was found in all: the verdict, what each cause cost, the connections and their transfers.
+
+import { useMemo, useState } from "preact/hooks";
+import { FindingCard } from "./finding";
+import { count, rate, roundBytes, share, thousands, time } from "./format";
+import type { State } from "./hash";
+import { Cause } from "./help";
+import { causesOf, endpoint, mainTransfer, type Capture, type Connection, type Content, type Transfer } from "./model";
+import { Table, type Column } from "./table";
+import { Waterfall } from "./waterfall";
+
+export type Go = (change: Partial<State>, keep?: boolean) => void;
+
+interface Props {
+  content: Content;
+  view: State;
+  go: Go;
+  help: (slug: string) => void;
+}
+
+interface TransferRow {
+  connection: Connection;
+  transfer: Transfer;
+  index: number;
+}
+
+export function Overview({ content, view, go, help }: Props) {
+  const { analysis } = content;
+  const [tab, setTab] = useState<"connections" | "transfers">("connections");
+  const only = analysis.connections.length === 1 ? analysis.connections[0] : undefined;
+  return (
+    <main class="overview">
+      <Verdict content={content} help={help} go={go} />
+      <section class="captures" aria-label="Captures">
+        {analysis.captures.map((capture, index) => <CaptureLine key={index} capture={capture} />)}
+      </section>
+      {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
+      {only && <OnlyTransfer connection={only} go={go} />}
+      {analysis.findings.length > 0 && (
+        <section aria-labelledby="across">
+          <h2 id="across">Over several connections</h2>
+          <div class="cards">
+            {analysis.findings.map((finding, index) => (
+              <FindingCard key={index} finding={finding} content={content} help={help} />
+            ))}
+          </div>
+        </section>
+      )}
+      {analysis.pairs.map((pair, index) => (
+        <section key={index}>
+          <h2>Both ends of connection {pair.connections.join(" and ")}</h2>
+          <ul class="plain">{[...pair.summary, ...pair.caveats].map((line) => <li key={line}>{line}</li>)}</ul>
+        </section>
+      ))}
+      {analysis.connections.length > 0 && (
+        <section aria-label="Connections and transfers">
+          <div class="tablehead">
+            <div role="tablist" aria-label="What is listed">
+              <button type="button" role="tab" aria-selected={tab === "connections"} onClick={() => setTab("connections")}>
+                Connections
+              </button>
+              <button type="button" role="tab" aria-selected={tab === "transfers"} onClick={() => setTab("transfers")}>
+                Transfers
+              </button>
+            </div>
+            <input
+              type="search" placeholder="Filter: address, name, cause, state…" aria-label="Filter" value={view.filter}
+              onInput={(event) => go({ filter: event.currentTarget.value }, true)}
+            />
+            {content.connections_total > analysis.connections.length && (
+              <span class="dim">
+                The {thousands(analysis.connections.length)} that lost most of {thousands(content.connections_total)}; `whyslow --jsonl` has all.
+              </span>
+            )}
+          </div>
+          {tab === "connections" ? (
+            <Connections connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} />
+          ) : (
+            <Transfers connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} />
+          )}
+        </section>
+      )}
+    </main>
+  );
+}
+
+function Verdict({ content, help, go }: { content: Content; help: (slug: string) => void; go: Go }) {
+  const { analysis, causes } = content;
+  const worst = causes[0];
+  const only = content.connections_total === 1 ? analysis.connections[0] : undefined;
+  if (content.connections_total === 0) {
+    return <section class="verdict"><h1>There is no TCP connection to explain</h1></section>;
+  }
+  if (!worst) {
+    return (
+      <section class="verdict good">
+        <h1>{only?.transfers[mainTransfer(only)]?.verdict ?? "No transfer was held back by anything that could be told"}</h1>
+        <p>{count(content.connections_total, "connection")}, and nothing to mend in {content.connections_total === 1 ? "it" : "them"} that this capture shows.</p>
+      </section>
+    );
+  }
+  if (only) {
+    const transfer = only.transfers[mainTransfer(only)];
+    const finding = transfer?.findings[0] ?? only.findings[0];
+    return (
+      <section class="verdict">
+        <h1>
+          {finding && <><Cause slug={finding.cause} content={content} help={help} /> {finding.summary}</>}
+        </h1>
+        {transfer && (
+          <p>
+            {roundBytes(transfer.bytes)} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
+            {finding?.predicted_s != null && <> · without it <b>{time(finding.predicted_s)}</b></>}
+            {" · "}
+            <a href="#" onClick={(event) => { event.preventDefault(); go({ connection: only.id }); }}>see why</a>
+          </p>
+        )}
+      </section>
+    );
+  }
+  return (
+    <section class="verdict">
+      <h1>
+        <Cause slug={worst.cause} content={content} help={help} /> cost most: {time(worst.seconds)} in{" "}
+        {thousands(worst.connections)} of {count(content.connections_total, "connection")}
+      </h1>
+      <p>{content.docs[worst.cause]?.title}</p>
+    </section>
+  );
+}
+
+function CaptureLine({ capture }: { capture: Capture }) {
+  const others = capture.packets - capture.tcp_packets;
+  return (
+    <div class="capture">
+      <b>{capture.path}</b>
+      <span>
+        {capture.format}, {count(capture.packets, "packet")}
+        {capture.duration_s !== null && ` in ${time(capture.duration_s)}`}
+        {others > 0 && `, ${thousands(others)} of them not TCP`}
+        {capture.first_time && `, from ${capture.first_time.replace("T", " ").replace(/\.\d+Z$/, " UTC")}`}
+      </span>
+      {capture.problems.map((problem) => (
+        <span key={problem.slug} class="problem"><b>! {problem.slug}</b> {problem.detail}</span>
+      ))}
+    </div>
+  );
+}
+
+function OnlyTransfer({ connection, go }: { connection: Connection; go: Go }) {
+  const index = mainTransfer(connection);
+  const transfer = connection.transfers[index];
+  if (!transfer) return null;
+  return (
+    <section aria-label="Where the time went">
+      <h2>Where the time went</h2>
+      <Waterfall transfer={transfer} select={(zoom) => go({ connection: connection.id, transfer: index + 1, zoom })} />
+    </section>
+  );
+}
+
+function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: string) => void }) {
+  const most = content.causes[0]?.seconds ?? 0;
+  return (
+    <section aria-labelledby="causes">
+      <h2 id="causes">What cost time</h2>
+      <ol class="causes">
+        {content.causes.map((cause) => (
+          <li key={cause.cause}>
+            <Cause slug={cause.cause} content={content} help={help} />
+            <span class="bar" aria-hidden="true">
+              <i style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
+            </span>
+            <b>{cause.seconds > 0 ? time(cause.seconds) : "no time"}</b>
+            <button type="button" class="link" onClick={() => go({ filter: cause.cause })} title="List these connections">
+              {count(cause.connections, "connection")}
+            </button>
+            <span class="dim">{content.docs[cause.cause]?.title}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const lost = (findings: { seconds: number }[]) => findings.reduce((sum, finding) => sum + finding.seconds, 0);
+
+/** Every word of the filter stands somewhere in the text. */
+function matches(text: string, filter: string): boolean {
+  const low = text.toLowerCase();
+  return filter.toLowerCase().split(/\s+/).every((word) => low.includes(word));
+}
+
+interface TableProps {
+  connections: Connection[];
+  filter: string;
+  go: Go;
+  content: Content;
+  help: (slug: string) => void;
+}
+
+function Connections({ connections, filter, go, content, help }: TableProps) {
+  const spanning = useMemo(() => {
+    const found = new Map<number, string[]>();
+    for (const finding of content.analysis.findings) {
+      for (const id of finding.connections ?? []) found.set(id, [...(found.get(id) ?? []), finding.cause]);
+    }
+    return found;
+  }, [content]);
+  const rows = useMemo(
+    () =>
+      connections.filter((one) => {
+        const names = [...causesOf(one).map(([cause]) => cause), ...(spanning.get(one.id) ?? [])];
+        return matches([endpoint(one.client), endpoint(one.server), one.client.address, one.server.address, one.state, ...names].join(" "), filter);
+      }),
+    [connections, filter, spanning],
+  );
+  const columns = useMemo((): Column<Connection>[] => [
+    { head: "#", key: (one) => one.id, cell: (one) => one.id },
+    { head: "client", key: (one) => endpoint(one.client), cell: (one) => endpoint(one.client), isText: true },
+    { head: "server", key: (one) => endpoint(one.server), cell: (one) => endpoint(one.server), isText: true },
+    { head: "start", title: "Seconds from the first packet", key: (one) => one.start_s, cell: (one) => time(one.start_s) },
+    { head: "duration", key: (one) => one.duration_s, cell: (one) => time(one.duration_s) },
+    { head: "up", title: "Bytes from the client", key: (one) => one.directions[0]?.bytes ?? 0, cell: (one) => thousands(one.directions[0]?.bytes ?? 0) },
+    { head: "down", title: "Bytes from the server", key: (one) => one.directions[1]?.bytes ?? 0, cell: (one) => thousands(one.directions[1]?.bytes ?? 0) },
+    { head: "RTT", title: "Median round-trip time", key: (one) => one.rtt_ms.p50 ?? -1, cell: (one) => (one.rtt_ms.p50 === null ? "–" : time(one.rtt_ms.p50 / 1e3)) },
+    { head: "state", key: (one) => one.state, cell: (one) => one.state, isText: true },
+    { head: "lost", title: "Time lost, over all findings", key: (one) => lost(causesOf(one).map(([, seconds]) => ({ seconds }))), cell: (one) => { const sum = lost(causesOf(one).map(([, seconds]) => ({ seconds }))); return sum > 0 ? time(sum) : "–"; } },
+    {
+      head: "to", title: "What cost most of it", key: (one) => causesOf(one)[0]?.[0] ?? "", isText: true,
+      cell: (one) => causesOf(one).slice(0, 3).map(([cause]) => <Cause key={cause} slug={cause} content={content} help={help} />),
+    },
+  ], [content, help]);
+  const open = (one: Connection) => go({ connection: one.id, transfer: null, zoom: null });
+  return <Table rows={rows} columns={columns} first={9} open={open} label="Connections" name={(one) => `Connection ${one.id}`} />;
+}
+
+function Transfers({ connections, filter, go, content, help }: TableProps) {
+  const rows = useMemo(
+    () =>
+      connections
+        .flatMap((connection) => connection.transfers.map((transfer, index): TransferRow => ({ connection, transfer, index })))
+        .filter(({ connection, transfer }) =>
+          matches([endpoint(connection.client), endpoint(connection.server), transfer.label ?? "", ...transfer.findings.map((one) => one.cause)].join(" "), filter)),
+    [connections, filter],
+  );
+  const columns = useMemo((): Column<TransferRow>[] => [
+    { head: "#", key: (row) => row.connection.id * 1e4 + row.index, cell: (row) => `${row.connection.id}.${row.index + 1}` },
+    { head: "from", key: (row) => row.transfer.from, cell: (row) => row.transfer.from, isText: true },
+    { head: "to", key: (row) => endpoint(row.connection[row.transfer.from === "client" ? "server" : "client"]), cell: (row) => endpoint(row.connection[row.transfer.from === "client" ? "server" : "client"]), isText: true },
+    { head: "carries", key: (row) => row.transfer.label ?? "", cell: (row) => row.transfer.label ?? "", isText: true },
+    { head: "start", key: (row) => row.transfer.start_s, cell: (row) => time(row.transfer.start_s) },
+    { head: "bytes", key: (row) => row.transfer.bytes, cell: (row) => thousands(row.transfer.bytes) },
+    { head: "duration", key: (row) => row.transfer.duration_s, cell: (row) => time(row.transfer.duration_s) },
+    { head: "rate", key: (row) => row.transfer.rate_bps ?? 0, cell: (row) => rate(row.transfer.rate_bps) },
+    { head: "lost", title: "Time lost, over all findings", key: (row) => lost(row.transfer.findings), cell: (row) => (lost(row.transfer.findings) > 0 ? time(lost(row.transfer.findings)) : "–") },
+    { head: "of it", title: "Share of the worst finding in the transfer's time", key: (row) => (row.transfer.findings[0]?.seconds ?? 0) / (row.transfer.duration_s || 1), cell: (row) => (row.transfer.findings[0] ? share(Math.min(1, row.transfer.findings[0].seconds / (row.transfer.duration_s || 1))) : "–") },
+    { head: "cause", key: (row) => row.transfer.findings[0]?.cause ?? "", isText: true, cell: (row) => row.transfer.findings.slice(0, 3).map((one) => <Cause key={one.cause} slug={one.cause} content={content} help={help} />) },
+  ], [content, help]);
+  const open = (row: TransferRow) => go({ connection: row.connection.id, transfer: row.index + 1, zoom: null });
+  return <Table rows={rows} columns={columns} first={8} open={open} label="Transfers" name={(row) => `Transfer ${row.connection.id}.${row.index + 1}`} />;
+}

@@ -1,0 +1,42 @@
+// Light, dark, or as the system has it.
+
+import { useState } from "preact/hooks";
+
+type Theme = "auto" | "light" | "dark";
+const NEXT: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
+const SIGN: Record<Theme, string> = { auto: "◐", light: "☀", dark: "☾" };
+const KEY = "whyslow-theme";
+
+function stored(): Theme {
+  try {
+    const found = localStorage.getItem(KEY);
+    return found === "light" || found === "dark" ? found : "auto";
+  } catch {
+    return "auto"; // Storage may be closed to a file.
+  }
+}
+
+/** Tells the styles which colours are wanted. */
+export function applyTheme(theme: Theme = stored()): void {
+  document.documentElement.dataset.theme = theme;
+}
+
+export function ThemeSwitch() {
+  const [theme, setTheme] = useState<Theme>(stored);
+  const change = () => {
+    const next = NEXT[theme];
+    setTheme(next);
+    applyTheme(next);
+    try {
+      localStorage.setItem(KEY, next);
+    } catch {
+      // Then it holds for this page alone.
+    }
+    dispatchEvent(new Event("themechange"));
+  };
+  return (
+    <button type="button" class="theme" onClick={change} title={`Colours: ${theme}`} aria-label={`Colours: ${theme}; change`}>
+      <span aria-hidden="true">{SIGN[theme]}</span>
+    </button>
+  );
+}

@@ -1,0 +1,1 @@
+export { Tracks } from "./view";

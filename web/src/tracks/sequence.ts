@@ -1,0 +1,262 @@
+// Time and sequence numbers: what was sent, what was acknowledged, what was allowed.
+//
+// As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room; the ACKs as a staircase
+// below, the window's edge as one above, SACK blocks between. What matters has a letter: F T P S sent again, O out of order,
+// Z a closed window, C a congestion mark.
+
+import { thousands } from "../format";
+import { crisp, leftAxis, legend, type Area, type Scene } from "./figure";
+import type { Painter } from "./painter";
+import { lower, place, value, type Scale } from "./scale";
+import type { Answer } from "./series";
+
+/** Letters closer than this stand as one with their number. */
+const NEAR = 11;
+
+export interface Extent {
+  low: number;
+  high: number;
+}
+
+/** The sequence numbers that a range of time shows. */
+export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): Extent | null {
+  let [low, high] = [Infinity, -Infinity];
+  const data = answer.lanes[lane];
+  const [first, last] = [lower(data.t, from - answer.width), lower(data.t, to + answer.width * 0.01)];
+  for (let at = first; at < last; at += 1) {
+    for (const [below, above] of [data.seq, data.ack]) {
+      const [a, b] = [below[at], above[at]];
+      if (a != null && a < low) low = a;
+      if (b != null && b > high) high = b;
+    }
+  }
+  if (!(high >= low)) return null;
+  // As much of the window above as leaves the data readable.
+  let edge = high;
+  for (let at = first; at < last; at += 1) {
+    const above = data.edge[1][at];
+    if (above != null && above > edge) edge = above;
+  }
+  const room = Math.max(high - low, 1);
+  high = Math.min(edge, high + room * 0.6);
+  const margin = Math.max((high - low) * 0.06, 10);
+  return { low: low - margin, high: high + margin };
+}
+
+export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scale): void {
+  const { answer, lane, palette, connection } = scene;
+  const of = lane === 0 ? "client" : "server";
+  if (!answer) return;
+  const whole = extent(answer, lane, scene.from, scene.to);
+  if (!whole) {
+    legend(painter, scene, area, `sequence numbers of the ${of}: nothing was sent here`, []);
+    return;
+  }
+  const span = whole.high - whole.low;
+  const [low, high] = [whole.low + span * scene.tall[0], whole.low + span * scene.tall[1]];
+  const base = scene.absolute ? (answer.base[lane] ?? 0) : 0;
+  const y = leftAxis(painter, scene, area, low, high, (at) => thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)));
+  painter.within(area.x, area.y, area.width, area.height, () => {
+    if (answer.points) drawPoints(painter, scene, area, x, y, answer);
+    else drawColumns(painter, scene, area, x, y, answer);
+    drawMarks(painter, scene, area, x, y, answer);
+    if (!answer.scale_known[lane]) {
+      painter.hatch(area.x, area.y, area.width, 14, palette.edge);
+      painter.text(area.x + area.width - 6, area.y + 11, "window unknown: its scale is not in the capture", palette.ink, "end");
+    }
+  });
+  const resent = connection.directions[lane]?.retransmitted;
+  const letters = resent && resent.fast + resent.timeout + resent.tail_probe + resent.spurious > 0 ? "F T P S sent again" : "";
+  legend(painter, scene, area, `sequence numbers of the ${of}`, [
+    ["| data", palette.data], ["⌐ acknowledged", palette.ackline], ["¬ window’s edge", palette.edge],
+    ...(letters ? ([[letters, palette.loss], ["¦ SACK", palette.program]] as [string, string][]) : []),
+  ]);
+}
+
+type Six = [number[], number[], number[], number[], number[], number[]];
+
+/** A staircase through times and heights. */
+function stairs(points: [number, number][], x: Scale, y: Scale, end: number): number[] {
+  const path: number[] = [];
+  let last = NaN;
+  for (const [time, height] of points) {
+    const [px, py] = [place(x, time), place(y, height)];
+    if (!Number.isNaN(last)) path.push(px, last);
+    path.push(px, py);
+    last = py;
+  }
+  if (!Number.isNaN(last)) path.push(end, last);
+  return path;
+}
+
+function drawPoints(painter: Painter, scene: Scene, area: Area, x: Scale, y: Scale, answer: Answer): void {
+  const { palette, lane } = scene;
+  const points = answer.points;
+  if (!points) return;
+  const first = Math.max(0, lower(points.t, scene.from) - 1);
+  const last = Math.min(points.t.length, lower(points.t, scene.to) + 1);
+  const acks: [number, number][] = [];
+  const edges: [number, number][] = [];
+  const [bars, caps, again, late, pushes, ackTicks] = Array.from({ length: 6 }, () => []) as unknown as Six;
+  const perSegment = area.width / Math.max(1, last - first);
+  let top = -Infinity;
+  // What was acknowledged before the range begins.
+  for (let at = first - 1; at >= 0 && at > first - 4000; at -= 1) {
+    if (points.from[at] !== lane && points.ack[at] != null) {
+      acks.push([points.t[at]!, points.ack[at]!]);
+      if (points.win[at] != null) edges.push([points.t[at]!, points.ack[at]! + points.win[at]!]);
+      break;
+    }
+  }
+  for (let at = first; at < last; at += 1) {
+    const time = points.t[at]!;
+    const px = crisp(place(x, time));
+    if (points.from[at] === lane) {
+      const seq = points.seq[at];
+      const kind = points.kind[at] ?? "-";
+      if (seq == null || kind === "-") continue;
+      const length = points.len[at]! + (points.flags[at]! & 2 ? 1 : 0) + (points.flags[at]! & 1 ? 1 : 0);
+      const [below, above] = [place(y, seq), place(y, seq + length)];
+      const tall = Math.max(1.5, below - above);
+      const list = kind === "N" || kind === "W" || kind === "K" ? bars : kind === "O" ? late : again;
+      list.push(px, below, px, below - tall);
+      if (perSegment > 3 && tall > 5 && list === bars) caps.push(px - 2, below, px + 2, below, px - 2, above, px + 2, above);
+      if (points.flags[at]! & 8 && perSegment > 7) pushes.push(px, above);
+    } else if (points.ack[at] != null) {
+      const ack = points.ack[at]!;
+      if (ack >= top) {
+        acks.push([time, ack]);
+        top = ack;
+      }
+      if (points.win[at] != null) edges.push([time, ack + points.win[at]!]);
+      if (perSegment > 3) ackTicks.push(px, place(y, ack) - 2.5, px, place(y, ack) + 2.5);
+    }
+  }
+  const right = area.x + area.width;
+  painter.path(stairs(edges, x, y, right), { color: palette.edge, width: 1.2, dash: [5, 2] });
+  painter.path(stairs(acks, x, y, right), { color: palette.ackline, width: 1.3 });
+  painter.lines(ackTicks, { color: palette.ackline });
+  painter.lines(bars, { color: palette.data, width: perSegment > 6 ? 1.8 : 1.2 });
+  painter.lines(caps, { color: palette.data });
+  const sacks: number[] = [];
+  for (const [index, low, high] of points.sack) {
+    if (index < first || index >= last || points.from[index] === lane) continue;
+    const px = crisp(place(x, points.t[index]!));
+    sacks.push(px, place(y, low), px, place(y, high));
+  }
+  painter.lines(sacks, { color: palette.program, width: 1.4, dash: [3, 2] });
+  painter.lines(again, { color: palette.loss, width: 2.2 });
+  painter.lines(late, { color: palette.start, width: 2.2 });
+  for (let at = 0; at + 1 < pushes.length; at += 2) painter.diamond(pushes[at]!, pushes[at + 1]!, 3, palette.data);
+}
+
+function drawColumns(painter: Painter, scene: Scene, area: Area, x: Scale, y: Scale, answer: Answer): void {
+  const { palette, lane } = scene;
+  const data = answer.lanes[lane];
+  const first = Math.max(0, lower(data.t, scene.from - answer.width) - 1);
+  const last = Math.min(data.t.length, lower(data.t, scene.to) + 1);
+  const bars: number[] = [];
+  const acks: [number, number][] = [];
+  const edges: [number, number][] = [];
+  let [column, low, high] = [-1, 0, 0];
+  const flush = () => {
+    if (column >= 0) bars.push(column + 0.5, low, column + 0.5, Math.min(high, low - 1.5));
+  };
+  for (let at = first; at < last; at += 1) {
+    const time = data.t[at]!;
+    const [below, above] = [data.seq[0][at], data.seq[1][at]];
+    if (below != null && above != null) {
+      const [a, b] = [place(y, below), place(y, above)];
+      const px = Math.floor(place(x, time));
+      if (px === column) [low, high] = [Math.max(low, a), Math.min(high, b)];
+      else {
+        flush();
+        [column, low, high] = [px, a, b];
+      }
+    }
+    const ack = data.ack[1][at];
+    if (ack != null) acks.push([time, ack]);
+    const edge = data.edge[1][at];
+    if (edge != null) edges.push([time, edge]);
+  }
+  flush();
+  const right = area.x + area.width;
+  painter.path(stairs(edges, x, y, right), { color: palette.edge, width: 1.2, dash: [5, 2] });
+  painter.lines(bars, { color: palette.data, width: Math.max(1, Math.min(3, (answer.width * area.width) / (scene.to - scene.from))) });
+  painter.path(stairs(acks, x, y, right), { color: palette.ackline, width: 1.3 });
+}
+
+const LETTERS: Record<string, string> = {
+  F: "F", T: "T", P: "P", S: "S", O: "O", W: "W", K: "K", syn: "SYN", fin: "FIN", rst: "RST", ce: "C", cwr: "R", zero: "Z", dup: "d",
+};
+
+/** Marks with their letters, in both ways of drawing: none is averaged away. */
+function drawMarks(painter: Painter, scene: Scene, area: Area, x: Scale, y: Scale, answer: Answer): void {
+  const { palette, lane } = scene;
+  const color = (mark: string) =>
+    mark === "O" || mark === "ce" || mark === "cwr" ? palette.start : mark === "syn" || mark === "fin" ? palette.setup : mark === "dup" ? palette.ackline : palette.loss;
+  closed(painter, scene, area, x, answer);
+  const rows = new Map<string, { x: number; y: number; count: number }[]>();
+  const bars: number[] = [];
+  const sacks: number[] = [];
+  for (const [mark, of, count, time, , low, high] of answer.marks) {
+    if (of !== lane || time < scene.from - answer.width || time > scene.to + answer.width) continue;
+    const px = place(x, time);
+    const [below, above] = [place(y, low), place(y, high)];
+    if (!answer.points && "FTPSO".includes(mark)) bars.push(crisp(px), below, crisp(px), Math.min(above, below - 2));
+    if (!answer.points && mark === "sack") sacks.push(crisp(px), below, crisp(px), Math.min(above, below - 1.5));
+    if (!LETTERS[mark]) continue;
+    const list = rows.get(mark) ?? [];
+    rows.set(mark, list);
+    const near = list[list.length - 1];
+    if (near && px - near.x < NEAR) near.count += count;
+    else list.push({ x: px, y: above, count });
+  }
+  painter.lines(sacks, { color: palette.program, width: 1.3 });
+  painter.lines(bars, { color: palette.loss, width: 2 });
+  for (const [mark, list] of rows) {
+    for (const { x: px, y: py, count } of list) {
+      // Duplicate ACKs stand below the staircase, a closed window at the top; all else above what it marks.
+      const at = mark === "zero" ? area.y + 12 : mark === "dup" ? py + 12 : py - 4;
+      const clamped = Math.max(area.y + 11, Math.min(area.y + area.height - 3, at));
+      const several = count > 1 && (mark === "dup" || "FTPSO".includes(mark) || mark === "ce") ? String(count) : "";
+      if (mark === "dup" && answer.points === null && count < 3) continue;
+      painter.text(px, clamped, mark === "dup" ? `${count > 1 ? count : ""}d` : `${LETTERS[mark]}${several}`, color(mark), "middle", mark !== "dup");
+    }
+  }
+}
+
+/** A band for as long as the window was closed: from the ACK that closed it to the one that opened it. */
+function closed(painter: Painter, scene: Scene, area: Area, x: Scale, answer: Answer): void {
+  const { t, win } = answer.lanes[scene.lane];
+  let since: number | null = null;
+  const band = (end: number) => {
+    if (since === null) return;
+    const [left, right] = [place(x, since), place(x, end)];
+    painter.rect(left, area.y, Math.max(2, right - left), area.height, scene.palette.loss, 0.13);
+    since = null;
+  };
+  for (let at = 0; at < t.length; at += 1) {
+    const [low, high] = [win[0][at], win[1][at]];
+    if (low == null || high == null) continue;
+    if (high > 0) band(t[at]!);
+    if (low === 0 && since === null) since = t[at]!;
+  }
+  band(answer.to);
+}
+
+/** The sequence number at a height, for readouts. */
+export function sequenceAt(scene: Scene, area: Area, at: number): number | null {
+  const whole = scene.answer && extent(scene.answer, scene.lane, scene.from, scene.to);
+  if (!whole) return null;
+  const span = whole.high - whole.low;
+  return value({ low: whole.low + span * scene.tall[0], high: whole.low + span * scene.tall[1], at: [area.y + area.height, area.y] }, at);
+}
+
+/** Where a sequence number is. */
+export function heightOf(scene: Scene, area: Area, sequence: number): number {
+  const whole = scene.answer && extent(scene.answer, scene.lane, scene.from, scene.to);
+  if (!whole) return area.y;
+  const span = whole.high - whole.low;
+  return place({ low: whole.low + span * scene.tall[0], high: whole.low + span * scene.tall[1], at: [area.y + area.height, area.y] }, sequence);
+}

@@ -1,0 +1,465 @@
+// The tracks on the page: zoom, cursor, keys, and what can be taken along.
+
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { time } from "../format";
+import { frameTime, learnFrames } from "../frames";
+import type { State } from "../hash";
+import type { Connection, Content, End, Transfer } from "../model";
+import type { Go } from "../overview";
+import { phases } from "../waterfall";
+import { draw, layout, type Palette, type Scene } from "./figure";
+import { KEYS, actionOf } from "./keys";
+import { CanvasPainter, SvgPainter } from "./painter";
+import { nearest, readout } from "./readout";
+import { value } from "./scale";
+import { laneOf, source, type Answer } from "./series";
+import { csv, filter, save } from "./take";
+
+/** Columns asked for; a screen has no more. */
+const COLUMNS = 2048;
+/** Milliseconds of rest before the address and the data follow a movement. */
+const REST = 180;
+/** The narrowest range, seconds. */
+const LEAST = 1e-7;
+
+interface Props {
+  content: Content;
+  connection: Connection;
+  transfer: Transfer | null;
+  view: State;
+  go: Go;
+  local: boolean;
+}
+
+/** What is shown where nothing is zoomed: the transfer with what went before it. */
+function all(connection: Connection, transfer: Transfer | null): [number, number] {
+  if (!transfer) return [connection.start_s, connection.start_s + Math.max(connection.duration_s, 1e-6)];
+  const waited = transfer.before.reduce((sum, phase) => sum + phase.seconds, 0);
+  const from = Math.max(connection.start_s, transfer.start_s - waited);
+  const to = transfer.start_s + transfer.duration_s;
+  const room = Math.max((to - from) * 0.015, 1e-6);
+  return [from - room, to + room];
+}
+
+function palette(of: Element): Palette {
+  const style = getComputedStyle(of);
+  const names = ["paper", "sheet", "ink", "dim", "line", "grid", "data", "ackline", "edge", "loss", "start", "window", "program", "setup", "path", "ack", "unknown", "onfill", "cursor"] as const;
+  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Palette;
+}
+
+export function Tracks({ content, connection, transfer, view, go, local }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [why, setWhy] = useState<string | null>(null);
+  const [told, setTold] = useState<[string, string][]>([]);
+  const [average, setAverage] = useState(0);
+  const [interval, setInterval] = useState(0);
+  const [countBytes, setCountBytes] = useState(false);
+  const [keys, setKeys] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const from = useMemo(() => source(content, local), [content, local]);
+  const side: End = view.from ?? transfer?.from ?? "server";
+  const whole = useMemo(() => all(connection, transfer), [connection, transfer]);
+  const spans = useMemo(() => (transfer ? phases(transfer) : []), [transfer]);
+  // What moves with every frame is kept outside of the state: the page is not laid out again for it.
+  const now = useRef({ zoom: view.zoom ?? whole, tall: [0, 1] as [number, number], pointer: null as { x: number; y: number } | null, drag: null as number | null, pan: false });
+  const timer = useRef(0);
+  const frame = useRef(0);
+  const scene = useRef<Scene | null>(null);
+  const back = useRef<[number, number][]>([]);
+
+  const paint = useCallback(() => {
+    if (frame.current) return;
+    frame.current = requestAnimationFrame(() => {
+      frame.current = 0;
+      const began = performance.now();
+      const [to, top, around] = [canvas.current, over.current, box.current];
+      if (!to || !top || !around) return;
+      const { clientWidth: width, clientHeight: height } = around;
+      const ratio = devicePixelRatio || 1;
+      for (const one of [to, top]) {
+        if (one.width !== Math.round(width * ratio) || one.height !== Math.round(height * ratio)) {
+          one.width = Math.round(width * ratio);
+          one.height = Math.round(height * ratio);
+        }
+      }
+      const [start, end] = now.current.zoom;
+      scene.current = {
+        connection, transfer, spans, answer, lane: laneOf(side), from: start, to: end, tall: now.current.tall, absolute: view.absolute,
+        average, interval, countBytes, palette: palette(around),
+      };
+      const context = to.getContext("2d");
+      if (!context) return;
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      draw(new CanvasPainter(context), scene.current, width, height, view.graph);
+      cursor();
+      around.dataset.frame = (performance.now() - began).toFixed(1);
+      around.dataset.range = `${start}~${end}`;
+    });
+  }, [connection, transfer, spans, answer, side, view.absolute, view.graph, average, interval, countBytes]);
+
+  /** The line under the pointer, and what is there. */
+  const cursor = useCallback(() => {
+    const [top, around, shown] = [over.current, box.current, scene.current];
+    const context = top?.getContext("2d");
+    if (!top || !around || !context || !shown) return;
+    const { clientWidth: width, clientHeight: height } = around;
+    const ratio = devicePixelRatio || 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    const { pointer, drag } = now.current;
+    if (!pointer) return;
+    const plan = layout(width, height, shown.from, shown.to, view.graph);
+    const x = Math.max(plan.x.at[0], Math.min(plan.x.at[1], pointer.x));
+    if (drag !== null && !now.current.pan) {
+      context.fillStyle = shown.palette.data;
+      context.globalAlpha = 0.16;
+      context.fillRect(Math.min(drag, x), 0, Math.abs(x - drag), plan.axis);
+      context.globalAlpha = 1;
+    }
+    const found = nearest(shown, plan, pointer);
+    const line = found ? found.x : x;
+    context.strokeStyle = shown.palette.cursor;
+    context.globalAlpha = 0.55;
+    context.beginPath();
+    context.moveTo(Math.round(line) + 0.5, 0);
+    context.lineTo(Math.round(line) + 0.5, plan.axis);
+    context.stroke();
+    context.globalAlpha = 1;
+    if (found?.y != null) {
+      context.beginPath();
+      context.arc(found.x, found.y, 5, 0, 7);
+      context.lineWidth = 1.6;
+      context.stroke();
+    }
+    setTold(readout(shown, plan, pointer, found));
+  }, [view.graph]);
+
+  /** Goes to a range; at rest the address follows. */
+  const move = useCallback(
+    (zoom: [number, number], step: boolean) => {
+      let [start, end] = zoom;
+      if (end - start < LEAST) [start, end] = [(start + end - LEAST) / 2, (start + end + LEAST) / 2];
+      if (step) back.current = [...back.current.slice(-99), now.current.zoom];
+      now.current.zoom = [start, end];
+      paint();
+      clearTimeout(timer.current);
+      const follow = () => go({ zoom: [start, end] }, !step);
+      if (step) follow();
+      else timer.current = window.setTimeout(follow, REST);
+    },
+    [go, paint],
+  );
+
+  useEffect(() => {
+    now.current.zoom = view.zoom ?? whole;
+    paint();
+  }, [view.zoom, whole, paint]);
+
+  useEffect(() => {
+    now.current.tall = [0, 1];
+  }, [side, connection]);
+
+  // The whole first, which tells which frame passed when; then what is zoomed to, if the whole is too coarse for it.
+  useEffect(() => {
+    let wanted = true;
+    setAnswer(null);
+    from
+      .get(connection.id, null, COLUMNS)
+      .then((first) => {
+        if (!wanted) return;
+        learnFrames(connection.id, first.index);
+        setAnswer((old) => old ?? first);
+      })
+      .catch((error: Error) => wanted && setWhy(error.message));
+    return () => {
+      wanted = false;
+    };
+  }, [from, connection]);
+
+  useEffect(() => {
+    if (!answer) return;
+    const [start, end] = view.zoom ?? whole;
+    const room = end - start;
+    const fits = answer.from <= start && answer.to >= Math.min(end, answer.range[1]);
+    // A range as narrow as the pixels of the screen, or every segment of it, is fine enough.
+    const isFine = answer.points !== null || (answer.to - answer.from) / room < 1.5;
+    if (fits && isFine) return;
+    let wanted = true;
+    const handle = window.setTimeout(() => {
+      // A little more than is seen, so that a small step shows no gap.
+      const ask: [number, number] = [Math.max(answer.range[0], start - room * 0.2), Math.min(answer.range[1], end + room * 0.2)];
+      if (ask[1] <= ask[0]) return;
+      from
+        .get(connection.id, ask, COLUMNS)
+        .then((found) => wanted && (found.from !== answer.from || found.to !== answer.to || found.width !== answer.width) && setAnswer(found))
+        .catch((error: Error) => wanted && setWhy(error.message));
+    }, 60);
+    return () => {
+      wanted = false;
+      clearTimeout(handle);
+    };
+  }, [answer, view.zoom, whole, from, connection]);
+
+  useEffect(() => {
+    const around = box.current;
+    if (!around) return;
+    const watch = new ResizeObserver(() => paint());
+    watch.observe(around);
+    addEventListener("themechange", paint);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.addEventListener("change", paint);
+    return () => {
+      watch.disconnect();
+      removeEventListener("themechange", paint);
+      dark.removeEventListener("change", paint);
+    };
+  }, [paint]);
+
+  const zoomBy = useCallback(
+    (factor: number, at = 0.5, step = true) => {
+      const [start, end] = now.current.zoom;
+      const center = start + (end - start) * at;
+      move([center - (center - start) * factor, center + (end - center) * factor], step);
+    },
+    [move],
+  );
+  const panBy = useCallback(
+    (share: number) => {
+      const [start, end] = now.current.zoom;
+      move([start + (end - start) * share, end + (end - start) * share], false);
+    },
+    [move],
+  );
+  const tallBy = useCallback(
+    (factor: number, shift: number) => {
+      const [low, high] = now.current.tall;
+      const [middle, half] = [(low + high) / 2 + shift * (high - low), ((high - low) / 2) * factor];
+      now.current.tall = half >= 0.5 && shift === 0 ? [0, 1] : [middle - half, middle + half];
+      paint();
+    },
+    [paint],
+  );
+  const toFrame = useCallback(
+    (wanted: number) => {
+      const at = frameTime(connection, wanted);
+      if (at === null) return;
+      const half = Math.min((now.current.zoom[1] - now.current.zoom[0]) / 2, Math.max((connection.rtt_ms.p50 ?? 100) / 1e3 / 2, 1e-4));
+      move([at - half, at + half], true);
+    },
+    [connection, move],
+  );
+  const others = useMemo(() => content.analysis.connections.map((one) => one.id), [content]);
+
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || document.querySelector("dialog[open]")) return;
+      const action = actionOf(event.key);
+      if (!action) return;
+      // Arrows scroll the page unless the graphs have the focus.
+      if (action.needsFocus && !box.current?.parentElement?.contains(target) && target !== document.body) return;
+      event.preventDefault();
+      switch (action.does) {
+        case "zoom": return zoomBy(action.by);
+        case "tall": return tallBy(action.by, 0);
+        case "pan": return panBy(action.by);
+        case "lift": return tallBy(1, action.by);
+        case "reset":
+          now.current.tall = [0, 1];
+          back.current = [];
+          now.current.zoom = whole;
+          go({ zoom: null });
+          return paint();
+        case "back": {
+          const last = back.current.pop();
+          if (!last) return;
+          now.current.zoom = last;
+          go({ zoom: last[0] === whole[0] && last[1] === whole[1] ? null : last }, true);
+          return paint();
+        }
+        case "direction": return go({ from: side === "client" ? "server" : "client" });
+        case "absolute": return go({ absolute: !view.absolute });
+        case "graph": return go({ graph: view.graph === action.by ? null : action.by });
+        case "frame": return setAsking(true);
+        case "keys": return setKeys((old) => !old);
+        case "connection": {
+          const next = others[others.indexOf(connection.id) + action.by];
+          if (next !== undefined) go({ connection: next, transfer: null, zoom: null, from: null });
+        }
+      }
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [zoomBy, tallBy, panBy, go, paint, whole, side, view.absolute, view.graph, others, connection]);
+
+  const spot = (event: MouseEvent) => {
+    const bounds = box.current?.getBoundingClientRect();
+    return { x: event.clientX - (bounds?.left ?? 0), y: event.clientY - (bounds?.top ?? 0) };
+  };
+  const scaleNow = () => {
+    const around = box.current;
+    const [start, end] = now.current.zoom;
+    return layout(around?.clientWidth ?? 1, around?.clientHeight ?? 1, start, end, view.graph).x;
+  };
+  const down = (event: PointerEvent) => {
+    if (event.button > 1) return;
+    box.current?.setPointerCapture(event.pointerId);
+    now.current.drag = spot(event).x;
+    now.current.pan = event.shiftKey || event.button === 1;
+  };
+  const moved = (event: PointerEvent) => {
+    const here = spot(event);
+    if (now.current.drag !== null && now.current.pan) {
+      const x = scaleNow();
+      const shift = value(x, now.current.drag) - value(x, here.x);
+      now.current.drag = here.x;
+      const [start, end] = now.current.zoom;
+      move([start + shift, end + shift], false);
+    }
+    now.current.pointer = here;
+    cursor();
+  };
+  const up = (event: PointerEvent) => {
+    const { drag, pan } = now.current;
+    now.current.drag = null;
+    const here = spot(event).x;
+    if (drag !== null && !pan && Math.abs(here - drag) > 4) {
+      const x = scaleNow();
+      const inside = (at: number) => value(x, Math.max(x.at[0], Math.min(x.at[1], at)));
+      move([inside(Math.min(drag, here)), inside(Math.max(drag, here))], true);
+    }
+    cursor();
+  };
+  const left = () => {
+    now.current.pointer = null;
+    setTold([]);
+    cursor();
+  };
+  useEffect(() => {
+    const around = box.current;
+    // The page scrolls as ever; with Ctrl, or once the graphs have the focus, the wheel zooms.
+    const wheel = (event: WheelEvent) => {
+      if (!event.ctrlKey && document.activeElement !== around) return;
+      event.preventDefault();
+      const x = scaleNow();
+      const at = Math.max(0, Math.min(1, (spot(event).x - x.at[0]) / (x.at[1] - x.at[0])));
+      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) panBy((event.deltaX || event.deltaY) / 800);
+      else zoomBy(Math.exp(event.deltaY * 0.002), at, false);
+    };
+    around?.addEventListener("wheel", wheel, { passive: false });
+    return () => around?.removeEventListener("wheel", wheel);
+  }, [zoomBy, panBy, view.graph]);
+
+  const name = `connection-${connection.id}`;
+  const range = () => now.current.zoom;
+  const svg = () => {
+    const [around, shown] = [box.current, scene.current];
+    if (!around || !shown) return;
+    const painter = new SvgPainter();
+    draw(painter, shown, around.clientWidth, around.clientHeight, view.graph);
+    const text = painter.finish(around.clientWidth, around.clientHeight, shown.palette.paper, `${content.name}, connection ${connection.id}`);
+    save(`${name}.svg`, new Blob([text], { type: "image/svg+xml" }));
+  };
+  const png = () => canvas.current?.toBlob((blob) => blob && save(`${name}.png`, blob));
+  const table = () => answer && save(`${name}.csv`, new Blob([csv(answer, ...range())], { type: "text/csv" }));
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(filter(connection, ...range()));
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  const [start, end] = view.zoom ?? whole;
+
+  return (
+    <section class="tracks" id="tracks" aria-label="What happened in time">
+      <div class="tools">
+        <div class="group" role="group" aria-label="Zoom">
+          <button type="button" onClick={() => zoomBy(0.5)} title="Zoom in: + or i" aria-label="Zoom in">+</button>
+          <button type="button" onClick={() => zoomBy(2)} title="Zoom out: − or o" aria-label="Zoom out">−</button>
+          <button type="button" onClick={() => { now.current.tall = [0, 1]; go({ zoom: null }); }} title="All of it: 0">all</button>
+        </div>
+        <button type="button" onClick={() => go({ from: side === "client" ? "server" : "client" })} title="The other direction: d">from the {side}</button>
+        <button type="button" aria-pressed={view.absolute} onClick={() => go({ absolute: !view.absolute })} title="Sequence numbers as on the wire, or from 0: s">
+          {view.absolute ? "absolute" : "relative"}
+        </button>
+        <label>
+          graph{" "}
+          <select value={view.graph ?? 0} onChange={(event) => go({ graph: Number(event.currentTarget.value) || null })}>
+            {["all", "1 sequence", "2 in flight", "3 RTT", "4 rates", "5 window", "6 packets"].map((label, at) => <option key={label} value={at}>{label}</option>)}
+          </select>
+        </label>
+        <label title="The sliding window of throughput and goodput">
+          rates over{" "}
+          <select value={average} onChange={(event) => setAverage(Number(event.currentTarget.value))}>
+            {[0, 0.001, 0.01, 0.1, 1, 10].map((one) => <option key={one} value={one}>{one === 0 ? "what fits" : time(one)}</option>)}
+          </select>
+        </label>
+        <label title="Packets or bytes in each interval">
+          <select value={countBytes ? 1 : 0} onChange={(event) => setCountBytes(event.currentTarget.value === "1")} aria-label="Packets or bytes">
+            <option value={0}>packets</option>
+            <option value={1}>bytes</option>
+          </select>{" "}
+          per{" "}
+          <select value={interval} onChange={(event) => setInterval(Number(event.currentTarget.value))}>
+            {[0, 0.001, 0.01, 0.1, 1, 10].map((one) => <option key={one} value={one}>{one === 0 ? "what fits" : time(one)}</option>)}
+          </select>
+        </label>
+        <span class="right group" role="group" aria-label="Take along">
+          <button type="button" onClick={() => void copy()} title="A display filter for what is seen">{copied ? "copied" : "Wireshark filter"}</button>
+          {local && (
+            <a class="button" href={`slice?c=${connection.id}&from=${start}&to=${end}`} download={`${name}.pcapng`} title="The packets that are seen, as a capture">pcapng</a>
+          )}
+          <button type="button" onClick={svg} disabled={!answer} title="The picture, to scale">SVG</button>
+          <button type="button" onClick={png} disabled={!answer} title="The picture">PNG</button>
+          <button type="button" onClick={table} disabled={!answer} title="The figures that are seen">CSV</button>
+        </span>
+        <button type="button" aria-expanded={keys} onClick={() => setKeys(!keys)} title="Keys: ?" aria-label="Keys">?</button>
+      </div>
+      {keys && (
+        <dl class="keys">{KEYS.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
+      )}
+      {asking && <GoTo close={() => setAsking(false)} go={toFrame} />}
+      {why !== null ? (
+        <p class="nograph" role="status">No graphs: {why}</p>
+      ) : (
+        <div
+          ref={box} class={view.graph === null ? "figure" : "figure single"} tabIndex={0} role="group" aria-busy={answer === null}
+          aria-label={`Graphs of connection ${connection.id}, data of the ${side}. Plus and minus zoom, arrows move, question mark lists all keys.`}
+          onPointerDown={down} onPointerMove={moved} onPointerUp={up} onPointerLeave={left} onDblClick={() => go({ zoom: null })}
+        >
+          <canvas ref={canvas} />
+          <canvas ref={over} />
+        </div>
+      )}
+      <dl class="readout" aria-label="Under the pointer">
+        {told.length === 0 ? (
+          <div><dd class="dim">Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?</dd></div>
+        ) : (
+          told.map(([term, said]) => <div key={term}><dt>{term}</dt><dd>{said}</dd></div>)
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function GoTo({ close, go }: { close: () => void; go: (frame: number) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  // Before the next key is pressed.
+  useLayoutEffect(() => input.current?.focus(), []);
+  return (
+    <form
+      class="goto"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wanted = Number(input.current?.value);
+        if (Number.isInteger(wanted) && wanted > 0) go(wanted);
+        close();
+      }}
+    >
+      <label>Frame <input ref={input} inputMode="numeric" pattern="[0-9]+" onBlur={close} onKeyDown={(event) => event.key === "Escape" && close()} /></label>
+    </form>
+  );
+}

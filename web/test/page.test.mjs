@@ -1,0 +1,361 @@
+// The page in a real browser, against the program that serves it.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch } from "./browser.mjs";
+import { folder, json, report, run, sample, view } from "./program.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser.close(); });
+
+/** A page at an address, whose complaints fail the test. */
+async function open(t, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+  });
+  await page.goto(url);
+  return page;
+}
+
+async function served(t, files, hash = "", options = {}) {
+  const server = await view(...files);
+  try {
+    const page = await open(t, server.url + hash, options);
+    return { page, server };
+  } finally {
+    // After the page, which asks it to the end.
+    t.after(() => server.end());
+  }
+}
+
+const drawn = (page) => page.waitForSelector('.figure[aria-busy="false"][data-range]');
+/** What is zoomed to, once it is drawn. */
+const range = async (page) => (await page.getAttribute(".figure", "data-range")).split("~").map(Number);
+/** Waits until the range is another one. */
+async function moved(page, act) {
+  const old = await page.getAttribute(".figure", "data-range");
+  await act();
+  await page.waitForFunction((old) => document.querySelector(".figure").dataset.range !== old, old);
+  return range(page);
+}
+async function goTo(page, frame) {
+  await page.keyboard.press("g");
+  await page.waitForSelector(".goto input:focus");
+  await page.keyboard.type(String(frame));
+  return moved(page, () => page.keyboard.press("Enter"));
+}
+const readout = (page) =>
+  page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
+
+test("the overview says the verdict first, and what each cause cost", async (t) => {
+  const { page } = await served(t, [sample("receive-window-client")]);
+  await page.waitForSelector(".verdict h1");
+  const found = json(sample("receive-window-client")).connections[0].transfers[1].findings[0];
+  const told = (await page.textContent(".verdict h1")).replace(/\s+/g, " ").trim();
+  assert.equal(told, `${found.cause} ${found.summary}`);
+  assert.equal(await page.textContent(".causes li .cause"), "receive-window");
+  await page.click(".verdict h1 .cause");
+  assert.equal(await page.textContent("dialog h1"), "receive-window");
+  assert.match(await page.textContent("dialog"), /The fix/);
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("dialog", { state: "hidden" });
+});
+
+test("tables sort by a click and are filtered, and a row opens", async (t) => {
+  const { page } = await served(t, [sample("new-connection-each-time-server")]);
+  await page.waitForSelector("table.rows");
+  const ids = () => page.$$eval("table.rows tbody tr td:first-child", (cells) => cells.map((cell) => Number(cell.textContent)));
+  await page.click("th button:has-text('start')");
+  assert.equal(await page.getAttribute("th:has-text('start')", "aria-sort"), "descending");
+  assert.deepEqual(await ids(), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  await page.click("th button:has-text('start')");
+  assert.deepEqual(await ids(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  const port = json(sample("new-connection-each-time-server")).connections[6].client.port;
+  await page.fill("input[type=search]", String(port));
+  await page.waitForFunction(() => document.querySelectorAll("table.rows tbody tr").length === 1);
+  assert.deepEqual(await ids(), [7]);
+  await page.click("[role=tab]:has-text('Transfers')");
+  assert.equal(await page.locator("table.rows tbody tr").count(), 2);
+  await page.click("table.rows tbody tr >> nth=0");
+  await page.waitForSelector(".crumbs b:has-text('connection 7')");
+  await page.keyboard.press("PageDown");
+  await page.waitForSelector(".crumbs b:has-text('connection 8')");
+});
+
+test("a dropped capture is read here, and one that is none is said to be none", async (t) => {
+  const { page } = await served(t, []);
+  await page.waitForSelector(".drop");
+  const drop = (name, bytes) =>
+    page.evaluate(([name, bytes]) => {
+      const files = new DataTransfer();
+      files.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+      dispatchEvent(new DragEvent("drop", { dataTransfer: files, cancelable: true }));
+    }, [name, bytes.toString("base64")]);
+  await drop("my <b>capture</b>.pcap", readFileSync(sample("slow-start-client")));
+  await page.waitForSelector(".verdict h1");
+  assert.equal(await page.textContent(".capture b"), "my <b>capture</b>.pcap");
+  await page.click("a:has-text('see why')");
+  await drawn(page);
+  await drop("no.pcap", Buffer.from("this is no capture at all, and not tcpdump's text either"));
+  await page.waitForSelector(".failed");
+  const said = await page.textContent(".failed");
+  assert.match(said, /no\.pcap/);
+  assert.doesNotMatch(said, /\/tmp/);
+  await page.setInputFiles("input[type=file]", [sample("loss-client"), sample("loss-server")]);
+  await page.waitForSelector("h2:has-text('Both ends')");
+  assert.equal(await page.locator(".capture").count(), 2);
+});
+
+test("a finding that is clicked zooms to its evidence", async (t) => {
+  const { page } = await served(t, [sample("zero-window-client")], "#c=1");
+  await drawn(page);
+  const { transfers } = json(sample("zero-window-client")).connections[0];
+  const { evidence } = transfers[1].findings.find((one) => one.cause === "zero-window");
+  const frames = evidence.flatMap((one) => one.frames);
+  const times = frameTimes(sample("zero-window-client"));
+  const [from, to] = await moved(page, () => page.click("button.summary"));
+  const [first, last] = [times[Math.min(...frames)], times[Math.max(...frames)]];
+  assert.ok(from < first && to > last, `${from}–${to} does not hold ${first}–${last}`);
+  const trip = json(sample("zero-window-client")).connections[0].rtt_ms.min / 1e3;
+  assert.ok(to - from < 1.1 * (last - first + trip), "there is much around the evidence");
+  assert.match(page.url(), /t=/);
+});
+
+/** Times by frame number, from the file itself. */
+function frameTimes(path) {
+  const file = readFileSync(path);
+  const nanos = file.readUInt32LE(0) === 0xa1b23c4d;
+  const times = [null];
+  let first = null;
+  for (let at = 24; at + 16 <= file.length; ) {
+    const time = BigInt(file.readUInt32LE(at)) * 1_000_000_000n + BigInt(file.readUInt32LE(at + 4)) * (nanos ? 1n : 1000n);
+    first ??= time;
+    times.push(Number(time - first) / 1e9);
+    at += 16 + file.readUInt32LE(at + 8);
+  }
+  return times;
+}
+
+test("keys zoom, move, turn and choose as they say", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1");
+  await drawn(page);
+  const [start, end] = await range(page);
+  const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-6 + Math.abs(b) * 1e-6, `${a} is not ${b}`);
+  let [from, to] = await moved(page, () => page.keyboard.press("+"));
+  near(to - from, (end - start) / 2);
+  [from, to] = await moved(page, () => page.keyboard.press("i"));
+  near(to - from, (end - start) / 4);
+  const [left] = await moved(page, () => page.keyboard.press("h"));
+  near(left, from - (to - from) * 0.15);
+  await moved(page, () => page.keyboard.press("l"));
+  [from, to] = await moved(page, () => page.keyboard.press("o"));
+  near(to - from, (end - start) / 2);
+  [from, to] = await moved(page, () => page.keyboard.press("b"));
+  near(to - from, (end - start) / 4);
+  assert.deepEqual(await moved(page, () => page.keyboard.press("0")), [start, end]);
+  await page.keyboard.press("d");
+  await page.waitForSelector(".tools button:has-text('from the client')");
+  await page.keyboard.press("d");
+  await page.keyboard.press("s");
+  await page.waitForSelector(".tools button:has-text('absolute')");
+  await page.keyboard.press("3");
+  await page.waitForSelector(".figure.single");
+  await page.keyboard.press("3");
+  await page.waitForSelector(".figure:not(.single)");
+  await page.keyboard.press("?");
+  await page.waitForSelector(".keys");
+  const times = frameTimes(sample("loss-client"));
+  [from, to] = await goTo(page, 384);
+  near((from + to) / 2, times[384]);
+});
+
+test("the mouse zooms to a range, and a double click shows all", async (t) => {
+  const { page } = await served(t, [sample("slow-start-client")], "#c=1");
+  await drawn(page);
+  const whole = await range(page);
+  const box = await page.locator(".figure").boundingBox();
+  const at = (share) => box.x + 78 + (box.width - 90) * share;
+  await page.mouse.move(at(0.25), box.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(at(0.5), box.y + 100, { steps: 4 });
+  const [from, to] = await moved(page, () => page.mouse.up());
+  const span = whole[1] - whole[0];
+  assert.ok(Math.abs(from - (whole[0] + span * 0.25)) < span * 0.01, `${from}`);
+  assert.ok(Math.abs(to - (whole[0] + span * 0.5)) < span * 0.01, `${to}`);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -200);
+  await page.keyboard.up("Control");
+  await page.waitForFunction((width) => { const [a, b] = document.querySelector(".figure").dataset.range.split("~").map(Number); return b - a < width * 0.9; }, to - from);
+  assert.deepEqual(await moved(page, () => page.mouse.dblclick(at(0.5), box.y + 100)), whole);
+});
+
+test("what stands under the pointer is what the analysis and Wireshark say", async (t) => {
+  const path = sample("loss-client");
+  const { page } = await served(t, [path], "#c=1");
+  await drawn(page);
+  const { rounds, findings } = json(path).connections[0].transfers[1];
+  const times = frameTimes(path);
+  const resent = findings.find((one) => one.cause === "loss").evidence.find((one) => one.frames.length > 2).frames[0];
+  for (const frame of [rounds[0].first_frame, rounds[3].last_frame, resent]) {
+    if (page.url().includes("t=")) await moved(page, () => page.keyboard.press("0"));
+    await goTo(page, frame);
+    // Until it alone is near the pointer.
+    for (let step = 0; step < 9; step += 1) await moved(page, () => page.keyboard.press("+"));
+    const box = await page.locator(".figure").boundingBox();
+    const middle = box.x + 78 + (box.width - 90) / 2;
+    const tall = [0.1, 0.3, 0.5, 0.7];
+    let said = {};
+    for (const share of tall) {
+      await page.mouse.move(middle, box.y + 60 + 300 * share);
+      said = await readout(page);
+      if (Number(said.frame) === frame) break;
+    }
+    assert.equal(Number(said.frame), frame);
+    assert.equal(Number.parseFloat(said.time).toFixed(6), times[frame].toFixed(6));
+    if (frame === resent) assert.match(said.kind, /^F: /);
+    let told;
+    try {
+      told = execFileSync("tshark", ["-r", path, "-Y", `frame.number == ${frame}`, "-T", "fields", "-e", "tcp.len", "-e", "tcp.seq", "-e", "tcp.ack", "-e", "tcp.window_size"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    } catch (error) {
+      if (error.code !== "ENOENT") throw error;
+      t.diagnostic("tshark is not here: not compared with it");
+      continue;
+    }
+    const number = (text) => Number(text.replace(/[^0-9]/g, ""));
+    assert.deepEqual([said.length, said.seq, said.ack, said.window].map(number), told.trim().split("\t").map(Number));
+  }
+});
+
+test("the state of the view is in its address", async (t) => {
+  const { page, server } = await served(t, [sample("loss-client")], "#c=1");
+  await drawn(page);
+  await moved(page, () => page.keyboard.press("+"));
+  await page.keyboard.press("d");
+  await page.keyboard.press("2");
+  await page.waitForSelector(".figure.single");
+  const [url, seen] = [page.url(), await range(page)];
+  const again = await open(t, url);
+  await drawn(again);
+  (await range(again)).forEach((at, place) => assert.ok(Math.abs(at - seen[place]) < 2e-9, `${at} is not ${seen[place]}`));
+  await again.waitForSelector(".figure.single");
+  await again.waitForSelector(".tools button:has-text('from the client')");
+  await again.goBack().catch(() => {});
+  await page.goBack();
+  await page.waitForSelector(".figure:not(.single)");
+  assert.ok(url.startsWith(server.url));
+});
+
+test("a slice is saved as pcapng and read again; figures, pictures and a filter are taken along", async (t) => {
+  const path = sample("loss-client");
+  const { page } = await served(t, [path], "#c=1&t=0.2~0.4", { permissions: ["clipboard-read", "clipboard-write"] });
+  await drawn(page);
+  const take = async (selector, name) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(selector)]);
+    const to = join(folder, name);
+    await download.saveAs(to);
+    return to;
+  };
+  const slice = await take("a:has-text('pcapng')", "slice.pcapng");
+  const within = frameTimes(path).filter((time) => time !== null && time >= 0.2 && time <= 0.4);
+  const [capture] = json(slice).captures;
+  assert.equal(capture.format, "pcapng");
+  assert.equal(capture.packets, within.length);
+  const rows = readFileSync(await take("button:has-text('CSV')", "figures.csv"), "utf8").trim().split("\n");
+  assert.equal(rows.length, within.length + 1);
+  assert.equal(rows[0].split(",")[0], "frame");
+  const svg = readFileSync(await take("button:has-text('SVG')", "picture.svg"), "utf8");
+  assert.match(svg, /^<svg [^]*sequence numbers of the server[^]*<\/svg>\s*$/);
+  const png = readFileSync(await take("button:has-text('PNG')", "picture.png"));
+  assert.equal(png.subarray(1, 4).toString(), "PNG");
+  await page.click("button:has-text('Wireshark filter')");
+  const { client } = json(path).connections[0];
+  const filter = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(filter, new RegExp(`ip.addr == ${client.address.replaceAll(".", "\\.")} .*tcp.port == ${client.port} `));
+  try {
+    const seen = execFileSync("tshark", ["-r", path, "-Y", filter], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    assert.equal(seen.trim().split("\n").length, within.length);
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+    t.diagnostic("tshark is not here: the filter was not run");
+  }
+});
+
+test("a report opens from its file without network, and shows the same", async (t) => {
+  const path = report("loss", sample("loss-client"));
+  const page = await open(t, "about:blank", { offline: true });
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.goto(`file://${path}`);
+  await page.click("a:has-text('see why')");
+  await drawn(page);
+  await page.click("button.summary");
+  await page.waitForFunction(() => location.hash.includes("t="));
+  assert.deepEqual(asked.filter((url) => !url.startsWith("file:") && !url.startsWith("data:")), []);
+  assert.equal(await page.locator("a:has-text('pcapng')").count(), 0);
+});
+
+test("text of a capture is text on the page", async (t) => {
+  const path = join(folder, "<img src=x onerror=alert(1)>.pcap");
+  writeFileSync(path, readFileSync(sample("slow-start-client")));
+  const page = await open(t, "about:blank");
+  page.on("dialog", () => assert.fail("a script of the capture ran"));
+  await page.goto(`file://${report("hostile", path)}`);
+  await page.waitForSelector(".capture b");
+  assert.match(await page.textContent(".capture b"), /<img src=x/);
+  assert.equal(await page.locator("img").count(), 0);
+});
+
+test("nobody but the page's own address is answered", async (t) => {
+  const server = await view(sample("slow-start-client"));
+  t.after(() => server.end());
+  const { origin, host, pathname } = new URL(server.url);
+  const status = async (path, headers = {}) => (await browser.newContext()).request.get(origin + path, { headers }).then((answer) => answer.status());
+  assert.equal(await status(pathname), 200);
+  assert.equal(await status("/"), 403);
+  assert.equal(await status(`/${"0".repeat(32)}/state`), 403);
+  assert.equal(await status(`${pathname}state`, { Origin: "http://evil.example" }), 403);
+  assert.equal(await status(`${pathname}state`, { Origin: `http://${host}` }), 200);
+  assert.equal(await status(`${pathname}state`, { Host: "evil.example" }), 421);
+  assert.equal(await status(`${pathname}nothing`), 404);
+});
+
+test("it ends when it is interrupted", async () => {
+  const server = await view(sample("slow-start-client"));
+  assert.equal(await server.end(), 0);
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing to complain of, ${colorScheme}`, async (t) => {
+    const { page } = await served(t, [sample("loss-client")], "", { colorScheme, bypassCSP: true });
+    const check = async (where) => {
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      assert.deepEqual(violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`), []);
+    };
+    await page.waitForSelector(".verdict h1");
+    await check("overview");
+    await page.click("a:has-text('see why')");
+    await drawn(page);
+    await page.keyboard.press("?");
+    await check("connection");
+    await page.click(".finding .cause");
+    await page.waitForSelector("dialog[open]");
+    await check("help");
+  });
+}
+
+test("an end of the program is said", async (t) => {
+  assert.throws(() => run("view", join(folder, "none.pcap")), (error) => error.status === 2 && /none\.pcap/.test(error.stderr));
+  t.diagnostic(folder);
+});

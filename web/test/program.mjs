@@ -1,0 +1,35 @@
+// The program under test: target/debug/whyslow, or what WHYSLOW names.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const program = process.env.WHYSLOW ?? join(root, "target/debug/whyslow");
+if (!existsSync(program)) throw new Error(`${program} is not there: cargo build -p whyslow`);
+
+export const folder = mkdtempSync(join(tmpdir(), "whyslow-page-"));
+export const sample = (name) => join(root, "samples", `${name}.pcap`);
+
+/** What the program prints. */
+export const run = (...args) => execFileSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
+export const json = (...files) => JSON.parse(run("--json", ...files));
+
+/** A report in a file. */
+export function report(name, ...files) {
+  const path = join(folder, `${name}.html`);
+  run("report", ...files, "-o", path);
+  return path;
+}
+
+/** `whyslow view`: its address, and how to end it. */
+export function view(...files) {
+  const child = spawn(program, ["view", ...files], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((done) => child.on("exit", (code) => done(code)));
+  return new Promise((done, failed) => {
+    child.stdout.setEncoding("utf8");
+    child.stdout.once("data", (line) => done({ url: line.trim(), end: () => (child.kill("SIGINT"), ended) }));
+    ended.then((code) => failed(new Error(`whyslow view ended with ${code}`)));
+  });
+}
