@@ -53,7 +53,8 @@ demo: tools
 	fi; \
 	echo; echo "\$$ whyslow $$file"; target/release/whyslow $$file
 
-# The lab's tests come last, when nothing else runs that would disturb their timing.
+# The page's tests take the program that the tests before them built. The lab's come last, when nothing else runs that would disturb
+# their timing.
 test: tools page
 	$(CARGO) fmt --all -- --check
 	tools/check-layers
@@ -64,7 +65,7 @@ test: tools page
 	@if [ ! -f $(PAGE) ]; then echo "note: the page is not built: its tests are skipped"; \
 	elif ! node -e 'import("./web/test/browser.mjs").then(({ executable }) => process.exit(executable ? 0 : 1))'; then \
 	    echo "note: there is no chromium: the page's tests are skipped"; \
-	else $(CARGO) build --quiet -p whyslow && cd web && npm test --silent; fi
+	else cd web && npm test --silent; fi
 	$(CARGO) test -p whyslow-lab
 
 fuzz: tools
