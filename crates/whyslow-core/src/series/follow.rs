@@ -1,12 +1,13 @@
 //! The second pass: the packets of one connection, with the verdicts on them.
 
 use super::Point;
+use super::numbering::Numbering;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Gone, Side, Table};
+use crate::flow::Side;
 use crate::tcp::Connection;
 use crate::units::Nanos;
-use crate::wire::{self, Ends, Segment};
+use crate::wire::{self, Segment};
 
 /// Which connection to follow.
 #[derive(Clone, Debug)]
@@ -37,10 +38,7 @@ impl Wanted {
 /// Takes the packets of a capture once more, and gives the points of one connection.
 pub struct Follow<'a> {
     wanted: Wanted,
-    table: Table<()>,
-    gone: Gone<()>,
-    /// Connections so far.
-    opened: u64,
+    numbering: Numbering,
     connection: Option<Box<Connection>>,
     first: Option<Nanos>,
     give: &'a mut dyn FnMut(Point),
@@ -57,16 +55,7 @@ impl<'a> Follow<'a> {
     /// Follows a connection; `give` is called for each of its segments, in the capture's order, with times from the capture's
     /// first packet.
     pub fn new(wanted: Wanted, give: &'a mut dyn FnMut(Point)) -> Self {
-        Self {
-            wanted,
-            table: Table::default(),
-            gone: Vec::new(),
-            opened: 0,
-            connection: None,
-            first: None,
-            give,
-            late: 0,
-        }
+        Self { wanted, numbering: Numbering::default(), connection: None, first: None, give, late: 0 }
     }
 
     /// Everything was read: gives the points that waited. Says how many verdicts came when their points had been given.
@@ -86,15 +75,8 @@ impl Sink for Follow<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
         let Ok(segment) = wire::decode(packet) else { return };
-        // The same table with the same segments tells the same connections apart as in the first pass.
-        let ends = Ends::of(&segment);
-        self.table.tick(packet.time, &mut self.gone);
-        let next = ConnectionId(self.opened);
-        let routed = self.table.route(&segment, (&ends, ends.hash()), packet.time, next, &mut self.gone, || ());
-        let (id, from) = (routed.id, routed.from);
-        self.opened += u64::from(routed.new);
-        self.gone.clear();
-        if id.0 + 1 != self.wanted.id {
+        let (id, from) = self.numbering.of(&segment, packet.time);
+        if id != self.wanted.id {
             return;
         }
         let frame = Frame { file: None, number: packet.frame };

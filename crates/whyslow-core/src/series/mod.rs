@@ -17,6 +17,7 @@
 mod build;
 mod column;
 mod follow;
+mod numbering;
 mod pick;
 #[cfg(test)]
 mod tests;

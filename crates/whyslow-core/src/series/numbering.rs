@@ -1,0 +1,31 @@
+//! [`Numbering`]: whose a segment is, by the numbers that the first pass gave.
+//!
+//! It promises that the same segments in the same order get the same numbers again: the table that tells connections apart is the
+//! first pass' own.
+
+use crate::flow::{ConnectionId, Gone, Side, Table};
+use crate::units::Nanos;
+use crate::wire::{Ends, Segment};
+
+/// Numbers the connections of a capture that is read once more.
+#[derive(Debug, Default)]
+pub(super) struct Numbering {
+    table: Table<()>,
+    gone: Gone<()>,
+    /// Connections so far.
+    opened: u64,
+}
+
+impl Numbering {
+    /// The id that an analysis has for the segment's connection, and who of it sent the segment.
+    pub fn of(&mut self, segment: &Segment<'_>, time: Nanos) -> (u64, Side) {
+        let ends = Ends::of(segment);
+        self.table.tick(time, &mut self.gone);
+        let next = ConnectionId(self.opened);
+        let routed = self.table.route(segment, (&ends, ends.hash()), time, next, &mut self.gone, || ());
+        let (id, from) = (routed.id, routed.from);
+        self.opened += u64::from(routed.new);
+        self.gone.clear();
+        (id.0 + 1, from)
+    }
+}
