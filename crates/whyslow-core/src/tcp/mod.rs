@@ -41,6 +41,11 @@ pub struct Connection {
     endpoints: [(IpAddr, u16); 2],
     first: Nanos,
     last: Nanos,
+    /// The last packet that carried or answered a SYN or payload.
+    last_active: Nanos,
+    unanswered: bool,
+    /// Payload that was seen, copies included.
+    payload: u64,
     first_frame: Frame,
     origins: [Option<SeqNumber>; 2],
     handshake: HandshakeFacts,
@@ -108,6 +113,9 @@ impl Connection {
             endpoints: [(segment.src, segment.src_port), (segment.dst, segment.dst_port)],
             first: time,
             last: time,
+            last_active: time,
+            unanswered: false,
+            payload: 0,
             first_frame: frame,
             origins: [None; 2],
             handshake: HandshakeFacts::default(),
@@ -144,6 +152,12 @@ impl Connection {
             return;
         }
         self.last = time;
+        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
+        if carries || self.unanswered {
+            self.last_active = time;
+        }
+        self.unanswered = carries;
+        self.payload += u64::from(seg.len);
         self.seen[from] = true;
         self.doubts.malformed_options += u64::from(segment.options.malformed);
         self.note_origins(&seg);
@@ -167,6 +181,16 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
+    pub fn active(&self) -> Nanos {
+        self.last_active - self.first
+    }
+
+    /// Payload that was seen, copies included.
+    pub fn payload(&self) -> u64 {
+        self.payload
     }
 
     fn note_origins(&mut self, seg: &Seg) {
