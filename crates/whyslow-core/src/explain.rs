@@ -82,6 +82,8 @@ struct Open {
     tcp: tcp::Connection,
 }
 
+const _: () = assert!(size_of::<Kept<Open>>() <= 512, "of open connections there may be a million");
+
 impl Explainer {
     /// Nothing read yet; takes all connections.
     pub fn new() -> Self {

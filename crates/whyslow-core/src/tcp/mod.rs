@@ -34,6 +34,7 @@ mod tests;
 
 /// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
 const HELD: usize = 128;
+const _: () = assert!(HELD <= u8::MAX as usize, "places among them are bytes");
 
 /// One connection while it lasts.
 #[derive(Debug)]
@@ -49,7 +50,6 @@ pub struct Connection {
     first_frame: Frame,
     origins: [Option<SeqNumber>; 2],
     handshake: HandshakeFacts,
-    negotiated: Negotiated,
     stage: Stage,
     /// Of sides that have sent payload.
     streams: [Option<Box<content::Stream>>; 2],
@@ -65,7 +65,7 @@ pub struct Connection {
 }
 
 /// What the SYNs settle.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Negotiated {
     /// The segment size on the wire, timestamps included, once both SYNs are known.
     wire_mss: Option<u32>,
@@ -74,8 +74,36 @@ struct Negotiated {
     sack: bool,
     /// Shift for the windows that are offered to each side.
     window_shift: [Option<u8>; 2],
-    /// What the handshake took.
+    /// What the handshake took. Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298
+    /// section 3).
     rtt: Option<Nanos>,
+}
+
+impl Negotiated {
+    fn of(handshake: &HandshakeFacts) -> Self {
+        let offers = handshake.offers;
+        let (mut wire_mss, mut mss) = (None, None);
+        if let [Some(a), Some(b)] = offers {
+            // RFC 9293 section 3.7.1: without the option, 536.
+            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
+            let size = size(a).min(size(b));
+            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
+            mss = Some(size.saturating_sub(stamps).max(1));
+            wire_mss = u32::try_from(size).ok();
+        }
+        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+        Self {
+            wire_mss,
+            mss,
+            sack: offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack)),
+            window_shift: [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
+                _ if refused => Some(0),
+                (Some(_), Some(peer)) => peer.window_scale,
+                _ => None,
+            }),
+            rtt: handshake.rtt().filter(|_| handshake.retries == [0, 0]),
+        }
+    }
 }
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
@@ -92,7 +120,7 @@ struct Held {
     /// The SACK blocks of those that have some, by their place.
     sacks: Vec<(usize, SackBlocks)>,
     /// The segment size was known from this place on.
-    mss_from: usize,
+    mss_from: Option<u8>,
     /// Where the points go that are asked for.
     trace: Option<Box<trace::Trace>>,
 }
@@ -120,7 +148,6 @@ impl Connection {
             first_frame: frame,
             origins: [None; 2],
             handshake: HandshakeFacts::default(),
-            negotiated: Negotiated::default(),
             stage: Stage::Held(Held::default()),
             streams: Default::default(),
             closing: [None; 2],
@@ -220,10 +247,8 @@ impl Connection {
             if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack().is_some() {
                 handshake.ack = Some(at);
                 handshake.moved |= seg.moved();
-                // Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298 section 3).
-                self.negotiated.rtt = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
                 if let Stage::Settled(settled) = &mut self.stage {
-                    settled.handshake_took(self.negotiated.rtt);
+                    settled.handshake_took(Negotiated::of(&self.handshake).rtt);
                 }
             }
             return;
@@ -283,32 +308,16 @@ impl Connection {
         }
     }
 
-    /// What the SYNs settle for both directions.
+    /// A SYN has settled something.
     fn configure(&mut self) {
-        let offers = self.handshake.offers;
-        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
-        if let [Some(a), Some(b)] = offers {
-            // RFC 9293 section 3.7.1: without the option, 536.
-            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
-            let size = size(a).min(size(b));
-            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
-            self.negotiated.mss = Some(size.saturating_sub(stamps).max(1));
-            if self.negotiated.wire_mss.is_none()
-                && let Stage::Held(held) = &mut self.stage
-            {
-                held.mss_from = held.segs.len();
+        let negotiated = Negotiated::of(&self.handshake);
+        match &mut self.stage {
+            Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
+            Stage::Held(_) => {}
+            Stage::Settled(settled) => {
+                settled.estimator.mss = negotiated.wire_mss;
+                settled.configure(&negotiated);
             }
-            self.negotiated.wire_mss = u32::try_from(size).ok();
-        }
-        self.negotiated.sack = offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack));
-        self.negotiated.window_shift = [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
-            _ if refused => Some(0),
-            (Some(_), Some(peer)) => peer.window_scale,
-            _ => None,
-        });
-        if let Stage::Settled(settled) = &mut self.stage {
-            settled.estimator.mss = self.negotiated.wire_mss;
-            settled.configure(&self.negotiated);
         }
     }
 
@@ -316,7 +325,7 @@ impl Connection {
     fn settle(&mut self) -> &mut Settled {
         if let Stage::Held(held) = &mut self.stage {
             let held = std::mem::take(held);
-            self.stage = Stage::Settled(Settled::new(held, &self.negotiated));
+            self.stage = Stage::Settled(Settled::new(held, &Negotiated::of(&self.handshake)));
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled,
@@ -442,6 +451,10 @@ impl Stage {
 }
 
 impl Held {
+    fn mss_known(&mut self) {
+        self.mss_from = self.mss_from.or(u8::try_from(self.segs.len()).ok());
+    }
+
     /// The SACK blocks of the segment at this place.
     fn sack(&self, place: usize) -> SackBlocks {
         let found = self.sacks.binary_search_by_key(&place, |(place, _)| *place);
@@ -478,7 +491,7 @@ impl Settled {
             settled.trace(trace);
         }
         for (index, seg) in held.segs.iter().enumerate() {
-            if index == held.mss_from {
+            if held.mss_from.is_some_and(|place| usize::from(place) == index) {
                 settled.estimator.mss = negotiated.wire_mss;
             }
             settled.estimator.see(seg);
