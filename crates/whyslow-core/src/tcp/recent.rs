@@ -11,13 +11,24 @@ const COPIED_WITHIN: Nanos = Nanos::from_millis(190);
 /// Recent packets of a side compared with a new one.
 const RECENT: usize = 16;
 
-/// The newest packets that have an IP number, in a ring that grows to [`RECENT`].
-#[derive(Clone, Debug, Default)]
+/// The newest packets that have an IP number.
+#[derive(Clone, Debug)]
 pub(super) struct Recent {
-    /// What tells a packet, and when it passed.
-    ring: Vec<(u64, Nanos)>,
+    /// What tells a packet. Apart, so that several are compared at a time.
+    marks: [u64; RECENT],
+    /// When it passed.
+    times: [Nanos; RECENT],
     oldest: usize,
 }
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { marks: [0; RECENT], times: [LONG_AGO; RECENT], oldest: 0 }
+    }
+}
+
+/// Of a place where no packet is yet.
+const LONG_AGO: Nanos = Nanos(i64::MIN / 2);
 
 impl Recent {
     /// Whether this is a packet captured a second time, and not a segment sent a second time: nothing at all differs, and the
@@ -28,15 +39,20 @@ impl Recent {
             return false;
         };
         let mark = mark(id, seg, sack);
-        if self.ring.iter().any(|&(other, time)| other == mark && seg.time - time < COPIED_WITHIN) {
+        // Nearly always it is none of them, which a look at all is quickest to say.
+        let any = self.marks.iter().fold(false, |any, other| any | (*other == mark));
+        if any
+            && self
+                .marks
+                .iter()
+                .zip(&self.times)
+                .any(|(other, &time)| *other == mark && seg.time - time < COPIED_WITHIN)
+        {
             return true;
         }
-        if self.ring.len() < RECENT {
-            self.ring.push((mark, seg.time));
-        } else if let Some(oldest) = self.ring.get_mut(self.oldest) {
-            *oldest = (mark, seg.time);
-            self.oldest = (self.oldest + 1) % RECENT;
-        }
+        self.marks[self.oldest] = mark;
+        self.times[self.oldest] = seg.time;
+        self.oldest = (self.oldest + 1) % RECENT;
         false
     }
 }
