@@ -4,9 +4,10 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import { launch } from "./browser.mjs";
-import { folder, json, report, run, sample, view } from "./program.mjs";
+import { folder, json, report, root, run, sample, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let browser;
@@ -235,6 +236,49 @@ test("what stands under the pointer is what the analysis and Wireshark say", asy
     const number = (text) => Number(text.replace(/[^0-9]/g, ""));
     assert.deepEqual([said.length, said.seq, said.ack, said.window].map(number), told.trim().split("\t").map(Number));
   }
+});
+
+test("the strips share the zoom and the pointer of the sequence numbers", async (t) => {
+  const path = sample("loss-client");
+  const { page } = await served(t, [path], "#c=1");
+  await drawn(page);
+  const strips = page.locator(".strip:visible .uplot");
+  assert.equal(await strips.count(), 5);
+  const legend = (title) => page.$eval(`.legend:has(> b:text-is("${title}"))`, (one) => [...one.querySelectorAll("span b")].map((value) => value.textContent));
+  // "55.0 kB" and "54,992 B" are the same to three digits.
+  const bytes = (text) => Number.parseFloat(text.replaceAll(",", "")) * ({ k: 1e3, M: 1e6 }[/ ([kM])B$/.exec(text)?.[1]] ?? 1);
+  const same = (a, b) => assert.ok(Math.abs(bytes(a) - bytes(b)) <= bytes(b) * 0.006, `${a} is not ${b}`);
+  for (const round of json(path).connections[0].transfers[1].rounds.slice(1, 3)) {
+    await goTo(page, round.last_frame);
+    for (let step = 0; step < 9; step += 1) await moved(page, () => page.keyboard.press("+"));
+    const box = await page.locator(".figure").boundingBox();
+    let said = {};
+    for (let down = 60; down < 400 && Number(said.frame) !== round.last_frame; down += 20) {
+      await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + down);
+      said = await readout(page);
+    }
+    assert.equal(Number(said.frame), round.last_frame);
+    const [flight] = await legend("in flight");
+    same(flight, said["in flight"]);
+    same(flight, `${round.in_flight} B`);
+    // As far as the line of the pointer: all are on one axis.
+    const dots = await page.$$eval(".strip .u-cursor-pt:not(.u-off)", (all) => all.length);
+    assert.ok(dots >= 3, `${dots} dots under the pointer`);
+    await moved(page, () => page.keyboard.press("0"));
+  }
+  await page.mouse.move(2, 2);
+  await page.waitForFunction(() => document.querySelector(".legend span b")?.textContent === "");
+  for (const [key, count] of [["2", 1], ["1", 0], ["1", 5]]) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((count) => [...document.querySelectorAll(".strip")].filter((one) => !one.hidden).length === count, count);
+  }
+  // What a sign means is said.
+  assert.match(await page.getAttribute('.legend span:has-text("cwnd")', "title"), /no capture shows it/);
+});
+
+test("the page is small", () => {
+  const size = gzipSync(readFileSync(join(root, "web/dist/index.html")), { level: 9 }).length;
+  assert.ok(size < 150_000, `${size} B`);
 });
 
 test("the state of the view is in its address", async (t) => {

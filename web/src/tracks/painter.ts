@@ -28,14 +28,14 @@ export const FONT = 11;
 const FAMILY = 'system-ui, "Segoe UI", "Noto Sans", sans-serif';
 const HATCH = 7;
 
-const font = (bold: boolean) => `${bold ? "600 " : ""}${FONT}px ${FAMILY}`;
+export const FONT_OF = (bold: boolean) => `${bold ? "600 " : ""}${FONT}px ${FAMILY}`;
 let meter: CanvasRenderingContext2D | null = null;
 
 /** How wide a text is, in either kind of picture. */
 export function textWidth(text: string, bold = false): number {
   meter ??= document.createElement("canvas").getContext("2d");
   if (!meter) return text.length * 6;
-  meter.font = font(bold);
+  meter.font = FONT_OF(bold);
   return meter.measureText(text).width;
 }
 
@@ -110,7 +110,7 @@ export class CanvasPainter implements Painter {
 
   text(x: number, y: number, text: string, color: string, anchor: Anchor = "start", bold = false): void {
     this.to.fillStyle = color;
-    this.to.font = font(bold);
+    this.to.font = FONT_OF(bold);
     this.to.textAlign = anchor === "middle" ? "center" : anchor;
     this.to.fillText(text, x, y);
   }

@@ -5,9 +5,10 @@
 // Z a closed window, C a congestion mark.
 
 import { thousands } from "../format";
-import { crisp, leftAxis, legend, type Area, type Scene } from "./figure";
+import { TERMS } from "../limits";
+import { background, crisp, leftAxis, type Area, type Scene, type Sign } from "./figure";
 import type { Painter } from "./painter";
-import { lower, place, value, type Scale } from "./scale";
+import { lower, place, type Scale } from "./scale";
 import type { Answer } from "./series";
 
 /** Letters closer than this stand as one with their number. */
@@ -43,19 +44,37 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
   return { low: low - margin, high: high + margin };
 }
 
-export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scale): void {
-  const { answer, lane, palette, connection } = scene;
-  const of = lane === 0 ? "client" : "server";
-  if (!answer) return;
-  const whole = extent(answer, lane, scene.from, scene.to);
-  if (!whole) {
-    legend(painter, scene, area, `sequence numbers of the ${of}: nothing was sent here`, []);
-    return;
-  }
+/** What is seen of them: where the strip is zoomed in its height too, a part. */
+export function numbersOf(answer: Answer, lane: 0 | 1, from: number, to: number, [bottom, top]: [number, number]): Extent | null {
+  const whole = extent(answer, lane, from, to);
+  if (!whole) return null;
   const span = whole.high - whole.low;
-  const [low, high] = [whole.low + span * scene.tall[0], whole.low + span * scene.tall[1]];
+  return { low: whole.low + span * bottom, high: whole.low + span * top };
+}
+
+const sender = (lane: 0 | 1) => (lane === 0 ? "client" : "server");
+
+export const titleOf = ({ lane, numbers }: Scene): string =>
+  `sequence numbers of the ${sender(lane)}${numbers ? "" : ": nothing was sent here"}`;
+
+export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
+  if (!numbers) return [];
+  const resent = connection.directions[lane]?.retransmitted;
+  const lost = resent && resent.fast + resent.timeout + resent.tail_probe + resent.spurious > 0;
+  return [
+    ["| data", "data", "A segment, from its first byte to its last; a diamond is PSH."],
+    ["⌐ acknowledged", "ackline", "Up to here the receiver has acknowledged. d: a duplicate ACK; a number counts several."],
+    [answer?.scale_known[lane] === false ? "window unknown" : "¬ window’s edge", "edge", "Up to here the receiver allows data: its ACK and its window."],
+    ...(lost ? ([["F T P S sent again", "loss", TERMS["retransmitted"] ?? ""], ["¦ SACK", "program", TERMS["SACK"] ?? ""]] satisfies Sign[]) : []),
+  ];
+}
+
+export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scale): void {
+  const { answer, lane, palette, numbers } = scene;
+  background(painter, scene, area, x);
+  if (!answer || !numbers) return;
   const base = scene.absolute ? (answer.base[lane] ?? 0) : 0;
-  const y = leftAxis(painter, scene, area, low, high, (at) => thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)));
+  const y = leftAxis(painter, scene, area, numbers.low, numbers.high, (at) => thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)));
   painter.within(area.x, area.y, area.width, area.height, () => {
     if (answer.points) drawPoints(painter, scene, area, x, y, answer);
     else drawColumns(painter, scene, area, x, y, answer);
@@ -65,12 +84,6 @@ export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scal
       painter.text(area.x + area.width - 6, area.y + 11, "window unknown: its scale is not in the capture", palette.ink, "end");
     }
   });
-  const resent = connection.directions[lane]?.retransmitted;
-  const letters = resent && resent.fast + resent.timeout + resent.tail_probe + resent.spurious > 0 ? "F T P S sent again" : "";
-  legend(painter, scene, area, `sequence numbers of the ${of}`, [
-    ["| data", palette.data], ["⌐ acknowledged", palette.ackline], ["¬ window’s edge", palette.edge],
-    ...(letters ? ([[letters, palette.loss], ["¦ SACK", palette.program]] as [string, string][]) : []),
-  ]);
 }
 
 type Six = [number[], number[], number[], number[], number[], number[]];
@@ -245,18 +258,7 @@ function closed(painter: Painter, scene: Scene, area: Area, x: Scale, answer: An
   band(answer.to);
 }
 
-/** The sequence number at a height, for readouts. */
-export function sequenceAt(scene: Scene, area: Area, at: number): number | null {
-  const whole = scene.answer && extent(scene.answer, scene.lane, scene.from, scene.to);
-  if (!whole) return null;
-  const span = whole.high - whole.low;
-  return value({ low: whole.low + span * scene.tall[0], high: whole.low + span * scene.tall[1], at: [area.y + area.height, area.y] }, at);
-}
-
 /** Where a sequence number is. */
-export function heightOf(scene: Scene, area: Area, sequence: number): number {
-  const whole = scene.answer && extent(scene.answer, scene.lane, scene.from, scene.to);
-  if (!whole) return area.y;
-  const span = whole.high - whole.low;
-  return place({ low: whole.low + span * scene.tall[0], high: whole.low + span * scene.tall[1], at: [area.y + area.height, area.y] }, sequence);
+export function heightOf({ numbers }: Scene, area: Area, sequence: number): number {
+  return numbers ? place({ low: numbers.low, high: numbers.high, at: [area.y + area.height, area.y] }, sequence) : area.y;
 }

@@ -66,6 +66,8 @@ export interface Answer {
   points: Points | null;
   /** Frames with their times; with the whole range alone. */
   index: [number, number][];
+  /** The range that was asked for, where it is a closer look. */
+  asked?: [number, number];
 }
 
 export const FLAGS: [number, string][] = [
