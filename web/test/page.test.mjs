@@ -130,6 +130,8 @@ test("a finding that is clicked zooms to its evidence", async (t) => {
   assert.ok(from < first && to > last, `${from}–${to} does not hold ${first}–${last}`);
   const trip = json(sample("zero-window-client")).connections[0].rtt_ms.min / 1e3;
   assert.ok(to - from < 1.1 * (last - first + trip), "there is much around the evidence");
+  const closed = transfers[1].limits.find((one) => one.limit === "zero-window").seconds;
+  assert.ok(to - from > closed, "the closed window is not all to be seen");
   assert.match(page.url(), /t=/);
 });
 
@@ -274,6 +276,29 @@ test("the strips share the zoom and the pointer of the sequence numbers", async 
   }
   // What a sign means is said.
   assert.match(await page.getAttribute('.legend span:has-text("cwnd")', "title"), /no capture shows it/);
+});
+
+/** The texts of the picture that is saved of a capture's worst transfer. */
+async function texts(t, name, hash = "#c=1") {
+  const { page } = await served(t, [sample(name)], hash);
+  await drawn(page);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("button:has-text('SVG')")]);
+  const path = join(folder, `${name}.svg`);
+  await download.saveAs(path);
+  return [...readFileSync(path, "utf8").matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text);
+}
+
+test("marks have letters: congestion, needless copies, a SYN sent again, a closed window", async (t) => {
+  const ecn = await texts(t, "ecn-client");
+  for (const mark of [/^CE(×\d+)?$/, /^ECE(×\d+)?$/, /^CWR(×\d+)?$/, /^CE ECE CWR congestion$/]) assert.ok(ecn.some((text) => mark.test(text)), `${mark} in ${ecn}`);
+  assert.ok((await texts(t, "spurious-retransmission-client")).some((text) => /^D\d*$/.test(text)));
+  assert.ok((await texts(t, "zero-window-client")).includes("Z"));
+  // A SYN sent again stands with its first copy's letter: T, by the timer.
+  const [again] = json(sample("syn-loss-client")).connections.filter((one) => one.handshake.retries[0] > 0);
+  const syn = await texts(t, "syn-loss-client", `#c=${again.id}&from=client`);
+  assert.ok(syn.some((text) => /^T\d*$/.test(text)) && syn.some((text) => /^SYN/.test(text)), `${syn}`);
+  const plain = await texts(t, "slow-start-client");
+  assert.ok(!plain.some((text) => /^(CE|ECE|CWR|D|Z|F|T|S|P)[×\d]*$/.test(text)), `${plain}`);
 });
 
 test("the page is small", () => {
