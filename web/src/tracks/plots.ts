@@ -6,29 +6,66 @@ import type { Area, Scene } from "./figure";
 import { GUTTER, RIGHT, boundaries } from "./figure";
 import { CanvasPainter, FONT_OF } from "./painter";
 import { place, ticks, type Scale } from "./scale";
+import { Stairs } from "./stairs";
 import type { Line, Strip } from "./strips";
 
 /** Above and below the lines, so that the figures of the axis are whole, pixels. */
 const EDGE = 7;
 
-const stepped = uPlot.paths.stepped!({ align: 1 });
 const linear = uPlot.paths.linear!();
 const bars = uPlot.paths.bars!({ align: 1, size: [1, Infinity, 1], gap: 0 });
 
-/** Values that uPlot has no shape for: a path of rectangles, given pixel places of time and height. */
-function rectangles(make: (path: Path2D, at: number, x: number, y: (value: number) => number) => void): uPlot.Series.PathBuilder {
+/** Steps: uPlot's own draw every one of them, however many share a pixel. A value holds until the next, the last until `end`. */
+function steps(end: () => number): uPlot.Series.PathBuilder {
   return (plot, series, first, last) => {
-    const fill = new Path2D();
-    const [x, y] = [plot.scales.x!, plot.scales.y!];
-    const { left, top, width, height } = plot.bbox;
-    const across: Scale = { low: x.min ?? 0, high: x.max ?? 1, at: [left, left + width] };
-    const up: Scale = { low: y.min ?? 0, high: y.max ?? 1, at: [top + height, top] };
+    const [across, up] = scales(plot);
     const [t, values] = [plot.data[0], plot.data[series]!];
-    for (let at = first; at <= last; at += 1) if (values[at] != null) make(fill, at, place(across, t[at]!), (value) => place(up, value));
-    return { fill, stroke: null };
+    const stairs = new Stairs();
+    for (let at = first; at <= last; at += 1) {
+      const value = values[at];
+      if (value != null) stairs.add(place(across, t[at]!), place(up, value));
+    }
+    const stroke = new Path2D();
+    const path = stairs.until(Math.min(across.at[1], place(across, end())));
+    for (let at = 0; at + 1 < path.length; at += 2) {
+      if (at === 0) stroke.moveTo(path[at]!, path[at + 1]!);
+      else stroke.lineTo(path[at]!, path[at + 1]!);
+    }
+    return { stroke, fill: null };
   };
 }
 
+/** Time and height in uPlot's own pixels. */
+function scales(plot: uPlot): [Scale, Scale] {
+  const { left, top, width, height } = plot.bbox;
+  const [x, y] = [plot.scales.x!, plot.scales.y!];
+  return [
+    { low: x.min ?? 0, high: x.max ?? 1, at: [left, left + width] },
+    { low: y.min ?? 0, high: y.max ?? 1, at: [top + height, top] },
+  ];
+}
+
+/** Shapes that uPlot has not, rectangle by rectangle: as one path they would cost ten times as much. */
+function rectangles(color: () => string, alpha: number, each: (at: number, x: number, y: (value: number) => number, fill: CanvasRenderingContext2D) => void): uPlot.Series {
+  const show = (plot: uPlot, series: number, first: number, last: number) => {
+    const [across, up] = scales(plot);
+    const [t, values] = [plot.data[0], plot.data[series]!];
+    const y = (value: number) => place(up, value);
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.fillStyle = color();
+    ctx.globalAlpha = alpha;
+    for (let at = first; at <= last; at += 1) if (values[at] != null) each(at, place(across, t[at]!), y, ctx);
+    ctx.restore();
+    return false;
+  };
+  return { auto: false, stroke: color, paths: () => null, points: { show } };
+}
+
+const NOTHING: null[] = [];
 const none = null as unknown as HTMLElement;
 
 /** One strip as uPlot draws it. */
@@ -38,6 +75,8 @@ export class Plot {
   private scene: Scene;
   private strip: Strip;
   private size: [number, number] = [0, 0];
+  /** Nothing is pointed at. */
+  private isOff = true;
 
   constructor(scene: Scene, strip: Strip, area: Area) {
     this.scene = scene;
@@ -76,6 +115,8 @@ export class Plot {
       ],
       series: [{}, ...strip.lines.map((line, at) => this.series(line, at))],
       hooks: {
+        // uPlot rounds the joins of lines. Thousands of them in a line of a pixel are not seen, and take half of the time.
+        drawAxes: [(plot) => { plot.ctx.lineJoin = "bevel"; }],
         drawClear: [() => this.within((painter, area) => painter.rect(area.x, area.y, area.width, area.height, this.scene.palette.sheet, 0.55))],
         draw: [() => this.within((painter, area, x, y) => {
           boundaries(painter, this.scene, area, x);
@@ -92,21 +133,21 @@ export class Plot {
   private series(line: Line, index: number): uPlot.Series {
     const color = () => this.scene.palette[line.color];
     const common = { auto: false, spanGaps: true, points: { show: false } } satisfies uPlot.Series;
-    const spread = rectangles((path, at, x, y) => {
-      const { values, least } = this.strip.lines[index]!;
-      const [low, high] = [least?.[at], values[at]];
-      const ratio = devicePixelRatio || 1;
-      if (low != null && high != null && low < high) path.rect(x - ratio / 2, y(high), ratio, y(low) - y(high));
-    });
-    const squares = rectangles((path, at, x, y) => {
-      const half = 1.6 * (devicePixelRatio || 1);
-      path.rect(x - half, y(this.strip.lines[index]!.values[at]!) - half, 2 * half, 2 * half);
-    });
+    const ratio = () => devicePixelRatio || 1;
     switch (line.shape) {
-      case "spread": return { ...common, fill: color, alpha: 0.4, paths: spread };
-      case "squares": return { ...common, fill: color, paths: squares };
+      case "spread":
+        return rectangles(color, 0.4, (at, x, y, to) => {
+          const { values, least } = this.strip.lines[index]!;
+          const [low, high] = [least?.[at], values[at]];
+          if (low != null && high != null && low < high) to.fillRect(Math.round(x), y(high), ratio(), y(low) - y(high));
+        });
+      case "squares":
+        return rectangles(color, 1, (at, x, y, to) => {
+          const half = 1.6 * ratio();
+          to.fillRect(x - half, y(this.strip.lines[index]!.values[at]!) - half, 2 * half, 2 * half);
+        });
       case "bars": return { ...common, fill: color, alpha: 0.75, width: 0, paths: bars };
-      default: return { ...common, stroke: color, width: line.width ?? 1, paths: line.shape === "steps" ? stepped : linear, ...(line.dash ? { dash: line.dash } : {}) };
+      default: return { ...common, stroke: color, width: line.width ?? 1, paths: line.shape === "steps" ? steps(() => this.scene.answer?.to ?? 0) : linear, ...(line.dash ? { dash: line.dash } : {}) };
     }
   }
 
@@ -136,7 +177,8 @@ export class Plot {
     this.scene = scene;
     this.strip = strip;
     const { width, height } = sizeOf(area);
-    this.root.style.top = `${area.y - EDGE}px`;
+    const top = `${area.y - EDGE}px`;
+    if (this.root.style.top !== top) this.root.style.top = top;
     plot.batch(() => {
       if (width !== this.size[0] || height !== this.size[1]) plot.setSize({ width, height });
       this.size = [width, height];
@@ -147,6 +189,9 @@ export class Plot {
 
   /** Marks what stands at a place of the figure, and tells its figures by sign; nothing where there is no place. */
   point(at: number | null): (string | null)[] {
+    const isOff = at === null && this.isOff;
+    this.isOff = at === null;
+    if (isOff) return NOTHING;
     this.plot.setCursor({ left: at === null ? -10 : at - GUTTER, top: at === null ? -10 : 0 }, false);
     const told: (string | null)[] = this.strip.signs.map(() => null);
     this.strip.lines.forEach((line, index) => {

@@ -84,6 +84,7 @@ export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: num
     const kind = KINDS[points.kind[index] ?? ""];
     if (kind) said.push(["kind", kind]);
     if (points.dup.includes(index)) said.push(["ack is", "a duplicate"]);
+    if (points.dsack.includes(index)) said.push(["SACK says", "D: it had these bytes already"]);
     if (points.ce.includes(index)) said.push(["mark", "CE"]);
     return said;
   }

@@ -25,10 +25,16 @@ export class Screen {
   constructor(private readonly box: HTMLElement) {
     this.over.className = "over";
     box.append(this.canvas, this.over);
+    this.measure();
   }
 
-  get size(): [number, number] {
-    return [this.box.clientWidth, this.box.clientHeight];
+  private size: [number, number] = [0, 0];
+  /** Something is drawn under the pointer. */
+  private isPointed = false;
+
+  /** The figure has another size, or is new. Asked for at no other time: the browser would lay out the page in mid-frame. */
+  measure(): void {
+    this.size = [this.box.clientWidth, this.box.clientHeight];
   }
 
   /** Draws a scene. */
@@ -59,7 +65,7 @@ export class Screen {
         plot.paint(scene, strip, area);
       }
     }
-    for (const [id, { root }] of [...this.plots, ...this.legends]) root.hidden = !shown.has(id);
+    for (const [id, { root }] of [...this.plots, ...this.legends]) if (root.hidden === shown.has(id)) root.hidden = !shown.has(id);
   }
 
   private newLegend(id: string): Legend {
@@ -72,6 +78,8 @@ export class Screen {
   /** Draws the line under the pointer in all tracks; what stands there. */
   point(pointer: Pointer | null): [string, string][] {
     const { scene, plan } = this;
+    if (!pointer && !this.isPointed) return [];
+    this.isPointed = pointer !== null;
     const [width, height] = this.size;
     const pen = fitted(this.over, width, height);
     if (!scene || !plan || !pen) return [];

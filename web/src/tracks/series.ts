@@ -41,6 +41,8 @@ export interface Points {
   /** Indices of duplicate ACKs, and of segments with a congestion mark. */
   dup: number[];
   ce: number[];
+  /** Indices of ACKs that report a duplicate (RFC 2883). */
+  dsack: number[];
   /** Index of the ACK, from, to. */
   sack: [number, number, number][];
 }

@@ -73,6 +73,7 @@ function picture(scene: Scene, width: number, height: number, graph: number | nu
 /** Writes terms and what is said of them, without a word to the framework: it happens with every movement of the pointer. */
 function say(list: HTMLDListElement, told: [string, string][]): void {
   const rows = told.length === 0 ? [["", HINT] as const] : told;
+  if (told.length === 0 && list.children.length === 1 && list.querySelector("dt") === null) return;
   while (list.children.length > rows.length) list.lastElementChild?.remove();
   rows.forEach(([term, said], at) => {
     const row = list.children[at] ?? list.appendChild(document.createElement("div"));
@@ -203,7 +204,10 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
   useEffect(() => {
     const around = box.current;
     if (!around) return;
-    const watch = new ResizeObserver(() => painter.current());
+    const watch = new ResizeObserver(() => {
+      screen.current?.measure();
+      painter.current();
+    });
     const recolor = () => {
       colors.current = null;
       painter.current();
