@@ -190,7 +190,7 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
       <div class="scroll rounds" tabIndex={0} role="region" aria-label="Rounds">
         <table class="rows">
           <thead>
-            <tr><th scope="col">round</th><th scope="col">sent</th><th scope="col"><Term of="in flight" /></th><th scope="col"><Term of="window" /></th><th scope="col">took</th><th scope="col" class="text">held by</th><th scope="col" class="text">frames</th></tr>
+            <tr><th scope="col">round</th><th scope="col">sent</th><th scope="col"><Term of="in flight" /></th><th scope="col"><Term of="window" /></th><th scope="col">took</th><th scope="col" class="text"><span class="name">held </span>by</th><th scope="col" class="text">frames</th></tr>
           </thead>
           <tbody>
             {transfer.rounds.map((round, at) => {
@@ -203,7 +203,7 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
                   <td class="inbar"><i aria-hidden="true" style={{ width: `${(100 * round.in_flight) / most}%` }} /><span>{thousands(round.in_flight)}</span></td>
                   <td>{round.window === null ? "–" : thousands(round.window)}</td>
                   <td>{time(round.duration_s)}</td>
-                  <td class="text" title={info.means}><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i>{info.name}</td>
+                  <td class="text" title={info.means}><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i><span class="name">{info.name}</span></td>
                   <td class="text">{range(round.first_frame, round.last_frame)}</td>
                 </tr>
               );

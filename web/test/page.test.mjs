@@ -301,6 +301,32 @@ test("marks have letters: congestion, needless copies, a SYN sent again, a close
   assert.ok(!plain.some((text) => /^(CE|ECE|CWR|D|Z|F|T|S|P)[×\d]*$/.test(text)), `${plain}`);
 });
 
+test("paper takes the graphs as lines, in the colours of paper", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1", { colorScheme: "dark" });
+  await drawn(page);
+  assert.equal(await page.locator(".printed svg").count(), 0);
+  // Chromium tells the page of it before it prints.
+  const pdf = await page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  assert.equal(await page.locator(".printed svg").count(), 1);
+  assert.match(await page.$eval(".printed svg > rect", (paper) => paper.getAttribute("fill")), /^#f{3,6}$/);
+  await page.emulateMedia({ media: "print" });
+  const colors = () => page.$eval("body", (body) => [getComputedStyle(body).backgroundColor, getComputedStyle(body).color]);
+  assert.deepEqual(await colors(), ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+  assert.equal(await page.locator(".figure").isVisible(), false);
+  const [table, shown] = await page.$eval(".rounds", (box) => [box.scrollWidth, box.clientWidth]);
+  assert.ok(table <= shown, `the rounds take ${table} of ${shown} pixels`);
+});
+
+test("the rounds' table fits where it stands", async (t) => {
+  for (const width of [1280, 1920]) {
+    const { page } = await served(t, [sample("reordering-client")], "#c=1", { viewport: { width, height: 900 } });
+    await drawn(page);
+    const [table, shown] = await page.$eval(".rounds", (box) => [box.scrollWidth, box.clientWidth]);
+    assert.ok(table <= shown, `at ${width}: ${table} of ${shown} pixels`);
+  }
+});
+
 test("the page is small", () => {
   const size = gzipSync(readFileSync(join(root, "web/dist/index.html")), { level: 9 }).length;
   assert.ok(size < 150_000, `${size} B`);

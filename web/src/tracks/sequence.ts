@@ -12,6 +12,9 @@ import { lower, place, type Scale } from "./scale";
 import { Stairs } from "./stairs";
 import type { Answer } from "./series";
 
+/** How far above the data the window's edge is still drawn, as a share of what they take. */
+const ROOM = 0.6;
+
 export interface Extent {
   low: number;
   high: number;
@@ -30,14 +33,18 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
     }
   }
   if (!(high >= low)) return null;
-  // As much of the window above as leaves the data readable.
-  let edge = high;
+  // The window above, where it leaves the data readable; a piece of it at the rim would tell nothing.
+  const limit = high + Math.max(high - low, 1) * ROOM;
+  let [edge, near, all] = [high, 0, 0];
   for (let at = first; at < last; at += 1) {
     const above = data.edge[1][at];
-    if (above != null && above > edge) edge = above;
+    if (above == null) continue;
+    all += 1;
+    if (above > limit) continue;
+    near += 1;
+    edge = Math.max(edge, above);
   }
-  const room = Math.max(high - low, 1);
-  high = Math.min(edge, high + room * 0.6);
+  if (near * 2 >= all) high = edge;
   const margin = Math.max((high - low) * 0.06, 10);
   return { low: low - margin, high: high + margin };
 }

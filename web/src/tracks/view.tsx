@@ -24,7 +24,7 @@ const LEAST = 1e-7;
 /** Pixels of a saved picture to one of the page. */
 const SHARP = 2;
 /** A printed picture's width and height. */
-const PRINTED = [1040, 680] as const;
+const PRINTED = [1040, 600] as const;
 const HINT = "Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?";
 
 interface Props {
