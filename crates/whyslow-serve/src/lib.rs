@@ -15,8 +15,8 @@ mod document;
 mod frames;
 mod gate;
 mod graphs;
+mod opening;
 mod page;
-mod places;
 mod query;
 mod server;
 mod slice;
@@ -24,5 +24,6 @@ mod slice;
 mod testing;
 
 pub use document::{Document, MOST_CONNECTIONS};
+pub use opening::{Opening, Sought, Spot};
 pub use page::{NoPage, page, report};
 pub use server::{Server, ServerError};

@@ -3,7 +3,7 @@
 // An answer tells of a time range in columns with their extremes and every kind of mark in them, and of the segments one by
 // one where they are few. The same answer is drawn at any zoom: while a finer one is on its way, it stands in.
 
-import type { Content, End } from "../model";
+import type { Content, End, Frame } from "../model";
 
 /** Lowest and highest of a figure in each column; null where it has none. */
 export type Extremes = [(number | null)[], (number | null)[]];
@@ -25,7 +25,7 @@ export interface Lane {
 /** Segments, one an index. */
 export interface Points {
   t: number[];
-  frame: number[];
+  frame: Frame[];
   /** 0: the client sent it. */
   from: number[];
   flags: number[];
@@ -46,7 +46,7 @@ export interface Points {
 }
 
 /** Kind, whose data (0: the client's), how many, the first one's time and frame, from and to which sequence number. */
-export type Mark = [string, number, number, number, number, number, number];
+export type Mark = [string, number, number, number, Frame, number, number];
 
 export interface Answer {
   /** The time that the whole series tells of. */
@@ -65,7 +65,7 @@ export interface Answer {
   marks: Mark[];
   points: Points | null;
   /** Frames with their times; with the whole range alone. */
-  index: [number, number][];
+  index: [Frame, number][];
 }
 
 export const FLAGS: [number, string][] = [

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { time } from "../format";
 import { frameTime, learnFrames } from "../frames";
 import type { State } from "../hash";
-import type { Connection, Content, End, Transfer } from "../model";
+import type { Connection, Content, End, Frame, Transfer } from "../model";
 import type { Go } from "../overview";
 import { phases } from "../waterfall";
 import { draw, layout, type Palette, type Scene } from "./figure";
@@ -243,7 +243,7 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
     [paint],
   );
   const toFrame = useCallback(
-    (wanted: number) => {
+    (wanted: Frame) => {
       const at = frameTime(connection, wanted);
       if (at === null) return;
       const half = Math.min((now.current.zoom[1] - now.current.zoom[0]) / 2, Math.max((connection.rtt_ms.p50 ?? 100) / 1e3 / 2, 1e-4));
@@ -445,7 +445,7 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
   );
 }
 
-function GoTo({ close, go }: { close: () => void; go: (frame: number) => void }) {
+function GoTo({ close, go }: { close: () => void; go: (frame: Frame) => void }) {
   const input = useRef<HTMLInputElement>(null);
   // Before the next key is pressed.
   useLayoutEffect(() => input.current?.focus(), []);
@@ -454,12 +454,13 @@ function GoTo({ close, go }: { close: () => void; go: (frame: number) => void })
       class="goto"
       onSubmit={(event) => {
         event.preventDefault();
-        const wanted = Number(input.current?.value);
-        if (Number.isInteger(wanted) && wanted > 0) go(wanted);
+        // Of several captures: which, and its frame.
+        const wanted = input.current?.value.trim() ?? "";
+        if (/^([1-9]\d*:)?[1-9]\d*$/.test(wanted)) go(wanted.includes(":") ? wanted : Number(wanted));
         close();
       }}
     >
-      <label>Frame <input ref={input} inputMode="numeric" pattern="[0-9]+" onBlur={close} onKeyDown={(event) => event.key === "Escape" && close()} /></label>
+      <label>Frame <input ref={input} inputMode="numeric" pattern="([0-9]+:)?[0-9]+" onBlur={close} onKeyDown={(event) => event.key === "Escape" && close()} /></label>
     </form>
   );
 }
