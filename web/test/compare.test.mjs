@@ -1,6 +1,6 @@
 // Two transfers side by side, on the page, in a real browser.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -176,6 +176,92 @@ test("real captures tell their story", async (t) => {
   assert.match(words, /TLS record of 16,413 B was whole 25\.\d ms later/);
   assert.deepEqual((await cells(page, ".figures.rounds tbody tr"))[0].slice(2, 4), ["65,535", "65,535"]);
 });
+
+test("how much of a large file has come is shown", async (t) => {
+  const page = await served(t, await view());
+  await page.waitForSelector(".drop");
+  const network = await page.context().newCDPSession(page);
+  await network.send("Network.enable");
+  // Slow enough to be seen.
+  await network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 });
+  const bytes = readFileSync(sample("codel-server"));
+  await drop(page, "large.pcap", bytes, 0.25);
+  const part = () => page.evaluate(() => { const bar = document.querySelector("progress"); return bar && bar.hasAttribute("value") ? bar.value / bar.max : 0; });
+  await page.waitForFunction(() => { const bar = document.querySelector("progress"); return bar && bar.value > 0 && bar.value < bar.max; });
+  assert.match(await page.textContent("main"), /Reading large\.pcap.*kB of 249 kB/s);
+  const first = await part();
+  await page.waitForFunction((first) => { const bar = document.querySelector("progress"); return !bar || bar.value / bar.max > first; }, first);
+  await page.waitForSelector(".overview .verdict h1", { timeout: 60_000 });
+});
+
+test("a report goes down to each packet of a large connection, and says where it does not", async (t) => {
+  // Its packets are more than are drawn one by one.
+  const path = join(folder, "long.pcap");
+  writeFileSync(path, long(40_000));
+  run("report", path, "-o", join(folder, "long.html"));
+  const page = await open(t, "about:blank", { offline: true });
+  await page.goto(`file://${join(folder, "long.html")}#c=1&t=3~3.05`);
+  await page.waitForSelector('.figure[aria-busy="false"][data-range]');
+  await page.keyboard.press("g");
+  await page.waitForSelector(".goto input:focus");
+  await page.keyboard.type("30001");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !location.hash.includes("t=3~3.05"));
+  assert.equal(await page.locator(".coarse").count(), 0);
+  const said = async () => page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
+  for (let step = 0; step < 12; step += 1) await page.keyboard.press("+");
+  await page.waitForTimeout(500);
+  const box = await page.locator(".figure").boundingBox();
+  for (const y of [60, 120, 180, 240]) {
+    await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + y);
+    if (Number((await said()).frame) === 30_001) return;
+  }
+  assert.fail(`frame 30001 is not under the pointer: ${JSON.stringify(await said())}`);
+});
+
+/** A capture of one connection with so many packets: segments a tenth of a millisecond apart, every second one acknowledged. */
+function long(count) {
+  const head = Buffer.alloc(24);
+  head.writeUInt32LE(0xa1b23c4d, 0);
+  head.writeUInt16LE(2, 4);
+  head.writeUInt16LE(4, 6);
+  head.writeUInt32LE(128, 16);
+  head.writeUInt32LE(101, 20); // raw IP
+  const packets = [head];
+  let sent = 1;
+  const add = (index, fromServer, seq, ack, flags, length) => {
+    const bytes = Buffer.alloc(56);
+    const nanos = index * 100_000;
+    bytes.writeUInt32LE(1_700_000_000 + Math.floor(nanos / 1e9), 0);
+    bytes.writeUInt32LE(nanos % 1e9, 4);
+    bytes.writeUInt32LE(40, 8);
+    bytes.writeUInt32LE(40 + length, 12);
+    bytes[16] = 0x45;
+    bytes.writeUInt16BE(40 + length, 18);
+    bytes.set([64, 6], 24);
+    bytes.set(fromServer ? [10, 0, 0, 2, 10, 0, 0, 1] : [10, 0, 0, 1, 10, 0, 0, 2], 28);
+    bytes.writeUInt16BE(fromServer ? 443 : 50_000, 36);
+    bytes.writeUInt16BE(fromServer ? 50_000 : 443, 38);
+    bytes.writeUInt32BE(seq, 40);
+    bytes.writeUInt32BE(ack, 44);
+    bytes[48] = 5 << 4;
+    bytes[49] = flags;
+    bytes.writeUInt16BE(65_000, 50);
+    packets.push(bytes);
+  };
+  add(0, false, 0, 0, 2, 0);
+  add(1, true, 0, 1, 0x12, 0);
+  add(2, false, 1, 1, 0x10, 0);
+  add(3, false, 1, 1, 0x18, 100);
+  for (let index = 4; index < count; index += 1) {
+    if (index % 3 === 2) add(index, false, 101, sent, 0x10, 0);
+    else {
+      add(index, true, sent, 101, 0x10, 1448);
+      sent += 1448;
+    }
+  }
+  return Buffer.concat(packets);
+}
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing to complain of in a comparison, ${colorScheme}`, async (t) => {

@@ -19,6 +19,11 @@ use whyslow_report::render::markdown;
 /// Most connections on the page: those that lost most time. What each cause cost is told over all of them.
 pub const MOST_CONNECTIONS: usize = 2_000;
 
+/// Bytes of a file's document, compressed: in base64, and with the page around it, 3 MB.
+const MOST_BYTES: usize = 2_150_000;
+/// Connections that a file has in any case.
+const FEW_CONNECTIONS: usize = 50;
+
 /// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and the program are of one
 /// build, so that this is no contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
@@ -68,21 +73,16 @@ struct Doc {
 impl Document {
     /// Of what was read, for a page that can ask for graphs and comparisons.
     pub fn served(reading: Reading, opening: &Opening) -> Self {
-        Self::new(reading, opening, |_, _| BTreeMap::new(), |_| Vec::new())
+        Self::new(reading, opening, false)
     }
 
     /// The same with the comparison that was wished for, and with the graphs of what it compares and of the connections
-    /// that lost most time: the inputs are read once more for each of them.
+    /// that lost most time, as many as a file of 3 MB has room for: the inputs are read once more for each of them.
     pub fn complete(reading: Reading, opening: &Opening) -> Self {
-        Self::new(reading, opening, closeups::of_worst, |both| vec![compare::compare(&both[0], &both[1])])
+        Self::new(reading, opening, true)
     }
 
-    fn new(
-        mut reading: Reading,
-        opening: &Opening,
-        series: impl FnOnce(&Reading, &[u64]) -> BTreeMap<u64, Box<RawValue>>,
-        comparisons: impl FnOnce([Chosen<'_>; 2]) -> Vec<Comparison>,
-    ) -> Self {
+    fn new(mut reading: Reading, opening: &Opening, is_file: bool) -> Self {
         let connections_total = reading.analysis.connections.len();
         let causes = ranking::by_cause(&reading.analysis)
             .into_iter()
@@ -96,17 +96,23 @@ impl Document {
             Ok(both) => (both.map(|both| both.map(|one| Spot(one.connection.id, one.number))), None),
             Err(why) => (None, Some(why.to_string())),
         };
-        let comparisons = both.ok().flatten().map(comparisons).unwrap_or_default();
+        let both = both.ok().flatten().filter(|_| is_file);
+        let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
         let compared: Vec<u64> = compare.iter().flatten().map(|spot| spot.0).collect();
-        keep_worst(&mut reading.analysis, &compared);
+        keep_worst(&mut reading.analysis, &compared, MOST_CONNECTIONS);
+        let mut kept = reading.analysis.connections.len();
+        while is_file && kept > FEW_CONNECTIONS && compress(&reading.analysis).len() > MOST_BYTES / 4 * 3 {
+            kept = (kept / 4 * 3).max(FEW_CONNECTIONS);
+            keep_worst(&mut reading.analysis, &compared, kept);
+        }
         let analysis = &reading.analysis;
         let docs = rules::causes().iter().map(|cause| (cause.slug, doc(&cause.markdown()))).collect();
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
-        let content = Content {
+        let mut content = Content {
             schema: "whyslow-page/1",
             version: env!("CARGO_PKG_VERSION"),
             name: &names.join(", "),
-            series: series(&reading, &compared),
+            series: BTreeMap::new(),
             analysis,
             connections_total,
             causes,
@@ -115,7 +121,11 @@ impl Document {
             uncompared,
             comparisons,
         };
-        let compressed = compress(&content);
+        let mut compressed = compress(&content);
+        if is_file {
+            content.series = closeups::of_worst(&reading, &compared, MOST_BYTES.saturating_sub(compressed.len()));
+            compressed = compress(&content);
+        }
         Self { reading, compressed }
     }
 
@@ -163,14 +173,14 @@ pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
 }
 
 /// Leaves the connections that lost most time and these, in the order in which they were.
-fn keep_worst(analysis: &mut Analysis, compared: &[u64]) {
-    if analysis.connections.len() <= MOST_CONNECTIONS {
+fn keep_worst(analysis: &mut Analysis, compared: &[u64], most: usize) {
+    if analysis.connections.len() <= most {
         return;
     }
     analysis
         .connections
         .sort_by_cached_key(|connection| (!compared.contains(&connection.id), Reverse(ranking::cost(connection))));
-    analysis.connections.truncate(MOST_CONNECTIONS);
+    analysis.connections.truncate(most);
     analysis.connections.sort_by_key(|connection| connection.id);
 }
 
@@ -218,7 +228,7 @@ mod tests {
         let content = content(&Document::complete(reading, &Opening::default()));
         let answer = &content["series"]["1"][0];
         assert_eq!(answer["packets"], packets);
-        assert_eq!(answer["points"]["t"].as_array().unwrap().len() as u64, packets);
+        assert_eq!(answer["points"]["t"]["d"].as_array().unwrap().len() as u64, packets);
         let resent = answer["points"]["kind"].as_str().unwrap().matches(['F', 'T', 'P', 'S']).count() as u64;
         let told = &content["analysis"]["connections"][0]["directions"][1]["retransmitted"];
         let counted: u64 =

@@ -14,7 +14,7 @@ use whyslow_io::Place;
 /// Columns in an answer, at most.
 const MOST_COLUMNS: usize = 8_192;
 /// Segments in an answer, at most.
-const MOST_POINTS: usize = 12_000;
+const MOST_POINTS: usize = 16_384;
 
 /// One connection's packets, as graphs.
 #[derive(Debug)]
@@ -50,6 +50,11 @@ impl Graphs {
             return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
         }
         Ok(Self { series: builder.finish(), frames, base })
+    }
+
+    /// Of a series that was made otherwise, without times of frames.
+    pub(crate) fn of(series: Series) -> Self {
+        Self { series, frames: FrameTimes::new(BTreeSet::new()), base: [None; 2] }
     }
 
     /// What lies in a range, in so many columns.

@@ -16,6 +16,7 @@ mod frames;
 mod gate;
 mod graphs;
 mod opening;
+mod packed;
 mod page;
 mod query;
 mod server;

@@ -84,6 +84,8 @@ enum Shown {
     Throughput,
     /// The window that was offered.
     Window,
+    /// Packets in each interval, both ways: the I/O graph.
+    Io,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -314,6 +316,7 @@ fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
             Shown::Rtt => Track::RoundTrip,
             Shown::Throughput => Track::Throughput,
             Shown::Window => Track::Window,
+            Shown::Io => Track::Packets,
         },
         of,
         range: Some(range),

@@ -4,6 +4,7 @@
 // one where they are few. The same answer is drawn at any zoom: while a finer one is on its way, it stands in.
 
 import type { Content, End, Frame } from "../model";
+import { Embedded } from "./embedded";
 
 /** Lowest and highest of a figure in each column; null where it has none. */
 export type Extremes = [(number | null)[], (number | null)[]];
@@ -95,21 +96,5 @@ class Served implements Source {
     const answer = await fetch(`series?c=${connection}&columns=${columns}${span}`, { cache: "no-store" });
     if (!answer.ok) throw new NoSeries((await answer.text()).trim());
     return (await answer.json()) as Answer;
-  }
-}
-
-/** A report holds the whole time of a connection, and the evidence of its findings more closely. */
-class Embedded implements Source {
-  constructor(private readonly content: Content) {}
-
-  get(connection: number, range: [number, number] | null): Promise<Answer> {
-    const held = (this.content.series[String(connection)] ?? []) as Answer[];
-    const [whole] = held;
-    if (!whole) return Promise.reject(new NoSeries("this report holds the graphs of its worst connections only: `whyslow view` shows all"));
-    if (!range) return Promise.resolve(whole);
-    const [from, to] = range;
-    const covers = (one: Answer) => one.from <= from && one.to >= to;
-    const finest = held.filter(covers).sort((a, b) => Number(b.points !== null) - Number(a.points !== null) || a.width - b.width)[0];
-    return Promise.resolve(finest ?? whole);
   }
 }

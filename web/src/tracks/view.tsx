@@ -434,6 +434,9 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
           <canvas ref={over} />
         </div>
       )}
+      {!local && answer && !answer.points && (end - start) / answer.width < 500 && (
+        <p class="coarse dim" role="status">This file holds nothing finer here: `whyslow view` of the capture shows every packet.</p>
+      )}
       <dl class="readout" aria-label="Under the pointer">
         {told.length === 0 ? (
           <div><dd class="dim">Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?</dd></div>

@@ -34,9 +34,49 @@ fn packets_with_what_the_analysis_says_of_them() {
 }
 
 #[test]
+fn a_table_has_the_figures_of_the_json() {
+    for (file, kind) in
+        [("loss-server", "sack"), ("zero-window-client", "window"), ("nagle-delayed-ack-client", "rtt_ms")]
+    {
+        let file = sample(file);
+        let csv = text(&[&file, "--csv"]);
+        let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let titles = rows.next().unwrap();
+        let lines = text(&[&file, "--jsonl"]);
+        let mut told = 0;
+        for (row, line) in rows.zip(lines.lines()) {
+            let object: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(object.as_object().unwrap().len(), titles.len() + 1, "all members but the schema are columns");
+            for (title, cell) in titles.iter().zip(row) {
+                let at = || format!("{file}, frame {}, {title}: {cell}", object["frame"]);
+                match &object[*title] {
+                    Value::Null => assert_eq!(cell, "", "{}", at()),
+                    Value::Number(number) => {
+                        assert_eq!(cell.parse::<f64>().unwrap(), number.as_f64().unwrap(), "{}", at());
+                        told += usize::from(*title == kind);
+                    }
+                    Value::String(text) => assert_eq!(cell, text, "{}", at()),
+                    Value::Array(list) => {
+                        let parts: Vec<String> = list
+                            .iter()
+                            .map(|part| part.as_str().map_or_else(|| format!("{}-{}", part[0], part[1]), str::to_owned))
+                            .collect();
+                        assert_eq!(cell, parts.join(" "), "{}", at());
+                        told += usize::from(*title == kind && !list.is_empty());
+                    }
+                    other => panic!("{other}"),
+                }
+            }
+        }
+        assert!(told > 10, "{kind}");
+        assert_eq!(csv.lines().count(), lines.lines().count() + 1);
+    }
+}
+
+#[test]
 fn a_picture_of_every_track() {
     let file = sample("timeout-server");
-    for track in ["time-sequence", "in-flight", "rtt", "throughput", "window"] {
+    for track in ["time-sequence", "in-flight", "rtt", "throughput", "window", "io"] {
         let svg = text(&[&file, "--svg", "--track", track]);
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{track}");
     }
