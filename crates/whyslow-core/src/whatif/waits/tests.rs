@@ -6,7 +6,7 @@ fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-fn finding(cause: &'static str, lost: i64) -> Finding {
+pub(in super::super) fn finding(cause: &'static str, lost: i64) -> Finding {
     Finding {
         cause,
         seconds: ms(lost),
