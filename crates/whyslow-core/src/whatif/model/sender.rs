@@ -222,7 +222,7 @@ impl<C: Control> Sender<C> {
             if self.pace_at > now {
                 return Err(Held::Pace(self.pace_at));
             }
-            let spacing = Nanos((size as f64 / self.mss as f64 / pace).min(1e18).round() as i64);
+            let spacing = Nanos(1).scale((size as f64 / self.mss as f64 / pace).min(1e18));
             self.pace_at = self.pace_at.max(now) + spacing;
         }
         Ok(match is_lost {
@@ -411,12 +411,9 @@ impl<C: Control> Sender<C> {
         self.recheck = None;
         let patient = self.beyond < 3 && self.recovery.is_none();
         let mut found = false;
-        while let Some(&(segment, order)) = self.order.front() {
+        while let Some(&(segment, order)) = self.order.front().filter(|copy| copy.1 < self.newest.0) {
             let known = &self.segments[segment];
             if known.state == State::InFlight && known.order == order {
-                if order >= self.newest.0 {
-                    break;
-                }
                 let due = known.sent + self.srtt + eighths(self.least, 2);
                 if patient && due > now {
                     self.recheck = Some(due);
