@@ -83,6 +83,7 @@ impl Agenda {
     }
 
     /// What comes next, and when.
+    #[inline]
     pub(super) fn next(&mut self) -> Option<(Nanos, Event)> {
         let (ack, held) = (self.acks.turn(), self.held.turn());
         let recheck = self.rechecks.peek().map_or(NEVER, |turn| turn.0);

@@ -207,6 +207,7 @@ impl<C: Control> Sender<C> {
     }
 
     /// The next packet that may be sent now, or why there is none.
+    #[inline]
     pub(super) fn next(&mut self, now: Nanos) -> Result<Packet, Held> {
         let full = f64::from(self.in_flight) + 1.0 > self.allowed().max(1.0);
         let is_lost = self.lost.first().copied();
@@ -267,6 +268,7 @@ impl<C: Control> Sender<C> {
         Ok(size)
     }
 
+    #[inline]
     fn send_new(&mut self, now: Nanos, size: u64) -> Packet {
         let segment = self.segments.len();
         let (start, end) = (self.sent, self.sent + size);
@@ -407,6 +409,7 @@ impl<C: Control> Sender<C> {
     }
 
     /// Looks for copies that something sent later has overtaken.
+    #[inline]
     pub(super) fn find_losses(&mut self, now: Nanos) {
         self.recheck = None;
         let patient = self.beyond < 3 && self.recovery.is_none();
