@@ -19,7 +19,7 @@ use model::Scenario;
 
 /// Replays that are kept: of the transfers that lost most.
 pub const MOST_REPLAYS: usize = 64;
-/// Segments that all replays of an analysis may model together: about half a second of work.
+/// Segments that all replays of an analysis may model together: about a third of a second of work.
 const MOST_WORK: u64 = 2_000_000;
 /// A change that saves less than this share of the time is no promise either.
 const LEAST_GAIN: f64 = 0.02;
