@@ -17,6 +17,7 @@ use whyslow_core::limit::{self, Context};
 use whyslow_core::tcp::Connection;
 use whyslow_core::tcp::facts::Facts;
 use whyslow_core::units::Nanos;
+use whyslow_core::whatif::model::{Algorithm, Losses, Receiving, Scenario, Sending, Window, simulate};
 use whyslow_core::wire::{self, Ends, Segment};
 
 /// Many packets of few connections, and few packets of many.
@@ -171,6 +172,35 @@ fn finish(bencher: Bencher<'_, '_>, input: &str) {
         explainer
     };
     bencher.counter(ItemsCount::new(stages.packets.len())).with_inputs(read).bench_values(Explainer::finish);
+}
+
+/// What the model plays: 10,000 segments through a window that grows, through a narrow link, and with a loss every 500.
+fn scenario(kind: &str) -> Scenario {
+    let mut scenario = Scenario {
+        bytes: 14_480_000,
+        mss: 1448,
+        rtt: Nanos::from_millis(50),
+        rate: None,
+        queue: None,
+        losses: Losses::NONE,
+        sender: Sending { hystart: false, ..Sending::usual(Algorithm::Cubic) },
+        receiver: Receiving { window: Window::Unlimited, ack_delay: Nanos::ZERO },
+        pauses: Vec::new(),
+    };
+    match kind {
+        "window" => scenario.receiver.window = Window::Seen(vec![(0, 65_536), (1_000_000, 262_144)]),
+        "rate" => scenario.rate = Some(1e8),
+        _ => scenario.losses = Losses::At((1..20).map(|number| number * 500 * 1448).collect()),
+    }
+    scenario
+}
+
+/// A transfer through the what-if model; the items are its segments.
+#[divan::bench(args = ["window", "rate", "loss"])]
+fn model(bencher: Bencher<'_, '_>, kind: &str) {
+    let scenario = scenario(kind);
+    let segments = scenario.bytes / scenario.mss;
+    bencher.counter(ItemsCount::new(segments)).bench(|| simulate(black_box(&scenario)));
 }
 
 /// Bytes → analysis.

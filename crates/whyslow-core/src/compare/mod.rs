@@ -13,7 +13,7 @@ mod leads;
 mod reach;
 mod settings;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 pub use chosen::{Chosen, NotThere, Which, choose, choose_in};

@@ -14,7 +14,7 @@ fn share(limit: Limit, time: Nanos) -> LimitShare {
 }
 
 /// A transfer of these flights, one a round trip, each sent within a millisecond.
-fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u64>) -> Transfer {
+pub(crate) fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u64>) -> Transfer {
     let round = |(index, &bytes): (usize, &u64)| Round {
         start_s: ms(2 * rtt + rtt * index as i64),
         duration_s: ms(rtt),
@@ -48,7 +48,7 @@ fn transfer(rtt: i64, limit: Limit, flights: &[u64], window: Option<u64>) -> Tra
     }
 }
 
-fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connection {
+pub(crate) fn connection(id: u64, rtt: i64, transfers: Vec<Transfer>) -> Connection {
     let end = |port| Endpoint { address: "192.0.2.1".into(), port, name: None };
     let direction = |from| Direction {
         from,

@@ -19,7 +19,7 @@ use model::Scenario;
 
 /// Replays that are kept: of the transfers that lost most.
 pub const MOST_REPLAYS: usize = 64;
-/// Segments that all replays of an analysis may model together: about half a second of work.
+/// Segments that all replays of an analysis may model together: about a third of a second of work.
 const MOST_WORK: u64 = 2_000_000;
 /// A change that saves less than this share of the time is no promise either.
 const LEAST_GAIN: f64 = 0.02;
@@ -72,7 +72,16 @@ impl Replays {
     /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` plays up to `at_once` of
     /// them.
     pub fn predict(self, connections: &mut [Connection], at_once: usize, play: impl Fn(&[Play<'_>]) -> Vec<Played>) {
-        let mut work = MOST_WORK;
+        self.predict_within(MOST_WORK, connections, at_once, play);
+    }
+
+    fn predict_within(
+        self,
+        mut work: u64,
+        connections: &mut [Connection],
+        at_once: usize,
+        play: impl Fn(&[Play<'_>]) -> Vec<Played>,
+    ) {
         for kept in self.kept.chunks(at_once.max(1)) {
             let found: Vec<_> = kept.iter().filter_map(|kept| Some((kept, kept.place(connections)?))).collect();
             let plays: Vec<_> = found
@@ -148,6 +157,8 @@ impl Play<'_> {
         let (fitted, modelled) = replay.fit(work)?;
         played.model = Some(modelled);
         if !transfer.is_fitted_by(modelled) {
+            // What was not tried any more might have come nearer.
+            played.skipped = work.short;
             return Some(());
         }
         played.skipped = true;

@@ -1,10 +1,12 @@
 #![allow(clippy::unwrap_used)]
 
-use super::Work;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::remedy;
 use super::replay::{Fitted, Replay};
-use crate::analysis::Limit;
+use super::waits::tests::finding;
+use super::{Play, Replays, Work};
+use crate::analysis::{Connection, Limit, Transfer};
+use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
 use crate::limit::tests::{MSS, context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
@@ -121,6 +123,73 @@ fn without_a_round_trip_there_is_no_replay() {
         crate::limit::Context { one_direction: true, ..context(100) },
     ] {
         assert!(Replay::new(&transfer, &partition(&transfer, &context), &context, None).is_none());
+    }
+}
+
+/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one play of it takes, and findings.
+const SEGMENTS: u64 = 155;
+const CAUSES: [&str; 2] = ["slow-start", "application"];
+
+fn slow_start() -> Replay {
+    replay(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack))
+}
+
+fn told() -> Transfer {
+    let mut told = transfer(100, Limit::SlowStart, &[10_000, 20_000, 40_000, 80_000, 5_000], None);
+    told.findings = CAUSES.map(|cause| finding(cause, 300)).into();
+    told.model_skipped = true;
+    told
+}
+
+/// What the model says of it, with work for so many segments.
+fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
+    let mut transfer = told();
+    let played = Play { replay: &slow_start(), transfer: &transfer, work }.play();
+    assert!(played.work <= work);
+    played.tell(&mut transfer);
+    (transfer.model_s, [0, 1].map(|index| transfer.findings[index].predicted_s), transfer.model_skipped)
+}
+
+#[test]
+fn what_was_not_modelled_is_said() {
+    assert_eq!(with_work(SEGMENTS - 1), (None, [None; 2], true), "not even as it was");
+    assert_eq!(with_work(2 * SEGMENTS - 1), (Some(ms(500)), [None; 2], true), "no fix");
+    assert_eq!(with_work(3 * SEGMENTS - 1), (Some(ms(500)), [Some(ms(100)), None], true), "one of two");
+    assert_eq!(with_work(3 * SEGMENTS), (Some(ms(500)), [Some(ms(100)), None], false), "the other would bring nothing");
+}
+
+#[test]
+fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
+    let mut facts = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
+    let seq = facts.seq.0 + 20_500;
+    facts.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, unseen: false }];
+    let replay = replay(&facts);
+    assert!(replay.candidates().len() > 1);
+    let mut transfer = told();
+    transfer.duration_s = ms(60_000);
+    let skipped = |work| Play { replay: &replay, transfer: &transfer, work }.play().skipped;
+    assert!(skipped(100));
+    assert!(!skipped(u64::MAX), "nothing comes near");
+}
+
+#[test]
+fn the_worst_are_modelled_first_however_many_at_once() {
+    let predict = |at_once| {
+        let mut replays = Replays::default();
+        let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
+        for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
+            replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
+        }
+        // For two of the four, and a part of the third.
+        let work = 8 * SEGMENTS;
+        replays.predict_within(work, &mut connections, at_once, |plays| plays.iter().map(Play::play).collect());
+        let transfers = connections.iter().map(|connection| &connection.transfers[0]);
+        transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
+    };
+    let (whole, cut) = ((Some(ms(500)), Some(ms(100)), false), (Some(ms(500)), Some(ms(100)), true));
+    assert_eq!(predict(1), [(None, None, true), whole, whole, cut]);
+    for at_once in 2..6 {
+        assert_eq!(predict(at_once), predict(1), "{at_once} at once");
     }
 }
 

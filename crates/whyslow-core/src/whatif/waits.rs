@@ -16,10 +16,12 @@ pub fn promise(connections: &mut [Connection], findings: &mut [Finding]) {
             finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved));
         }
     }
+    let mut times: Vec<_> = connections.iter().map(|connection| (connection.id, connection.duration_s)).collect();
+    times.sort_unstable();
+    let time_of = |id: &u64| times.binary_search_by_key(id, |time| time.0).ok().map(|at| times[at].1);
     for finding in findings.iter_mut().filter(|finding| finding.cause == "new-connection-each-time") {
-        let ids = &finding.connections;
         // One after the other, so that their times add up.
-        let whole = connections.iter().filter(|c| ids.contains(&c.id)).map(|c| c.duration_s).sum();
+        let whole = finding.connections.iter().filter_map(time_of).sum();
         finding.predicted_s = without(whole, finding.seconds);
     }
 }
@@ -46,4 +48,4 @@ fn round_trip(connection: &Connection) -> Option<Nanos> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -285,9 +285,10 @@ impl<'a, C: Control> Driver<'a, C> {
 
     /// The time since the last send or ACK is known for what it was.
     fn settle(&mut self, as_limit: Option<Limit>) {
-        for (limit, time) in self.stretch.drain(..) {
+        for &(limit, time) in &self.stretch {
             add(&mut self.limits, as_limit.unwrap_or(limit), time);
         }
+        self.stretch.clear();
     }
 }
 

@@ -68,6 +68,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// A segment arrives. `end_of` gives the last byte of a segment. Returns the ACK, or none while it is held back.
+    #[inline]
     pub(super) fn arrive(&mut self, now: Nanos, segment: usize, end_of: impl Fn(usize) -> u64) -> Option<Ack> {
         let in_order = segment == self.next;
         if in_order {

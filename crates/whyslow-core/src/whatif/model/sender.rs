@@ -207,6 +207,7 @@ impl<C: Control> Sender<C> {
     }
 
     /// The next packet that may be sent now, or why there is none.
+    #[inline]
     pub(super) fn next(&mut self, now: Nanos) -> Result<Packet, Held> {
         let full = f64::from(self.in_flight) + 1.0 > self.allowed().max(1.0);
         let is_lost = self.lost.first().copied();
@@ -222,7 +223,7 @@ impl<C: Control> Sender<C> {
             if self.pace_at > now {
                 return Err(Held::Pace(self.pace_at));
             }
-            let spacing = Nanos((size as f64 / self.mss as f64 / pace).min(1e18).round() as i64);
+            let spacing = Nanos(1).scale((size as f64 / self.mss as f64 / pace).min(1e18));
             self.pace_at = self.pace_at.max(now) + spacing;
         }
         Ok(match is_lost {
@@ -267,6 +268,7 @@ impl<C: Control> Sender<C> {
         Ok(size)
     }
 
+    #[inline]
     fn send_new(&mut self, now: Nanos, size: u64) -> Packet {
         let segment = self.segments.len();
         let (start, end) = (self.sent, self.sent + size);
@@ -407,16 +409,14 @@ impl<C: Control> Sender<C> {
     }
 
     /// Looks for copies that something sent later has overtaken.
+    #[inline]
     pub(super) fn find_losses(&mut self, now: Nanos) {
         self.recheck = None;
         let patient = self.beyond < 3 && self.recovery.is_none();
         let mut found = false;
-        while let Some(&(segment, order)) = self.order.front() {
+        while let Some(&(segment, order)) = self.order.front().filter(|copy| copy.1 < self.newest.0) {
             let known = &self.segments[segment];
             if known.state == State::InFlight && known.order == order {
-                if order >= self.newest.0 {
-                    break;
-                }
                 let due = known.sent + self.srtt + eighths(self.least, 2);
                 if patient && due > now {
                     self.recheck = Some(due);

@@ -86,6 +86,17 @@ fn a_window_gives_its_size_each_round_trip() {
     assert_eq!(outcome.limits[0].0, Limit::SenderCap);
 }
 
+/// No segment is empty, however little room there is.
+#[test]
+fn segments_of_a_few_bytes_come_to_an_end() {
+    for mss in 1..=16 {
+        let mut scenario = Scenario { mss, ..plain(2_000) };
+        scenario.receiver.window = Window::Seen(vec![(0, 10 * mss + mss / 2)]);
+        let outcome = simulate(&scenario);
+        assert!(outcome.delivered > Nanos::ZERO && outcome.resent == 0, "{mss} B");
+    }
+}
+
 #[test]
 fn a_narrow_link_sets_the_rate() {
     let outcome = simulate(&Scenario { rate: Some(8e6), ..plain(4_000_000) });

@@ -1,12 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::compare::tests::connection;
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
-fn finding(cause: &'static str, lost: i64) -> Finding {
+pub(in super::super) fn finding(cause: &'static str, lost: i64) -> Finding {
     Finding {
         cause,
         seconds: ms(lost),
@@ -35,4 +36,14 @@ fn what_saves_next_to_nothing_is_no_promise() {
     assert_eq!(without(ms(1_000), ms(10)), None);
     assert_eq!(without(ms(1_000), ms(0)), None);
     assert_eq!(without(ms(100), ms(200)), Some(ms(0)), "a sum that is larger than the whole is all of it");
+}
+
+#[test]
+fn the_times_of_connections_one_after_the_other_add_up() {
+    let mut connections: Vec<_> = [4, 2, 9, 1].map(|id| connection(id, 100, Vec::new())).into();
+    connections.iter_mut().for_each(|connection| connection.duration_s = ms(1_000 * connection.id as i64));
+    // One of them is not listed.
+    let mut findings = [Finding { connections: vec![9, 1, 77], ..finding("new-connection-each-time", 3_000) }];
+    promise(&mut connections, &mut findings);
+    assert_eq!(findings[0].predicted_s, Some(ms(7_000)));
 }

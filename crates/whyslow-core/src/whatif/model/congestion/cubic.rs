@@ -74,6 +74,7 @@ impl Control for Cubic {
         }
     }
 
+    #[inline]
     fn on_ack(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {
             self.least = if self.least > Nanos::ZERO { self.least.min(rtt) } else { rtt };

@@ -11,6 +11,7 @@ impl Control for Reno {
         Self(SlowStart::new(sending))
     }
 
+    #[inline]
     fn on_ack(&mut self, acked: &Acked) {
         if acked.recovering || !acked.limited {
             return;
