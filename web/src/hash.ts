@@ -1,6 +1,8 @@
 // The state of the view in the address, so that a link shows what its sender saw.
 
 export interface State {
+  /** Two transfers that are set side by side, each its connection and its place in it; before all else. */
+  compare: [[number, number], [number, number]] | null;
   /** The connection that is shown; null is the overview. */
   connection: number | null;
   /** Its transfer, from 1. */
@@ -18,11 +20,17 @@ export interface State {
 }
 
 export const START: State = {
-  connection: null, transfer: null, zoom: null, from: null, absolute: false, graph: null, filter: "",
+  compare: null, connection: null, transfer: null, zoom: null, from: null, absolute: false, graph: null, filter: "",
 };
 
 const natural = (text: string | null): number | null =>
   text !== null && /^\d{1,15}$/.test(text) && Number(text) > 0 ? Number(text) : null;
+
+/** `3.2`: connection 3, transfer 2. */
+function spot(text: string): [number, number] | null {
+  const [connection, transfer] = text.split(".").map(natural);
+  return connection != null && transfer != null ? [connection, transfer] : null;
+}
 
 /** Reads an address' hash; what makes no sense is left out. */
 export function parse(hash: string): State {
@@ -31,7 +39,9 @@ export function parse(hash: string): State {
   const [from, to] = zoom;
   const side = found.get("from");
   const graph = natural(found.get("graph"));
+  const [a, b] = (found.get("compare") ?? "").split("~").map(spot);
   return {
+    compare: a && b ? [a, b] : null,
     connection: natural(found.get("c")),
     transfer: natural(found.get("x")),
     zoom:
@@ -48,6 +58,7 @@ export function parse(hash: string): State {
 /** Writes it; what is as at the start is left out. */
 export function format(state: State): string {
   const parts = new URLSearchParams();
+  if (state.compare) parts.set("compare", state.compare.map((spot) => spot.join(".")).join("~"));
   if (state.connection !== null) parts.set("c", String(state.connection));
   if (state.transfer !== null) parts.set("x", String(state.transfer));
   if (state.zoom) parts.set("t", state.zoom.map((at) => at.toFixed(9).replace(/\.?0+$/, "")).join("~"));

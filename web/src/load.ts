@@ -30,13 +30,14 @@ async function get(path: string): Promise<Response> {
 export const status = async (): Promise<Status> => (await get("state")).json() as Promise<Status>;
 export const served = async (): Promise<Content> => (await get("document")).json() as Promise<Content>;
 
-/** Gives files to the local server; those of one drop are one set. */
-export async function open(files: File[], progress: (done: number, total: number) => void): Promise<void> {
+/** Gives files to the local server; those of one drop are one set. `beside`: what is open stays, and this transfer of it (`3.2`;
+ * empty: its largest) is compared with theirs. */
+export async function open(files: File[], beside: string | null, progress: (done: number, total: number) => void): Promise<void> {
   const total = files.reduce((sum, file) => sum + file.size, 0);
   let before = 0;
   for (const [index, file] of files.entries()) {
     const rest = files.length - 1 - index;
-    await send(`open?name=${encodeURIComponent(file.name)}&rest=${rest}`, file, (done) => progress(before + done, total));
+    await send(`open?name=${encodeURIComponent(file.name)}&rest=${rest}${beside === null ? "" : `&beside=${encodeURIComponent(beside)}`}`, file, (done) => progress(before + done, total));
     before += file.size;
   }
 }

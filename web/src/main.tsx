@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
 import { roundBytes } from "./format";
 import { START, format, parse, type State } from "./hash";
@@ -27,8 +28,10 @@ function App() {
   const [local, setLocal] = useState(false);
   const [view, setView] = useState<State>(() => parse(location.hash));
   const [help, setHelp] = useState<string | null>(null);
-  const [over, setOver] = useState(false);
+  const [over, setOver] = useState<"open" | "beside" | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
   const picker = useRef<HTMLInputElement>(null);
+  const besidePicker = useRef<HTMLInputElement>(null);
 
   const go = useCallback((change: Partial<State>, keep = false) => {
     setView((old) => {
@@ -52,12 +55,22 @@ function App() {
     };
   }, []);
 
-  const follow = useCallback(async (after: number) => {
+  /** With what is set side by side, unless the address says what is to be seen; what was opened just now is shown in any case. */
+  const show = useCallback(
+    (found: Content, error: string | null, isNew: boolean) => {
+      setContent(found);
+      setNotice(error ?? found.uncompared);
+      if (found.compare && error === null && (isNew || format(parse(location.hash)) === format(START))) go({ ...START, compare: found.compare }, true);
+    },
+    [go],
+  );
+
+  const follow = useCallback(async (after: number, isNew = false) => {
     for (let wait: number = ASK[0]; ; wait = Math.min(ASK[1], wait * 2)) {
       const now: Status = await status();
       if (now.number >= after) {
         if (now.state === "ready") {
-          setContent(await served());
+          show(await served(), now.error, isNew);
           setGoing({ state: "waiting" });
           return;
         }
@@ -67,30 +80,31 @@ function App() {
       }
       await new Promise((done) => setTimeout(done, wait));
     }
-  }, []);
+  }, [show]);
 
   useEffect(() => {
     const failed = (error: unknown) => setGoing({ state: "failed", error: String((error as Error).message ?? error) });
     embedded()
       .then(async (found) => {
-        if (found) return setContent(found);
+        if (found) return show(found, null, false);
         setLocal(true);
         await follow(0);
       })
       .catch(failed);
-  }, [follow]);
+  }, [follow, show]);
 
   const take = useCallback(
-    async (files: File[]) => {
+    async (files: File[], beside: string | null) => {
       if (files.length === 0) return;
       const name = files.map((file) => file.name).join(", ");
       try {
         setContent(null);
-        go({ ...START });
+        setNotice(null);
+        if (beside === null) go({ ...START });
         const before = (await status()).number;
         setGoing({ state: "reading", name, read: 0, total: null });
-        await open(files, (read, total) => setGoing({ state: "reading", name, read, total }));
-        await follow(before + 1);
+        await open(files, beside, (read, total) => setGoing({ state: "reading", name, read, total }));
+        await follow(before + 1, true);
       } catch (error) {
         setGoing({ state: "failed", error: (error as Error).message });
       }
@@ -98,15 +112,20 @@ function App() {
     [follow, go],
   );
 
+  // The transfer of what is open that a second capture is compared with; empty: the largest.
+  const [first] = view.compare ?? [];
+  const here = first ? first.join(".") : view.connection === null ? "" : [view.connection, view.transfer].filter(Boolean).join(".");
+  const isOpen = content !== null;
   useEffect(() => {
     if (!local) return;
+    const side = (event: DragEvent) => (isOpen && event.clientX > innerWidth / 2 ? "beside" : "open");
     const drag = (event: DragEvent) => {
       event.preventDefault();
-      setOver(event.type === "dragover");
+      setOver(event.type === "dragover" ? side(event) : null);
     };
     const drop = (event: DragEvent) => {
       drag(event);
-      void take([...(event.dataTransfer?.files ?? [])]);
+      void take([...(event.dataTransfer?.files ?? [])], side(event) === "beside" ? here : null);
     };
     addEventListener("dragover", drag);
     addEventListener("dragleave", drag);
@@ -116,7 +135,7 @@ function App() {
       removeEventListener("dragleave", drag);
       removeEventListener("drop", drop);
     };
-  }, [local, take]);
+  }, [local, take, isOpen, here]);
 
   const connection = content?.analysis.connections.find((one) => one.id === view.connection);
   useEffect(() => {
@@ -124,7 +143,13 @@ function App() {
   }, [content]);
 
   return (
-    <div class={over ? "page over" : "page"}>
+    <div class={over && !isOpen ? "page over" : "page"}>
+      {over && isOpen && (
+        <div class="zones" aria-hidden="true">
+          <div class={over === "open" ? "here" : ""}>Drop to open</div>
+          <div class={over === "beside" ? "here" : ""}>Drop to compare<br />with what is open</div>
+        </div>
+      )}
       <header class="top">
         <a class="brand" href="#" onClick={(event) => { event.preventDefault(); go({ ...START }); }} title="Overview">
           why<b>slow</b>
@@ -135,18 +160,30 @@ function App() {
             <button type="button" onClick={() => picker.current?.click()}>Open a capture…</button>
             <input
               ref={picker} type="file" multiple hidden aria-label="Capture files"
-              onChange={(event) => { void take([...(event.currentTarget.files ?? [])]); event.currentTarget.value = ""; }}
+              onChange={(event) => { void take([...(event.currentTarget.files ?? [])], null); event.currentTarget.value = ""; }}
+            />
+            {isOpen && (
+              <button type="button" onClick={() => besidePicker.current?.click()} title="Another capture beside the one that is open; or drop it on the right half of the page">Compare with…</button>
+            )}
+            <input
+              ref={besidePicker} type="file" multiple hidden aria-label="Capture files to compare with"
+              onChange={(event) => { void take([...(event.currentTarget.files ?? [])], here); event.currentTarget.value = ""; }}
             />
           </>
         )}
         <ThemeSwitch />
       </header>
+      {notice !== null && (
+        <p class="notice" role="alert"><span><b class="failed">Not compared.</b> {notice}</span><button type="button" onClick={() => setNotice(null)} aria-label="Close">×</button></p>
+      )}
       {content === null ? (
         <Waiting going={going} pick={() => picker.current?.click()} />
+      ) : view.compare ? (
+        <CompareView content={content} spots={view.compare} go={go} local={local} />
       ) : connection ? (
         <ConnectionView key={connection.id} content={content} connection={connection} view={view} go={go} help={setHelp} local={local} />
       ) : (
-        <Overview content={content} view={view} go={go} help={setHelp} />
+        <Overview content={content} view={view} go={go} help={setHelp} local={local} />
       )}
       <footer class="bottom">
         <span>whyslow {content?.version}</span>

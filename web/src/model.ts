@@ -1,6 +1,8 @@
 // The analysis as the page takes it: the contract whyslow/1 (docs/schema), and the page's own envelope. Times are seconds
 // from the first packet, rates bits per second, pairs [client, server], and what is unknown is null.
 
+import type { Comparison } from "./compare/model";
+
 export type End = "client" | "server";
 export type Pair<T> = [T, T];
 /** A number, or "file:frame" with several inputs. */
@@ -154,6 +156,12 @@ export interface Content {
   connections_total: number;
   causes: { cause: string; seconds: number; connections: number }[];
   docs: Record<string, { title: string; html: string }>;
+  /** What is set side by side at first. */
+  compare: [[number, number], [number, number]] | null;
+  /** Why nothing is, though it was wished for. */
+  uncompared: string | null;
+  /** Comparisons in a report's own file. */
+  comparisons: Comparison[];
   series: Record<string, unknown>;
 }
 
@@ -182,6 +190,12 @@ export function mainTransfer(connection: Connection): number {
     if (more > 0 || (more === 0 && transfer.bytes > other.bytes)) best = index;
   });
   return best;
+}
+
+/** The transfer that carried most, as the program chooses it. */
+export function largestTransfer(connection: Connection): number {
+  const most = Math.max(...connection.transfers.map((transfer) => transfer.bytes));
+  return connection.transfers.findIndex((transfer) => transfer.bytes === most);
 }
 
 /** Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6). */

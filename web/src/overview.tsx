@@ -1,11 +1,12 @@
 // What was found in all: the verdict, what each cause cost, the connections and their transfers.
 
 import { useMemo, useState } from "preact/hooks";
+import { spotText, type Spot } from "./compare/model";
 import { FindingCard } from "./finding";
 import { count, rate, roundBytes, share, thousands, time } from "./format";
 import type { State } from "./hash";
 import { Cause } from "./help";
-import { causesOf, endpoint, mainTransfer, type Capture, type Connection, type Content, type Transfer } from "./model";
+import { causesOf, endpoint, largestTransfer, mainTransfer, type Capture, type Connection, type Content, type Transfer } from "./model";
 import { Table, type Column } from "./table";
 import { Waterfall } from "./waterfall";
 
@@ -16,6 +17,8 @@ interface Props {
   view: State;
   go: Go;
   help: (slug: string) => void;
+  /** Whether there is a server to ask. */
+  local: boolean;
 }
 
 interface TransferRow {
@@ -24,8 +27,16 @@ interface TransferRow {
   index: number;
 }
 
-export function Overview({ content, view, go, help }: Props) {
+export function Overview({ content, view, go, help, local }: Props) {
   const { analysis } = content;
+  const [chosen, setChosen] = useState<Spot[]>([]);
+  const toggle = (spot: Spot) =>
+    setChosen((old) => {
+      const others = old.filter((one) => spotText(one) !== spotText(spot));
+      // The third one takes the place of the first.
+      return others.length < old.length ? others : [...old, spot].slice(-2);
+    });
+  const pick = local ? { chosen, toggle } : undefined;
   const [tab, setTab] = useState<"connections" | "transfers">("connections");
   const only = analysis.connections.length === 1 ? analysis.connections[0] : undefined;
   return (
@@ -74,13 +85,35 @@ export function Overview({ content, view, go, help }: Props) {
             )}
           </div>
           {tab === "connections" ? (
-            <Connections connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} />
+            <Connections connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} pick={pick} />
           ) : (
-            <Transfers connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} />
+            <Transfers connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} pick={pick} />
           )}
+          {chosen.length > 0 && <Choice chosen={chosen} content={content} go={go} toggle={toggle} />}
         </section>
       )}
     </main>
+  );
+}
+
+/** The transfers that were checked, to be compared. */
+function Choice({ chosen, content, go, toggle }: { chosen: Spot[]; content: Content; go: Go; toggle: (spot: Spot) => void }) {
+  const [a, b] = chosen;
+  const told = ([id, number]: Spot) => {
+    const connection = content.analysis.connections.find((one) => one.id === id);
+    const transfer = connection?.transfers[number - 1];
+    return connection && transfer ? `${id}.${number}, ${roundBytes(transfer.bytes)} ${transfer.from === "client" ? "to" : "from"} ${endpoint(connection.server)}` : spotText([id, number]);
+  };
+  return (
+    <div class="choice" role="group" aria-label="Chosen to compare">
+      {chosen.map((spot, which) => (
+        <span key={spotText(spot)}><b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {told(spot)}{" "}
+          <button type="button" aria-label={`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>×</button>
+        </span>
+      ))}
+      {!b && <span class="dim">choose another one</span>}
+      <button type="button" class="right" disabled={!b} onClick={() => a && b && go({ compare: [a, b] })}>Compare</button>
+    </div>
   );
 }
 
@@ -197,9 +230,12 @@ interface TableProps {
   go: Go;
   content: Content;
   help: (slug: string) => void;
+  pick?: { chosen: Spot[]; toggle: (spot: Spot) => void } | undefined;
 }
 
-function Connections({ connections, filter, go, content, help }: TableProps) {
+const has = (spots: Spot[], spot: Spot): boolean => spots.some((one) => spotText(one) === spotText(spot));
+
+function Connections({ connections, filter, go, content, help, pick }: TableProps) {
   const spanning = useMemo(() => {
     const found = new Map<number, string[]>();
     for (const finding of content.analysis.findings) {
@@ -232,10 +268,15 @@ function Connections({ connections, filter, go, content, help }: TableProps) {
     },
   ], [content, help]);
   const open = (one: Connection) => go({ connection: one.id, transfer: null, zoom: null });
-  return <Table rows={rows} columns={columns} first={9} open={open} label="Connections" name={(one) => `Connection ${one.id}`} />;
+  const spot = (one: Connection): Spot => [one.id, largestTransfer(one) + 1];
+  const check = pick && {
+    title: "Compare its largest transfer", can: (one: Connection) => one.transfers.length > 0,
+    isChosen: (one: Connection) => has(pick.chosen, spot(one)), toggle: (one: Connection) => pick.toggle(spot(one)),
+  };
+  return <Table rows={rows} columns={columns} first={9} open={open} label="Connections" name={(one) => `Connection ${one.id}`} {...(check ? { check } : {})} />;
 }
 
-function Transfers({ connections, filter, go, content, help }: TableProps) {
+function Transfers({ connections, filter, go, content, help, pick }: TableProps) {
   const rows = useMemo(
     () =>
       connections
@@ -258,5 +299,10 @@ function Transfers({ connections, filter, go, content, help }: TableProps) {
     { head: "cause", key: (row) => row.transfer.findings[0]?.cause ?? "", isText: true, cell: (row) => row.transfer.findings.slice(0, 3).map((one) => <Cause key={one.cause} slug={one.cause} content={content} help={help} />) },
   ], [content, help]);
   const open = (row: TransferRow) => go({ connection: row.connection.id, transfer: row.index + 1, zoom: null });
-  return <Table rows={rows} columns={columns} first={8} open={open} label="Transfers" name={(row) => `Transfer ${row.connection.id}.${row.index + 1}`} />;
+  const spot = (row: TransferRow): Spot => [row.connection.id, row.index + 1];
+  const check = pick && {
+    title: "Compare", can: () => true,
+    isChosen: (row: TransferRow) => has(pick.chosen, spot(row)), toggle: (row: TransferRow) => pick.toggle(spot(row)),
+  };
+  return <Table rows={rows} columns={columns} first={8} open={open} label="Transfers" name={(row) => `Transfer ${row.connection.id}.${row.index + 1}`} {...(check ? { check } : {})} />;
 }

@@ -16,7 +16,7 @@ export interface Column<Row> {
 /** Most rows drawn; the filter reaches the others. */
 const MOST = 500;
 
-export function Table<Row>({ rows, columns, first, open, label, name }: {
+export function Table<Row>({ rows, columns, first, open, label, name, check }: {
   rows: Row[];
   columns: Column<Row>[];
   /** The column that it is sorted by at first, largest first. */
@@ -25,6 +25,8 @@ export function Table<Row>({ rows, columns, first, open, label, name }: {
   label: string;
   /** What opening a row is called. */
   name: (row: Row) => string;
+  /** A check mark in each row. */
+  check?: { title: string; isChosen: (row: Row) => boolean; can: (row: Row) => boolean; toggle: (row: Row) => void };
 }) {
   const [order, setOrder] = useState<{ column: number; up: boolean }>({ column: first, up: false });
   const sorted = useMemo(() => {
@@ -55,9 +57,15 @@ export function Table<Row>({ rows, columns, first, open, label, name }: {
           </thead>
           <tbody>
             {sorted.slice(0, MOST).map((row) => (
-              <tr key={name(row)} onClick={() => open(row)}>
+              <tr key={name(row)} class={check?.isChosen(row) ? "chosen" : ""} onClick={() => open(row)}>
                 {columns.map((column, index) => (
                   <td key={column.head} class={column.isText ? "text" : ""}>
+                    {index === 0 && check?.can(row) && (
+                      <input
+                        type="checkbox" class="check" checked={check.isChosen(row)} title={check.title} aria-label={`${check.title}: ${name(row)}`}
+                        onClick={(event) => event.stopPropagation()} onChange={() => check.toggle(row)}
+                      />
+                    )}
                     {index === 0 ? (
                       <button type="button" class="open" aria-label={name(row)} onClick={(event) => { event.stopPropagation(); open(row); }}>
                         {column.cell(row)}

@@ -24,12 +24,18 @@ export function report(name, ...files) {
 }
 
 /** `whyslow view`: its address, and how to end it. */
-export function view(...files) {
-  const child = spawn(program, ["view", ...files], { stdio: ["ignore", "pipe", "inherit"] });
+export const view = (...files) => serve(["view", ...files]);
+
+/** The program with these arguments, which serves the page; `input` comes through its stdin. */
+export function serve(args, input) {
+  const child = spawn(program, args, { stdio: [input ? "pipe" : "ignore", "pipe", input ? "pipe" : "inherit"] });
+  if (input) child.stdin.end(input);
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text) => (said += text));
   const ended = new Promise((done) => child.on("exit", (code) => done(code)));
   return new Promise((done, failed) => {
     child.stdout.setEncoding("utf8");
-    child.stdout.once("data", (line) => done({ url: line.trim(), end: () => (child.kill("SIGINT"), ended) }));
-    ended.then((code) => failed(new Error(`whyslow view ended with ${code}`)));
+    child.stdout.once("data", (line) => done({ url: line.trim(), said: () => said, end: () => (child.kill("SIGINT"), ended) }));
+    ended.then((code) => failed(new Error(`whyslow ${args[0]} ended with ${code}: ${said}`)));
   });
 }

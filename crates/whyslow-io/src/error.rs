@@ -30,6 +30,14 @@ pub enum Error {
         /// What the system says.
         cause: io::Error,
     },
+    /// It came through a pipe, and cannot be kept to be read twice.
+    #[error("{name}: cannot be kept in a temporary file, to be read twice: {cause}")]
+    Keep {
+        /// The input.
+        name: String,
+        /// What the system says.
+        cause: io::Error,
+    },
     /// There is nothing in it.
     #[error("{name}: is empty: there is no capture in it")]
     Empty {

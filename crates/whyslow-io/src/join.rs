@@ -1,4 +1,4 @@
-//! One analysis of several: each keeps what it says, and names are made unique over all of them.
+//! One analysis of several: each keeps what it says, its pairs too, and names are made unique over all of them.
 
 use whyslow_core::analysis::{Analysis, Finding, Frame, SCHEMA};
 
@@ -23,6 +23,9 @@ pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
         joined.captures.append(&mut analysis.captures);
         joined.connections.append(&mut analysis.connections);
         joined.findings.append(&mut analysis.findings);
+        joined.pairs.append(&mut analysis.pairs);
+        joined.pairs_total += analysis.pairs_total;
+        joined.partial |= analysis.partial;
     }
     joined.findings.sort_by_key(|finding| std::cmp::Reverse(finding.seconds));
     joined
@@ -49,6 +52,11 @@ fn renumber(analysis: &mut Analysis, captures: usize, connections: u64) {
     for across in &mut analysis.findings {
         across.for_each_frame(frame);
         finding(across);
+    }
+    for pair in &mut analysis.pairs {
+        pair.connections.iter_mut().chain([&mut pair.told]).for_each(|id| *id += connections);
+        pair.captures.iter_mut().for_each(|capture| *capture += captures);
+        pair.directions.iter_mut().flat_map(|way| &mut way.lost_frames).for_each(frame);
     }
 }
 

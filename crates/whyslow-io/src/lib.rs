@@ -9,31 +9,36 @@
 //! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
 //! thing from two places: each has a `Team` of its own, and the results stand side by side (`join`). Connections that
 //! two of them hold are then compared packet by packet, in a second pass over the files (`again`).
+//!
+//! [`read`] remembers which files a connection lies in, so that it can be followed through them once more ([`follow`], [`pick`]);
+//! what comes through a pipe is kept in a temporary file for that ([`Spool`]).
 #![forbid(unsafe_code)]
 
 mod again;
 mod error;
 mod feed;
 mod join;
+mod reading;
 mod set;
 mod source;
+mod spool;
 mod stop;
 mod team;
 
 pub use error::Error;
+pub use reading::{Place, Reading, follow, pick};
+pub use spool::Spool;
 pub use stop::Stop;
 
 use again::Seen;
 use feed::Feed;
 use set::{Part, Set};
+use source::Source;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
 use team::Team;
 use whyslow_core::analysis::Analysis;
-use whyslow_core::capture::Packet;
-use whyslow_core::series::{Follow, Pick, Point, Wanted};
-use whyslow_core::units::Nanos;
 
 /// A place to read a capture from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,12 +96,45 @@ pub fn explain_on(
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysis, Error> {
-    let mut feed = Feed::new(inputs, progress);
+    Ok(read_on(threads, &[inputs], stop, progress)?.analysis)
+}
+
+/// Explains groups of inputs, each as [`explain`] does and as if the others were not there: connections are numbered on
+/// over all of them. Says as well where their connections can be read once more.
+///
+/// # Errors
+/// As [`explain`].
+pub fn read(groups: &[&[Input]], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Reading, Error> {
+    read_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), groups, stop, progress)
+}
+
+fn read_on(
+    threads: NonZero<usize>,
+    groups: &[&[Input]],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Reading, Error> {
+    let mut feed = Feed::new(&groups.concat(), progress);
+    let read =
+        groups.iter().map(|inputs| read_group(threads, inputs, stop, &mut feed)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Reading::of(read))
+}
+
+/// What was read of one group.
+fn read_group(
+    threads: NonZero<usize>,
+    inputs: &[Input],
+    stop: &Stop,
+    feed: &mut Feed<'_>,
+) -> Result<(Analysis, Vec<Seen>), Error> {
     let team = |feed: &Feed<'_>| Team::new(threads, feed.total());
     if let [input] = inputs {
-        let mut team = team(&feed);
-        feed.run(source::Source::open(input, stop)?, &mut team)?;
-        return Ok(Analysis { partial: stop.is_cut(), ..team.finish().0 });
+        let mut team = team(feed);
+        feed.run(Source::open(input, stop)?, &mut team)?;
+        let (analysis, marks) = team.finish();
+        let files = set::is_file(input).then(|| vec![input.clone()]);
+        let seen = Seen { files, marks, captures: 0, connections: 0 };
+        return Ok((Analysis { partial: stop.is_cut(), ..analysis }, vec![seen]));
     }
     let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
@@ -109,7 +147,7 @@ pub fn explain_on(
         let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
         let (set, team, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
-            None => sets.push_mut((Set::default(), team(&feed), Vec::new())),
+            None => sets.push_mut((Set::default(), team(feed), Vec::new())),
         };
         let Part { look, source } = part;
         files.push(source.file());
@@ -127,41 +165,7 @@ pub fn explain_on(
         analyses.push(analysis);
     }
     let mut joined = join::join(analyses.into_iter());
-    again::compare(&seen, &mut feed, stop, &mut joined)?;
+    again::compare(&seen, feed, stop, &mut joined)?;
     joined.partial |= stop.is_cut();
-    Ok(joined)
-}
-
-/// Reads an input once more for the packets of one connection that [`explain`] has found in it alone: `give` is called for each
-/// of its segments. Says how many verdicts came when their points had been given.
-///
-/// # Errors
-/// When the input can no longer be read.
-pub fn follow(
-    input: &Input,
-    wanted: Wanted,
-    give: &mut dyn FnMut(Point),
-    progress: &mut dyn FnMut(Progress),
-) -> Result<u64, Error> {
-    let mut feed = Feed::new(std::slice::from_ref(input), progress);
-    let mut follow = Follow::new(wanted, give);
-    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut follow)?;
-    Ok(follow.finish())
-}
-
-/// Reads an input once more for the packets of one connection in a time range (from the input's first packet): `give` is called
-/// for each, as it is in the input.
-///
-/// # Errors
-/// When the input can no longer be read.
-pub fn pick(
-    input: &Input,
-    wanted: Wanted,
-    range: (Nanos, Nanos),
-    give: &mut dyn FnMut(&Packet<'_>),
-) -> Result<(), Error> {
-    let mut ignored = |_| {};
-    let mut feed = Feed::new(std::slice::from_ref(input), &mut ignored);
-    feed.read(&mut source::Source::open(input, &Stop::default())?, &mut Pick::new(wanted, range, give))?;
-    Ok(())
+    Ok((joined, seen))
 }

@@ -71,15 +71,12 @@ impl Part {
         let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
         let family = family(&input.name());
         let look = Look { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
-        let source = match input {
-            Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) => {
-                Waiting::File(input.clone())
-            }
-            _ => {
-                buffer.truncate(seen);
-                source.put_back(buffer);
-                Waiting::Pipe(source)
-            }
+        let source = if is_file(input) {
+            Waiting::File(input.clone())
+        } else {
+            buffer.truncate(seen);
+            source.put_back(buffer);
+            Waiting::Pipe(source)
         };
         Ok(Self { look, source })
     }
@@ -169,6 +166,11 @@ impl Sink for Glance {
             self.syns.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one((ends, numbers)));
         }
     }
+}
+
+/// Whether it can be opened once more.
+pub(crate) fn is_file(input: &Input) -> bool {
+    matches!(input, Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()))
 }
 
 /// A name without what differs within a rotation set: digits, and the ending of a file that was compressed since.

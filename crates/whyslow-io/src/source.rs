@@ -17,7 +17,7 @@ mod lz4;
 mod xz;
 
 use crate::{Error, Input, Stop};
-use ahead::{Ahead, Pieces};
+pub(crate) use ahead::{Ahead, Pieces};
 use head::Headed;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};

@@ -1,8 +1,7 @@
 //! What is open: captures that are being read, were read, or could not be.
 
-use crate::Document;
 use crate::graphs::{Answer, Graphs};
-use crate::places::Place;
+use crate::{Document, Opening, Sought};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -10,8 +9,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use tempfile::TempDir;
+use whyslow_core::analysis::Connection;
+use whyslow_core::compare::{Comparison, Which};
 use whyslow_core::units::Nanos;
-use whyslow_io::{Input, Progress, Stop};
+use whyslow_io::{Input, Place, Progress, Reading, Stop};
 
 /// One set of captures at a time; opening another closes it.
 #[derive(Debug, Default)]
@@ -35,7 +36,8 @@ enum State {
     #[default]
     Empty,
     Reading(String, Progress),
-    Ready(Arc<Opened>),
+    /// With why what was to be opened beside it is not.
+    Ready(Arc<Opened>, Option<String>),
     Failed(String),
 }
 
@@ -53,8 +55,9 @@ pub(crate) struct Opened {
     pub(crate) document: Document,
     /// The graphs that were asked for last.
     graphs: Mutex<VecDeque<(Asked, Arc<Graphs>)>>,
+    opening: Opening,
     /// Keeps the uploads that it came from.
-    _uploads: Vec<Upload>,
+    uploads: Vec<Arc<Upload>>,
 }
 
 /// A connection's graphs: all its time, or a range of it.
@@ -64,6 +67,11 @@ type Asked = (u64, Option<(Nanos, Nanos)>);
 const MOST_GRAPHS: usize = 4;
 
 impl Opened {
+    fn new(reading: Reading, opening: Opening, uploads: Vec<Arc<Upload>>) -> Self {
+        let document = Document::served(reading, &opening);
+        Self { document, graphs: Mutex::default(), opening, uploads }
+    }
+
     /// A connection's graphs in a time range.
     ///
     /// # Errors
@@ -92,8 +100,8 @@ impl Opened {
         if let Some((_, graphs)) = kept.iter().find(fits) {
             return Ok(Arc::clone(graphs));
         }
-        let (input, connection) = self.place(id)?;
-        let graphs = Arc::new(Graphs::read(&input, &connection, range)?);
+        let (place, connection) = self.place(id)?;
+        let graphs = Arc::new(Graphs::read(&place, connection, range)?);
         if kept.len() >= MOST_GRAPHS {
             kept.pop_front();
         }
@@ -105,9 +113,18 @@ impl Opened {
     ///
     /// # Errors
     /// When there is no such connection, or its capture came through a pipe.
-    pub(crate) fn place(&self, id: u64) -> Result<Place, String> {
+    pub(crate) fn place(&self, id: u64) -> Result<(Place, &Connection), String> {
         let connection = self.document.connection(id).ok_or("there is no connection of this number")?;
-        self.document.places().find(connection)
+        let place = self.document.place(connection);
+        Ok((place.ok_or("the capture came through a pipe, which cannot be read twice")?, connection))
+    }
+
+    /// Two of its transfers side by side.
+    ///
+    /// # Errors
+    /// When one is not there.
+    pub(crate) fn compare(&self, spots: [Which; 2]) -> Result<Comparison, String> {
+        self.document.compare(spots)
     }
 }
 
@@ -126,54 +143,66 @@ pub(crate) struct Status {
 
 impl Desk {
     /// Reads captures in the background.
-    pub(crate) fn open(self: &Arc<Self>, inputs: Vec<Input>) {
-        self.start(inputs, Vec::new());
+    pub(crate) fn open(self: &Arc<Self>, opening: Opening) {
+        self.start(opening, Vec::new(), None);
     }
 
-    /// Takes a capture from the page; with the last one of its set the reading begins.
-    pub(crate) fn take(self: &Arc<Self>, upload: Upload, is_last: bool) {
-        let uploads = {
+    /// Shows captures that were read.
+    pub(crate) fn show(&self, opening: Opening, reading: Reading) {
+        let mut inner = self.lock();
+        inner.number += 1;
+        inner.state = State::Ready(Arc::new(Opened::new(reading, opening, Vec::new())), None);
+    }
+
+    /// Takes a capture from the page; with the last one of its set the reading begins. `beside`: it is to be compared with this
+    /// transfer of what is open, which stays.
+    pub(crate) fn take(self: &Arc<Self>, upload: Upload, is_last: bool, beside: Option<Which>) {
+        let new: Vec<Arc<Upload>> = {
             let mut inner = self.lock();
             inner.pending.push(upload);
             if !is_last {
                 return;
             }
-            std::mem::take(&mut inner.pending)
+            std::mem::take(&mut inner.pending).into_iter().map(Arc::new).collect()
         };
-        self.start(uploads.iter().map(|upload| Input::Path(upload.path.clone())).collect(), uploads);
+        let open = beside.and_then(|which| Some((which, self.opened()?)));
+        let (mut opening, mut uploads) =
+            open.as_ref().map_or_else(Default::default, |(_, open)| (open.opening.clone(), open.uploads.clone()));
+        opening.names.extend(new.iter().map(|upload| (upload.path.display().to_string(), upload.name.clone())));
+        opening.groups.push(new.iter().map(|upload| Input::Path(upload.path.clone())).collect());
+        uploads.extend(new);
+        let last = opening.groups.len() - 1;
+        opening.compare = open.as_ref().map(|(which, _)| {
+            // Of what is open the first group is meant where no transfer is.
+            let group = which.connection.is_none().then_some(0);
+            [Sought { group, which: *which }, Sought { group: Some(last), which: Which::default() }]
+        });
+        self.start(opening, uploads, open.map(|(_, open)| open));
     }
 
-    fn start(self: &Arc<Self>, inputs: Vec<Input>, uploads: Vec<Upload>) {
-        let shown = |input: &Input| match uploads.iter().find(|upload| *input == Input::Path(upload.path.clone())) {
-            Some(upload) => upload.name.clone(),
-            None => input.name(),
-        };
-        let name = inputs.iter().map(shown).collect::<Vec<_>>().join(", ");
+    /// `before` is what stays open where this cannot be read.
+    fn start(self: &Arc<Self>, opening: Opening, uploads: Vec<Arc<Upload>>, before: Option<Arc<Opened>>) {
         let stop = Stop::default();
         let number = {
             let mut inner = self.lock();
             inner.number += 1;
             std::mem::replace(&mut inner.stop, stop.clone()).flag().store(true, Ordering::Relaxed);
-            inner.state = State::Reading(name.clone(), Progress { read: 0, total: None });
+            inner.state = State::Reading(opening.title(), Progress { read: 0, total: None });
             inner.number
         };
         let desk = Arc::clone(self);
         thread::spawn(move || {
-            let state = match whyslow_io::explain(&inputs, &stop, &mut |progress| desk.progress(number, progress)) {
-                Ok(analysis) => {
-                    let named = |path: &str| {
-                        let upload = uploads.iter().find(|upload| upload.path.as_os_str() == path);
-                        upload.map_or_else(|| path.to_owned(), |upload| upload.name.clone())
-                    };
-                    let document = Document::served(analysis, &inputs, &named);
-                    State::Ready(Arc::new(Opened { document, graphs: Mutex::default(), _uploads: uploads }))
-                }
-                Err(error) => {
+            let read = whyslow_io::read(&opening.groups(), &stop, &mut |progress| desk.progress(number, progress));
+            let state = match (read, before) {
+                (Ok(reading), _) => State::Ready(Arc::new(Opened::new(reading, opening, uploads)), None),
+                (Err(error), before) => {
                     // A folder of ours says nothing to whoever dropped a file.
-                    let told = uploads.iter().fold(error.to_string(), |told, upload| {
-                        told.replace(&upload.path.display().to_string(), &upload.name)
-                    });
-                    State::Failed(told)
+                    let names = opening.names.iter();
+                    let told = names.fold(error.to_string(), |told, (path, name)| told.replace(path, name));
+                    match before {
+                        Some(open) => State::Ready(open, Some(told)),
+                        None => State::Failed(told),
+                    }
                 }
             };
             let mut inner = desk.lock();
@@ -201,7 +230,7 @@ impl Desk {
             State::Reading(name, Progress { read, total }) => {
                 Status { state: "reading", name: Some(name.clone()), read: *read, total: *total, ..blank }
             }
-            State::Ready(_) => Status { state: "ready", ..blank },
+            State::Ready(_, error) => Status { state: "ready", error: error.clone(), ..blank },
             State::Failed(error) => Status { state: "failed", error: Some(error.clone()), ..blank },
         }
     }
@@ -209,7 +238,7 @@ impl Desk {
     /// What is open, once it was read.
     pub(crate) fn opened(&self) -> Option<Arc<Opened>> {
         match &self.lock().state {
-            State::Ready(opened) => Some(Arc::clone(opened)),
+            State::Ready(opened, _) => Some(Arc::clone(opened)),
             _ => None,
         }
     }

@@ -1,7 +1,6 @@
 //! [`Document`]: what the page is given.
 
-use crate::closeups;
-use crate::places::Places;
+use crate::{Opening, Spot, closeups};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
@@ -10,21 +9,26 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write;
 use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_core::compare::{self, Chosen, Comparison, NotThere, Which};
 use whyslow_core::rules;
 use whyslow_core::units::Nanos;
-use whyslow_io::Input;
+use whyslow_io::{Place, Reading};
 use whyslow_report::ranking;
 use whyslow_report::render::markdown;
 
 /// Most connections on the page: those that lost most time. What each cause cost is told over all of them.
 pub const MOST_CONNECTIONS: usize = 2_000;
 
+/// Bytes of a file's document, compressed: in base64, and with the page around it, 3 MB.
+const MOST_BYTES: usize = 2_150_000;
+/// Connections that a file has in any case.
+const FEW_CONNECTIONS: usize = 50;
+
 /// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and the program are of one
 /// build, so that this is no contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
 pub struct Document {
-    analysis: Analysis,
-    places: Places,
+    reading: Reading,
     compressed: Vec<u8>,
 }
 
@@ -39,6 +43,12 @@ struct Content<'a> {
     connections_total: usize,
     causes: Vec<Cost>,
     docs: BTreeMap<&'static str, Doc>,
+    /// The transfers that are set side by side at first.
+    compare: Option<[Spot; 2]>,
+    /// Why nothing is set side by side, though it was wished for.
+    uncompared: Option<String>,
+    /// Comparisons, where the page has nobody to ask for them.
+    comparisons: Vec<Comparison>,
     /// Graphs of connections by their ids, where the page has nobody to ask for them.
     series: BTreeMap<u64, Box<RawValue>>,
 }
@@ -61,47 +71,75 @@ struct Doc {
 }
 
 impl Document {
-    /// Of what was found in these inputs, for a page that can ask for graphs. `name` tells what a capture is called on the
-    /// page.
-    pub fn served(analysis: Analysis, inputs: &[Input], name: &dyn Fn(&str) -> String) -> Self {
-        Self::new(analysis, inputs, name, |_, _| BTreeMap::new())
+    /// Of what was read, for a page that can ask for graphs and comparisons.
+    pub fn served(reading: Reading, opening: &Opening) -> Self {
+        Self::new(reading, opening, false)
     }
 
-    /// The same with the graphs of the connections that lost most time: the inputs are read once more for each of them.
-    pub fn complete(analysis: Analysis, inputs: &[Input]) -> Self {
-        Self::new(analysis, inputs, &str::to_owned, closeups::of_worst)
+    /// The same with the comparison that was wished for, and with the graphs of what it compares and of the connections
+    /// that lost most time, as many as a file of 3 MB has room for: the inputs are read once more for each of them.
+    pub fn complete(reading: Reading, opening: &Opening) -> Self {
+        Self::new(reading, opening, true)
     }
 
-    fn new(
-        mut analysis: Analysis,
-        inputs: &[Input],
-        name: &dyn Fn(&str) -> String,
-        series: impl FnOnce(&Analysis, &Places) -> BTreeMap<u64, Box<RawValue>>,
-    ) -> Self {
-        let places = Places::of(inputs, &analysis);
-        let connections_total = analysis.connections.len();
-        let causes = ranking::by_cause(&analysis)
+    fn new(mut reading: Reading, opening: &Opening, is_file: bool) -> Self {
+        let connections_total = reading.analysis.connections.len();
+        let causes = ranking::by_cause(&reading.analysis)
             .into_iter()
             .map(|cost| Cost { cause: cost.cause, seconds: cost.seconds, connections: cost.connections.len() })
             .collect();
-        keep_worst(&mut analysis);
-        for capture in &mut analysis.captures {
-            capture.path = name(&capture.path);
+        for capture in &mut reading.analysis.captures {
+            capture.path = opening.name(&capture.path);
         }
+        let both = both(&reading, opening);
+        let (compare, uncompared) = match &both {
+            Ok(both) => (both.map(|both| both.map(|one| Spot(one.connection.id, one.number))), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        let both = both.ok().flatten().filter(|_| is_file);
+        let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
+        let compared: Vec<u64> = compare.iter().flatten().map(|spot| spot.0).collect();
+        keep_worst(&mut reading.analysis, &compared, MOST_CONNECTIONS);
+        let mut kept = reading.analysis.connections.len();
+        while is_file && kept > FEW_CONNECTIONS && compress(&reading.analysis).len() > MOST_BYTES / 4 * 3 {
+            kept = (kept / 4 * 3).max(FEW_CONNECTIONS);
+            keep_worst(&mut reading.analysis, &compared, kept);
+        }
+        let analysis = &reading.analysis;
         let docs = rules::causes().iter().map(|cause| (cause.slug, doc(&cause.markdown()))).collect();
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
-        let content = Content {
+        let mut content = Content {
             schema: "whyslow-page/1",
             version: env!("CARGO_PKG_VERSION"),
             name: &names.join(", "),
-            series: series(&analysis, &places),
-            analysis: &analysis,
+            series: BTreeMap::new(),
+            analysis,
             connections_total,
             causes,
             docs,
+            compare,
+            uncompared,
+            comparisons,
         };
-        let compressed = compress(&content);
-        Self { analysis, places, compressed }
+        let mut compressed = compress(&content);
+        if is_file {
+            content.series = closeups::of_worst(&reading, &compared, MOST_BYTES.saturating_sub(compressed.len()));
+            compressed = compress(&content);
+        }
+        Self { reading, compressed }
+    }
+
+    /// Two transfers side by side.
+    ///
+    /// # Errors
+    /// When one is not there, or both are one.
+    pub(crate) fn compare(&self, spots: [Which; 2]) -> Result<Comparison, String> {
+        let find = |which| compare::choose(&self.reading.analysis, which).map_err(|why| why.to_string());
+        let [a, b] = [find(spots[0])?, find(spots[1])?];
+        if (a.connection.id, a.number) == (b.connection.id, b.number) {
+            return Err("both are one transfer: choose two".to_owned());
+        }
+        Ok(compare::compare(&a, &b))
     }
 
     /// gzip of JSON.
@@ -110,12 +148,19 @@ impl Document {
     }
 
     pub(crate) fn connection(&self, id: u64) -> Option<&Connection> {
-        self.analysis.connections.iter().find(|connection| connection.id == id)
+        self.reading.analysis.connections.iter().find(|connection| connection.id == id)
     }
 
-    pub(crate) fn places(&self) -> &Places {
-        &self.places
+    /// Where a connection can be read once more.
+    pub(crate) fn place(&self, connection: &Connection) -> Option<Place> {
+        self.reading.place(connection)
     }
+}
+
+/// The transfers that are to be set side by side, where any are.
+fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[Chosen<'a>; 2]>, NotThere> {
+    let Some([a, b]) = opening.compare else { return Ok(None) };
+    Ok(Some([a.find(reading)?, b.find(reading)?]))
 }
 
 /// gzip of a value's JSON. Writing to memory does not fail, and nothing here has maps that JSON could not write.
@@ -127,13 +172,15 @@ pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
     gzip.finish().unwrap_or_default()
 }
 
-/// Leaves the connections that lost most time, in the order in which they were.
-fn keep_worst(analysis: &mut Analysis) {
-    if analysis.connections.len() <= MOST_CONNECTIONS {
+/// Leaves the connections that lost most time and these, in the order in which they were.
+fn keep_worst(analysis: &mut Analysis, compared: &[u64], most: usize) {
+    if analysis.connections.len() <= most {
         return;
     }
-    analysis.connections.sort_by_cached_key(|connection| Reverse(ranking::cost(connection)));
-    analysis.connections.truncate(MOST_CONNECTIONS);
+    analysis
+        .connections
+        .sort_by_cached_key(|connection| (!compared.contains(&connection.id), Reverse(ranking::cost(connection))));
+    analysis.connections.truncate(most);
     analysis.connections.sort_by_key(|connection| connection.id);
 }
 
@@ -146,9 +193,11 @@ fn doc(text: &str) -> Doc {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::testing::{path, sample};
+    use crate::Sought;
+    use crate::testing::{path, reading};
     use flate2::read::GzDecoder;
     use serde_json::Value;
+    use whyslow_io::Input;
 
     fn content(document: &Document) -> Value {
         serde_json::from_reader(GzDecoder::new(document.compressed())).unwrap()
@@ -156,9 +205,11 @@ mod tests {
 
     #[test]
     fn a_document_holds_the_analysis_its_causes_and_their_documentation() {
-        let analysis = sample("new-connection-each-time-server");
-        let ids: Vec<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
-        let content = content(&Document::served(analysis, &[], &|_| "many.pcap".to_owned()));
+        let reading = reading(&[&["new-connection-each-time-server"]]);
+        let ids: Vec<u64> = reading.analysis.connections.iter().map(|connection| connection.id).collect();
+        let mut opening = Opening::of(vec![Input::Path(path("new-connection-each-time-server"))]);
+        opening.names.insert(reading.analysis.captures[0].path.clone(), "many.pcap".to_owned());
+        let content = content(&Document::served(reading, &opening));
         let told = content["analysis"]["connections"].as_array().unwrap();
         assert_eq!(told.iter().map(|connection| connection["id"].as_u64().unwrap()).collect::<Vec<_>>(), ids);
         assert_eq!(content["name"], "many.pcap");
@@ -172,12 +223,12 @@ mod tests {
 
     #[test]
     fn a_complete_document_has_graphs_of_what_was_slow() {
-        let analysis = sample("loss-client");
-        let packets = analysis.captures[0].tcp_packets;
-        let content = content(&Document::complete(analysis, &[Input::Path(path("loss-client"))]));
+        let reading = reading(&[&["loss-client"]]);
+        let packets = reading.analysis.captures[0].tcp_packets;
+        let content = content(&Document::complete(reading, &Opening::default()));
         let answer = &content["series"]["1"][0];
         assert_eq!(answer["packets"], packets);
-        assert_eq!(answer["points"]["t"].as_array().unwrap().len() as u64, packets);
+        assert_eq!(answer["points"]["t"]["d"].as_array().unwrap().len() as u64, packets);
         let resent = answer["points"]["kind"].as_str().unwrap().matches(['F', 'T', 'P', 'S']).count() as u64;
         let told = &content["analysis"]["connections"][0]["directions"][1]["retransmitted"];
         let counted: u64 =
@@ -188,8 +239,9 @@ mod tests {
 
     #[test]
     fn of_very_many_connections_the_worst_are_kept_and_all_are_counted() {
-        let worst = sample("receive-window-client").connections.remove(0);
-        let mut analysis = sample("healthy-server");
+        let worst = reading(&[&["receive-window-client"]]).analysis.connections.remove(0);
+        let mut reading = reading(&[&["healthy-server"]]);
+        let analysis = &mut reading.analysis;
         let healthy = analysis.connections.remove(0);
         assert!(ranking::cost(&worst) > ranking::cost(&healthy));
         analysis.connections = (1..=MOST_CONNECTIONS as u64 + 5)
@@ -199,7 +251,7 @@ mod tests {
                 connection
             })
             .collect();
-        let content = content(&Document::served(analysis, &[], &str::to_owned));
+        let content = content(&Document::served(reading, &Opening::default()));
         let ids: Vec<u64> = content["analysis"]["connections"]
             .as_array()
             .unwrap()
@@ -209,5 +261,39 @@ mod tests {
         assert_eq!(ids.len(), MOST_CONNECTIONS);
         assert!(ids.contains(&2_003) && ids.is_sorted());
         assert_eq!(content["connections_total"], MOST_CONNECTIONS + 5);
+    }
+
+    #[test]
+    fn a_comparison_is_in_a_complete_document_and_asked_of_a_served_one() {
+        let reading = reading(&[&["sender-cap-client"], &["slow-start-client"]]);
+        let sought = |group| Sought { group: Some(group), which: Which::default() };
+        let opening = Opening { compare: Some([sought(0), sought(1)]), ..Opening::default() };
+        let complete = content(&Document::complete(reading.clone(), &opening));
+        assert_eq!(complete["compare"], serde_json::json!([[1, 2], [2, 2]]));
+        assert!(complete["series"]["1"].is_array() && complete["series"]["2"].is_array());
+        let served = Document::served(reading, &opening);
+        assert!(content(&served)["comparisons"].as_array().unwrap().is_empty());
+        let spots = [1, 2].map(|id| Which { connection: Some(id), transfer: Some(2) });
+        let told = serde_json::to_value(served.compare(spots).unwrap()).unwrap();
+        assert_eq!(complete["comparisons"][0], told);
+        assert_eq!(told["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
+        assert!(served.compare([spots[0], spots[0]]).unwrap_err().contains("one transfer"));
+        assert!(
+            served
+                .compare([spots[0], Which { connection: Some(3), transfer: None }])
+                .unwrap_err()
+                .contains("no connection 3")
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_said_and_all_the_rest_is_there() {
+        let reading = reading(&[&["sender-cap-client"], &["slow-start-client"]]);
+        let sought = |group, connection| Sought { group, which: Which { connection, transfer: None } };
+        let opening =
+            Opening { compare: Some([sought(Some(0), None), sought(Some(1), Some(7))]), ..Opening::default() };
+        let content = content(&Document::served(reading, &opening));
+        assert!(content["uncompared"].as_str().unwrap().contains("there is no connection 7"));
+        assert_eq!(content["analysis"]["connections"].as_array().unwrap().len(), 2);
     }
 }

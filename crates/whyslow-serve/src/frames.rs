@@ -1,6 +1,7 @@
 //! [`FrameTimes`]: when which frame passed, in bounded memory.
 
 use std::collections::BTreeSet;
+use whyslow_core::analysis::Frame;
 use whyslow_core::units::Nanos;
 
 /// Frames remembered beside those that are wanted.
@@ -9,22 +10,22 @@ const MOST: usize = 2_048;
 /// Every so many frames of a connection with their times, and those that were asked for. Between two of them the page reckons.
 #[derive(Debug)]
 pub(crate) struct FrameTimes {
-    wanted: BTreeSet<u64>,
-    exact: Vec<(u64, Nanos)>,
-    some: Vec<(u64, Nanos)>,
+    wanted: BTreeSet<Frame>,
+    exact: Vec<(Frame, Nanos)>,
+    some: Vec<(Frame, Nanos)>,
     /// Of so many frames one is remembered: twice as many whenever there is no more room.
     stride: u64,
     met: u64,
-    last: Option<(u64, Nanos)>,
+    last: Option<(Frame, Nanos)>,
 }
 
 impl FrameTimes {
-    pub(crate) fn new(wanted: BTreeSet<u64>) -> Self {
+    pub(crate) fn new(wanted: BTreeSet<Frame>) -> Self {
         Self { wanted, exact: Vec::new(), some: Vec::new(), stride: 1, met: 0, last: None }
     }
 
     /// The next frame of the connection.
-    pub(crate) fn push(&mut self, frame: u64, time: Nanos) {
+    pub(crate) fn push(&mut self, frame: Frame, time: Nanos) {
         self.last = Some((frame, time));
         if self.wanted.remove(&frame) {
             self.exact.push((frame, time));
@@ -43,12 +44,12 @@ impl FrameTimes {
     }
 
     /// The time of a frame that was wanted.
-    pub(crate) fn exact(&self, frame: u64) -> Option<Nanos> {
-        self.exact.iter().find(|(number, _)| *number == frame).map(|(_, time)| *time)
+    pub(crate) fn exact(&self, frame: Frame) -> Option<Nanos> {
+        self.exact.iter().find(|(other, _)| *other == frame).map(|(_, time)| *time)
     }
 
     /// All of them, in the order of frames.
-    pub(crate) fn told(&self) -> Vec<(u64, Nanos)> {
+    pub(crate) fn told(&self) -> Vec<(Frame, Nanos)> {
         let mut all: Vec<_> = self.exact.iter().chain(&self.some).chain(&self.last).copied().collect();
         all.sort_unstable_by_key(|&(frame, _)| frame);
         all.dedup_by_key(|&mut (frame, _)| frame);
@@ -62,16 +63,17 @@ mod tests {
 
     #[test]
     fn wanted_frames_are_exact_and_the_others_bounded() {
-        let wanted = [7, 99_999, 123_456].into_iter().collect();
+        let frame = |number| Frame { file: None, number };
+        let wanted = [7, 99_999, 123_456].map(frame).into_iter().collect();
         let mut times = FrameTimes::new(wanted);
-        for frame in 1..=200_000_u64 {
-            times.push(frame, Nanos(frame as i64 * 10));
+        for number in 1..=200_000_u64 {
+            times.push(frame(number), Nanos(number as i64 * 10));
         }
         let told = times.told();
         assert!(told.len() <= MOST + 4 && told.len() > MOST / 2, "{}", told.len());
         assert!(told.is_sorted());
-        for frame in [1, 7, 99_999, 123_456, 200_000] {
-            assert!(told.contains(&(frame, Nanos(frame as i64 * 10))), "{frame}");
+        for number in [1, 7, 99_999, 123_456, 200_000] {
+            assert!(told.contains(&(frame(number), Nanos(number as i64 * 10))), "{number}");
         }
     }
 }

@@ -7,14 +7,14 @@ use crate::frames::FrameTimes;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use whyslow_core::analysis::{Connection, End, Frame};
-use whyslow_core::series::{Builder, Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series, Wanted};
+use whyslow_core::series::{Builder, Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series};
 use whyslow_core::units::Nanos;
-use whyslow_io::Input;
+use whyslow_io::Place;
 
 /// Columns in an answer, at most.
 const MOST_COLUMNS: usize = 8_192;
 /// Segments in an answer, at most.
-const MOST_POINTS: usize = 12_000;
+const MOST_POINTS: usize = 16_384;
 
 /// One connection's packets, as graphs.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Graphs {
     ///
     /// # Errors
     /// When the capture can no longer be read, or is not what it was.
-    pub(crate) fn read(input: &Input, connection: &Connection, range: Option<(Nanos, Nanos)>) -> Result<Self, String> {
+    pub(crate) fn read(place: &Place, connection: &Connection, range: Option<(Nanos, Nanos)>) -> Result<Self, String> {
         let all = (connection.start_s, connection.start_s + connection.duration_s);
         let packets = connection.directions.iter().fold(0_u64, |sum, direction| sum.saturating_add(direction.packets));
         let mut builder = Builder::new(range.unwrap_or(all), packets);
@@ -41,16 +41,20 @@ impl Graphs {
                 // The low 32 bits of a place in the sequence space are what the header counts.
                 base[point.from.index()].get_or_insert(point.raw_seq.0.wrapping_sub(seq as u32));
             }
-            frames.push(point.frame.number, point.time);
+            frames.push(point.frame, point.time);
             builder.push(&point);
         };
-        whyslow_io::follow(input, Wanted::new(connection), &mut give, &mut |_| {})
-            .map_err(|error| error.to_string())?;
+        whyslow_io::follow(place, &mut give, &mut |_| {}).map_err(|error| error.to_string())?;
         // Its first packet passes when the analysis says: else the number is that of another connection.
         if begin.is_none_or(|begin| (begin - connection.start_s).0.abs() > Nanos::from_millis(1).0) {
-            return Err("the connection cannot be found in the capture again: open the capture alone".to_owned());
+            return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
         }
         Ok(Self { series: builder.finish(), frames, base })
+    }
+
+    /// Of a series that was made otherwise, without times of frames.
+    pub(crate) fn of(series: Series) -> Self {
+        Self { series, frames: FrameTimes::new(BTreeSet::new()), base: [None; 2] }
     }
 
     /// What lies in a range, in so many columns.
@@ -82,7 +86,7 @@ impl Graphs {
     }
 
     /// When a frame of the findings' evidence passed.
-    pub(crate) fn time_of(&self, frame: u64) -> Option<Nanos> {
+    pub(crate) fn time_of(&self, frame: Frame) -> Option<Nanos> {
         self.frames.exact(frame)
     }
 
@@ -99,13 +103,12 @@ impl Graphs {
 }
 
 /// The frames that the findings and rounds of a connection name.
-fn evidence(connection: &Connection) -> BTreeSet<u64> {
+fn evidence(connection: &Connection) -> BTreeSet<Frame> {
     let of_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
     let findings = of_transfers.chain(&connection.findings).flat_map(|finding| &finding.evidence);
     let rounds = connection.transfers.iter().flat_map(|transfer| &transfer.rounds);
     let rounds = rounds.flat_map(|round| [round.first_frame, round.last_frame]);
-    let frames = findings.flat_map(|evidence| evidence.frames.iter().copied()).chain(rounds);
-    frames.map(|Frame { number, .. }| number).collect()
+    findings.flat_map(|evidence| evidence.frames.iter().copied()).chain(rounds).collect()
 }
 
 /// Graphs of a time range.
@@ -122,7 +125,7 @@ pub(crate) struct Answer {
     lanes: [Lanes; 2],
     marks: Vec<Told>,
     points: Option<Points>,
-    index: Vec<(u64, Nanos)>,
+    index: Vec<(Frame, Nanos)>,
 }
 
 impl Answer {
@@ -132,7 +135,7 @@ impl Answer {
     }
 }
 
-type Told = (&'static str, usize, u64, Nanos, u64, u64, u64);
+type Told = (&'static str, usize, u64, Nanos, Frame, u64, u64);
 type Figures = Vec<Option<u64>>;
 
 /// One side's data by columns.
@@ -187,7 +190,7 @@ fn seconds(nanos: u64) -> f64 {
 #[derive(Debug, Default, Serialize)]
 struct Points {
     t: Vec<Nanos>,
-    frame: Vec<u64>,
+    frame: Vec<Frame>,
     from: Vec<usize>,
     flags: Vec<u16>,
     len: Vec<u32>,
@@ -208,7 +211,7 @@ impl Points {
         let mut told = Self::default();
         for (index, point) in points.iter().enumerate() {
             told.t.push(point.time);
-            told.frame.push(point.frame.number);
+            told.frame.push(point.frame);
             told.from.push(point.from.index());
             told.flags.push(point.flags.0);
             told.len.push(point.len);
@@ -260,5 +263,5 @@ fn told(sum: &MarkSum) -> Option<Told> {
         End::Client => 0,
         End::Server => 1,
     };
-    Some((name, side, sum.count, sum.time, sum.frame.number, sum.low, sum.high))
+    Some((name, side, sum.count, sum.time, sum.frame, sum.low, sum.high))
 }

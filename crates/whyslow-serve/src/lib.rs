@@ -15,8 +15,9 @@ mod document;
 mod frames;
 mod gate;
 mod graphs;
+mod opening;
+mod packed;
 mod page;
-mod places;
 mod query;
 mod server;
 mod slice;
@@ -24,5 +25,6 @@ mod slice;
 mod testing;
 
 pub use document::{Document, MOST_CONNECTIONS};
+pub use opening::{Opening, Sought, Spot};
 pub use page::{NoPage, page, report};
 pub use server::{Server, ServerError};

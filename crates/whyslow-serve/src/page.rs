@@ -49,12 +49,13 @@ fn fill(page: &str, document: &Document) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::Opening;
 
     #[test]
     fn a_report_holds_its_document_and_no_markup_of_a_capture() {
-        let mut analysis = crate::testing::sample("healthy-server");
-        analysis.captures[0].path = "</script><script>alert(1)</script>".into();
-        let document = Document::served(analysis, &[], &str::to_owned);
+        let mut reading = crate::testing::reading(&[&["healthy-server"]]);
+        reading.analysis.captures[0].path = "</script><script>alert(1)</script>".into();
+        let document = Document::served(reading, &Opening::default());
         let page = format!("<html>{SLOT}</html>");
         let report = fill(&page, &document);
         assert_eq!(report.matches("<script").count(), 1);

@@ -4,7 +4,7 @@ use crate::desk::{Desk, Upload};
 use crate::gate::Gate;
 use crate::query::Query;
 use crate::slice::Slice;
-use crate::{NoPage, page};
+use crate::{NoPage, Opening, page};
 use std::fs::File;
 use std::io::{self, Seek};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, thread};
 use tiny_http::{Header, Method, Request, Response};
-use whyslow_core::series::Wanted;
+use whyslow_core::compare::Which;
 use whyslow_core::units::Nanos;
-use whyslow_io::Input;
+use whyslow_io::Reading;
 
 /// Requests answered at once: the page asks for one thing, and how it stands.
 const WORKERS: usize = 4;
@@ -77,8 +77,13 @@ impl Server {
     }
 
     /// Begins to read captures; the page shows how far it has come.
-    pub fn open(&self, inputs: Vec<Input>) {
-        self.desk.open(inputs);
+    pub fn open(&self, opening: Opening) {
+        self.desk.open(opening);
+    }
+
+    /// Shows captures that were read.
+    pub fn show(&self, opening: Opening, reading: Reading) {
+        self.desk.show(opening, reading);
     }
 
     /// Answers until [`stop`](Self::stop).
@@ -140,6 +145,10 @@ impl Server {
                 Ok(answer) => bytes("application/json", answer),
                 Err(why) => text(404, &why),
             },
+            (Method::Get, "compare") => match self.compare(query) {
+                Ok(answer) => bytes("application/json", answer),
+                Err(why) => text(404, &why),
+            },
             (Method::Get, "slice") => match self.slice(query) {
                 Ok(slice) => slice,
                 Err(why) => text(404, &why),
@@ -148,7 +157,7 @@ impl Server {
                 Ok(()) => text(202, "taken"),
                 Err(error) => text(500, &format!("the file could not be kept: {error}")),
             },
-            (_, "" | "state" | "document" | "series" | "slice" | "open") => text(405, "not in this way"),
+            (_, "" | "state" | "document" | "series" | "compare" | "slice" | "open") => text(405, "not in this way"),
             _ => text(404, "there is nothing of this name"),
         }
     }
@@ -161,16 +170,23 @@ impl Server {
         serde_json::to_vec(&answer).map_err(|error| error.to_string())
     }
 
+    /// Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
+    fn compare(&self, query: Query<'_>) -> Result<Vec<u8>, String> {
+        let opened = self.desk.opened().ok_or("nothing is open")?;
+        let which = |name| query.get(name).and_then(|text| Which::read(&text)).ok_or("which two transfers?");
+        let comparison = opened.compare([which("a")?, which("b")?])?;
+        serde_json::to_vec(&comparison).map_err(|error| error.to_string())
+    }
+
     /// A connection's packets in a time range. They go through a file without a name: they may be more than memory holds.
     fn slice(&self, query: Query<'_>) -> Result<Answer, String> {
         let opened = self.desk.opened().ok_or("nothing is open")?;
-        let (input, connection) = opened.place(query.number("c").ok_or("which connection?")?)?;
+        let (place, connection) = opened.place(query.number("c").ok_or("which connection?")?)?;
         let range = range(query).ok_or("from when to when?")?;
         let unkept = |error: io::Error| format!("the slice could not be kept: {error}");
         let file = tempfile::tempfile().map_err(unkept)?;
         let mut slice = Slice::new(io::BufWriter::new(file));
-        whyslow_io::pick(&input, Wanted::new(&connection), range, &mut |packet| slice.push(packet))
-            .map_err(|error| error.to_string())?;
+        whyslow_io::pick(&place, range, &mut |packet| slice.push(packet)).map_err(|error| error.to_string())?;
         let packets = slice.packets;
         let mut file = slice.finish().map_err(unkept)?.into_inner().map_err(|error| unkept(error.into_error()))?;
         file.rewind().map_err(unkept)?;
@@ -188,7 +204,8 @@ impl Server {
         let folder = tempfile::Builder::new().prefix("whyslow-").tempdir()?;
         let path = folder.path().join("capture");
         io::copy(request.as_reader(), &mut File::create(&path)?)?;
-        self.desk.take(Upload { name, path, _folder: folder }, query.number::<u32>("rest").unwrap_or(0) == 0);
+        let beside = query.get("beside").map(|which| Which::read(&which).unwrap_or_default());
+        self.desk.take(Upload { name, path, _folder: folder }, query.number::<u32>("rest").unwrap_or(0) == 0, beside);
         Ok(())
     }
 }

@@ -86,9 +86,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::testing::{path, sample};
-    use whyslow_core::series::Wanted;
     use whyslow_core::units::Nanos;
-    use whyslow_io::Input;
+    use whyslow_io::{Input, Place};
 
     #[test]
     fn a_slice_of_everything_is_explained_as_the_whole_was() {
@@ -97,7 +96,7 @@ mod tests {
         let mut slice = Slice::new(Vec::new());
         let range = (Nanos::ZERO, Nanos::from_millis(60_000));
         let input = Input::Path(path("loss-client"));
-        whyslow_io::pick(&input, Wanted::new(connection), range, &mut |packet| slice.push(packet)).unwrap();
+        whyslow_io::pick(&Place::alone(&input, connection), range, &mut |packet| slice.push(packet)).unwrap();
         assert_eq!(slice.packets, whole.captures[0].tcp_packets);
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), slice.finish().unwrap()).unwrap();
@@ -116,8 +115,8 @@ mod tests {
         let input = Input::Path(path("loss-client"));
         let range = (Nanos::from_millis(100), Nanos::from_millis(300));
         let mut times = Vec::new();
-        let wanted = Wanted::new(&whole.connections[0]);
-        whyslow_io::pick(&input, wanted, range, &mut |packet| times.push(packet.time)).unwrap();
+        let place = Place::alone(&input, &whole.connections[0]);
+        whyslow_io::pick(&place, range, &mut |packet| times.push(packet.time)).unwrap();
         assert!(!times.is_empty() && (times.len() as u64) < whole.captures[0].packets);
         assert!(*times.last().unwrap() - times[0] <= Nanos::from_millis(200));
     }

@@ -1,13 +1,18 @@
 //! `whyslow compare`: two transfers side by side.
 
+use crate::kept::Kept;
 use crate::output::Output;
 use crate::place::{self, Place};
+use crate::settings::PageTask;
+use crate::{report, view};
 use anyhow::{Context, bail};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use whyslow_core::compare::{self, choose};
+use whyslow_core::compare::{self, Chosen, choose};
+use whyslow_io::Input;
 use whyslow_report::render::compare as render;
+use whyslow_serve::{Opening, Sought};
 
 /// What to compare.
 #[derive(Clone, Debug, Args)]
@@ -21,6 +26,18 @@ pub(crate) struct Compare {
     /// Print a JSON object (schema whyslow-compare/1).
     #[arg(long)]
     json: bool,
+    /// Show it in the browser, on a page that only this machine can open.
+    #[arg(long, conflicts_with = "json")]
+    view: bool,
+    /// Write it as a page in one file, to be sent and opened without network; `-` is standard output.
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "view"], value_hint = clap::ValueHint::FilePath)]
+    report: Option<PathBuf>,
+    /// With --view: listen on this port of 127.0.0.1 [default: any free one].
+    #[arg(long, value_name = "PORT", requires = "view", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// With --view: start the browser.
+    #[arg(long, requires = "view")]
+    open: bool,
 }
 
 /// Reads both, and prints what differs.
@@ -29,13 +46,16 @@ pub(crate) struct Compare {
 /// When one cannot be read, has no such transfer, or both are one.
 pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
     let places = [Place::read(&task.a), Place::read(&task.b)];
+    if task.view || task.report.is_some() {
+        return page(task, &places, out);
+    }
     let first = place::explain(&places[0].input)?;
     let other = if places[0].input == places[1].input { None } else { Some(place::explain(&places[1].input)?) };
     let second = other.as_ref().unwrap_or(&first);
     let a = choose(&first, places[0].which).with_context(|| places[0].input.name())?;
     let b = choose(second, places[1].which).with_context(|| places[1].input.name())?;
-    if other.is_none() && (a.connection.id, a.number) == (b.connection.id, b.number) {
-        bail!("A and B are one transfer, {0}#{1}.{2}: name two, as {0}#1 {0}#2", a.path, a.connection.id, a.number);
+    if other.is_none() {
+        are_two(&a, &b)?;
     }
     let comparison = compare::compare(&a, &b);
     if task.json {
@@ -43,6 +63,38 @@ pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
     } else {
         let page = render::terminal(&comparison, out.width());
         out.write(&page).context("stdout")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// # Errors
+/// When both are one transfer.
+fn are_two(a: &Chosen<'_>, b: &Chosen<'_>) -> anyhow::Result<()> {
+    if (a.connection.id, a.number) == (b.connection.id, b.number) {
+        bail!("A and B are one transfer, {0}#{1}.{2}: name two, as {0}#1 {0}#2", a.path, a.connection.id, a.number);
+    }
+    Ok(())
+}
+
+/// The comparison on the page: both captures are read before anything is shown, so that what is not there is said here.
+fn page(task: &Compare, places: &[Place; 2], mut out: Output) -> anyhow::Result<ExitCode> {
+    whyslow_serve::page()?;
+    let is_one = places[0].input == places[1].input;
+    let typed: Vec<Input> = places.iter().take(if is_one { 1 } else { 2 }).map(|place| place.input.clone()).collect();
+    view::check(&typed)?;
+    let mut kept = Kept::new(&typed)?;
+    let sought = |index: usize| Sought { group: Some(if is_one { 0 } else { index }), which: places[index].which };
+    let opening = Opening {
+        groups: kept.inputs().iter().map(|input| vec![input.clone()]).collect(),
+        names: kept.names(),
+        compare: Some([sought(0), sought(1)]),
+    };
+    let reading = report::read(&opening)?;
+    let find = |index: usize| sought(index).find(&reading).with_context(|| places[index].input.name());
+    are_two(&find(0)?, &find(1)?)?;
+    match &task.report {
+        Some(path) => report::write(reading, &opening, (path != Path::new("-")).then_some(path), &mut out)?,
+        None => view::show(Some(opening), Some(reading), &mut kept, PageTask { port: task.port, open: task.open })?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,30 +3,37 @@
 mod files;
 mod png;
 
+use crate::kept::Kept;
 use crate::output::Output;
-use crate::place::{self, Place};
+use crate::place::Place;
 use crate::progress::Meter;
+use crate::report;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Connection, End};
-use whyslow_core::compare::choose;
-use whyslow_core::series::{Builder, Point, Wanted};
+use whyslow_core::compare::{Which, choose};
+use whyslow_core::series::{Builder, Point};
 use whyslow_core::units::Nanos;
 use whyslow_io::Input;
 use whyslow_report::render::packets::Rows;
 use whyslow_report::render::picture::{self, Picture, Track};
 use whyslow_report::render::{summary, xplot};
+use whyslow_serve::Opening;
 
 /// What to export.
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("format").required(true))]
 pub(crate) struct Export {
-    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3.
-    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    file: PathBuf,
+    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3. Several files as for `explain`: those that
+    /// follow each other in time are one capture; `-` is standard input.
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// The connection, by the number that `explain` has for it.
+    #[arg(long, value_name = "ID")]
+    connection: Option<u64>,
     /// Its packets with what the analysis says of each, as CSV.
     #[arg(long, group = "format")]
     csv: bool,
@@ -77,6 +84,8 @@ enum Shown {
     Throughput,
     /// The window that was offered.
     Window,
+    /// Packets in each interval, both ways: the I/O graph.
+    Io,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,33 +112,31 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-/// Reads the capture, and writes what is wanted of one connection.
+/// Reads the captures, and writes what is wanted of one connection.
 ///
 /// # Errors
 /// When it cannot be read or written, or holds no such connection.
 pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
-    let place = Place::read(&task.file);
-    let name = place.input.name();
-    if place.which.transfer.is_some() {
-        bail!("{}: connections are exported whole: name one, as FILE#3", task.file.display());
-    }
+    let (inputs, which) = chosen(task)?;
     if task.png && task.output.is_none() && stdout().is_terminal() {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
     }
-    let is_file = matches!(&place.input, Input::Path(path) if !path.exists() || path.is_file());
-    if !is_file && !task.markdown {
-        bail!("{name}: its packets are read twice, which a pipe cannot be: save it to a file first");
-    }
-    let analysis = place::explain(&place.input)?;
-    let connection = find(&analysis, &place).with_context(|| name.clone())?;
+    let kept = if task.markdown { None } else { Some(Kept::new(&inputs)?) };
+    let opening = Opening::of(kept.as_ref().map_or(inputs.as_slice(), Kept::inputs).to_vec());
+    let reading = report::read(&opening)?;
+    let names: Vec<_> = inputs.iter().map(Input::name).collect();
+    let connection = find(&reading.analysis, which).with_context(|| names.join(", "))?;
+    let capture = reading.analysis.captures.get(connection.capture);
     if task.markdown {
-        let text = summary::markdown(analysis.captures.first(), connection);
+        let text = summary::markdown(capture, connection);
         return write(task, out, text.as_bytes());
     }
-    let packets = Packets { input: &place.input, connection };
+    let place = reading.place(connection).context("its packets are read twice, and its capture is no longer there")?;
+    let packets = Packets { place, connection };
     if task.xplot {
         let folder = task.output.as_deref().unwrap_or(Path::new("."));
-        write_xplot(&packets, folder, &task.file)?;
+        let path = capture.map_or("", |capture| &capture.path);
+        write_xplot(&packets, folder, &kept.as_ref().map_or_else(|| path.to_owned(), |kept| kept.name(path)))?;
         return Ok(ExitCode::SUCCESS);
     }
     if task.csv || task.jsonl {
@@ -140,22 +147,47 @@ pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
     if task.png { write(task, out, &png::render(&svg, task.size)?) } else { write(task, out, svg.as_bytes()) }
 }
 
+/// The inputs, and which connection is meant.
+///
+/// # Errors
+/// When that is said in two ways, or of one of several files.
+fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, Which)> {
+    let places: Vec<Place> = task.files.iter().map(|file| Place::read(file)).collect();
+    let mut which = Which { connection: task.connection, transfer: None };
+    for (file, place) in task.files.iter().zip(&places) {
+        let (file, name) = (file.display(), place.input.name());
+        match (place.which.connection, task.connection) {
+            (None, _) => continue,
+            (Some(id), _) if place.which.transfer.is_some() => {
+                bail!("{file}: a transfer is not exported alone: name its connection, as {name}#{id}")
+            }
+            (Some(id), _) if places.len() > 1 => bail!(
+                "{file}: connections are numbered over all files that are read together: name it as \
+                 `--connection {id}`, by the number that `whyslow explain` has for it with the same files"
+            ),
+            (Some(id), Some(other)) => bail!("{file}: connection {id} or --connection {other}? name it once"),
+            (Some(_), None) => which.connection = place.which.connection,
+        }
+    }
+    Ok((places.into_iter().map(|place| place.input).collect(), which))
+}
+
 /// The connection that is meant; without a number, that of the largest transfer, or else the first.
-fn find<'a>(analysis: &'a Analysis, place: &Place) -> anyhow::Result<&'a Connection> {
-    let named = analysis.connections.iter().find(|connection| Some(connection.id) == place.which.connection);
+fn find(analysis: &Analysis, which: Which) -> anyhow::Result<&Connection> {
+    let named = analysis.connections.iter().find(|connection| Some(connection.id) == which.connection);
     if let Some(connection) = named {
         return Ok(connection);
     }
-    match (choose(analysis, place.which), analysis.connections.first()) {
+    match (choose(analysis, which), analysis.connections.first()) {
         (Ok(chosen), _) => Ok(chosen.connection),
-        (Err(_), Some(first)) if place.which.connection.is_none() => Ok(first),
+        (Err(_), Some(first)) if which.connection.is_none() => Ok(first),
         (Err(why), _) => Err(why.into()),
     }
 }
 
 /// One connection's packets, which are read a second time.
 struct Packets<'a> {
-    input: &'a Input,
+    place: whyslow_io::Place,
     connection: &'a Connection,
 }
 
@@ -170,9 +202,7 @@ impl Packets<'_> {
                     failed = give(&point).err();
                 }
             };
-            whyslow_io::follow(self.input, Wanted::new(self.connection), &mut give, &mut |progress| {
-                meter.update(progress);
-            })?
+            whyslow_io::follow(&self.place, &mut give, &mut |progress| meter.update(progress))?
         };
         if let Some(error) = failed {
             return Err(error.into());
@@ -222,12 +252,12 @@ fn write_rows(task: &Export, packets: &Packets<'_>) -> anyhow::Result<()> {
     }
 }
 
-fn write_xplot(packets: &Packets<'_>, folder: &Path, capture: &Path) -> anyhow::Result<()> {
-    let name = |part: &str| {
-        let stem = capture.file_name().map_or("capture".into(), |name| name.to_string_lossy().into_owned());
-        let stem = stem.rsplit_once('#').map_or(stem.as_str(), |(stem, _)| stem).to_owned();
-        folder.join(format!("{stem}.{}.{part}.xpl", packets.connection.id))
+fn write_xplot(packets: &Packets<'_>, folder: &Path, capture: &str) -> anyhow::Result<()> {
+    let stem = match capture {
+        "-" => "stdin".into(),
+        path => Path::new(path).file_name().map_or("capture".into(), |name| name.to_string_lossy()),
     };
+    let name = |part: &str| folder.join(format!("{stem}.{}.{part}.xpl", packets.connection.id));
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut named = Vec::new();
     let mut graphs = Vec::new();
@@ -286,6 +316,7 @@ fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
             Shown::Rtt => Track::RoundTrip,
             Shown::Throughput => Track::Throughput,
             Shown::Window => Track::Window,
+            Shown::Io => Track::Packets,
         },
         of,
         range: Some(range),

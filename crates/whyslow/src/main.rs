@@ -9,6 +9,7 @@ mod explain;
 mod export;
 mod help_cause;
 mod interrupt;
+mod kept;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
@@ -27,6 +28,10 @@ use crate::settings::{Settings, Task};
 use anstream::eprintln;
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
+
+/// Many short connections are many small pieces of memory, taken and given back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The input was read, and a cause that was asked for with `--fail-on` was found in it.
 const FOUND: u8 = 1;

@@ -55,6 +55,12 @@ pub(crate) struct ExplainTask {
 #[derive(Debug)]
 pub(crate) struct ViewTask {
     pub inputs: Vec<Input>,
+    pub page: PageTask,
+}
+
+/// How the page is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageTask {
     /// 0 is any free one.
     pub port: u16,
     /// Whether to start the browser.
@@ -104,7 +110,7 @@ impl Settings {
             #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => Task::Lab(lab),
             Some(Command::View(View { files, port, open })) => {
-                Task::View(ViewTask { inputs: inputs(&files), port, open })
+                Task::View(ViewTask { inputs: inputs(&files), page: PageTask { port, open } })
             }
             Some(Command::Report(Report { files, output })) => {
                 let output = (output != Path::new("-")).then_some(output);

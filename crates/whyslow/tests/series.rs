@@ -5,13 +5,13 @@ mod common;
 
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::{Connection, Direction, End};
-use whyslow_core::series::{Builder, Flags, Kind, Mark, Point, Wanted, marks_of};
-use whyslow_io::{Input, Stop};
+use whyslow_core::series::{Builder, Flags, Kind, Mark, Point, marks_of};
+use whyslow_io::{Input, Place, Stop};
 
 fn points(input: &Input, connection: &Connection) -> Vec<Point> {
     let mut points = Vec::new();
     let late =
-        whyslow_io::follow(input, Wanted::new(connection), &mut |point| points.push(point), &mut |_| ()).unwrap();
+        whyslow_io::follow(&Place::alone(input, connection), &mut |point| points.push(point), &mut |_| ()).unwrap();
     assert_eq!(late, 0);
     points
 }
@@ -125,4 +125,29 @@ fn round_trips_and_windows_are_those_of_the_analysis() {
     // From the client's side the data's ACKs come at once: a whole round trip is what was added for the way to the sender and back.
     let least = connection.rtt_ms.min.unwrap();
     assert!(!trips.is_empty() && trips.iter().all(|trip| *trip >= least - 0.001), "{least}: {trips:?}");
+}
+
+#[test]
+fn a_place_is_found_in_every_group() {
+    let group = |names: &[&str]| names.iter().map(|name| Input::Path(common::sample(name))).collect::<Vec<_>>();
+    let groups = [group(&["loss-client", "loss-server"]), group(&["slow-start-client"])];
+    let groups: Vec<&[Input]> = groups.iter().map(Vec::as_slice).collect();
+    let reading = whyslow_io::read(&groups, &Stop::default(), &mut |_| ()).unwrap();
+    let analysis = &reading.analysis;
+    assert_eq!(reading.groups(), [0..2, 2..3]);
+    assert_eq!([reading.before(0), reading.before(1)], [0, 2]);
+    assert_eq!(analysis.pairs.len(), 1, "what two captures of a group hold is compared");
+    assert_eq!(analysis.connections.iter().map(|connection| connection.id).collect::<Vec<_>>(), [1, 2, 3]);
+    for connection in &analysis.connections {
+        let place = reading.place(connection).unwrap();
+        let Input::Path(path) = &place.files()[0] else { panic!("it is a file") };
+        assert_eq!(path.display().to_string(), analysis.captures[connection.capture].path);
+        let mut points = Vec::new();
+        whyslow_io::follow(&place, &mut |point| points.push(point), &mut |_| ()).unwrap();
+        assert_eq!(points[0].time, connection.start_s);
+        assert_eq!(points[0].frame.file, Some(connection.capture as u16));
+        for half in &connection.directions {
+            agrees(path, connection, half, &points);
+        }
+    }
 }

@@ -3,7 +3,8 @@
 // An answer tells of a time range in columns with their extremes and every kind of mark in them, and of the segments one by
 // one where they are few. The same answer is drawn at any zoom: while a finer one is on its way, it stands in.
 
-import type { Content, End } from "../model";
+import type { Content, End, Frame } from "../model";
+import { Embedded } from "./embedded";
 
 /** Lowest and highest of a figure in each column; null where it has none. */
 export type Extremes = [(number | null)[], (number | null)[]];
@@ -25,7 +26,7 @@ export interface Lane {
 /** Segments, one an index. */
 export interface Points {
   t: number[];
-  frame: number[];
+  frame: Frame[];
   /** 0: the client sent it. */
   from: number[];
   flags: number[];
@@ -48,7 +49,7 @@ export interface Points {
 }
 
 /** Kind, whose data (0: the client's), how many, the first one's time and frame, from and to which sequence number. */
-export type Mark = [string, number, number, number, number, number, number];
+export type Mark = [string, number, number, number, Frame, number, number];
 
 export interface Answer {
   /** The time that the whole series tells of. */
@@ -67,7 +68,7 @@ export interface Answer {
   marks: Mark[];
   points: Points | null;
   /** Frames with their times; with the whole range alone. */
-  index: [number, number][];
+  index: [Frame, number][];
   /** The range that was asked for, where it is a closer look. */
   asked?: [number, number];
 }
@@ -99,21 +100,5 @@ class Served implements Source {
     const answer = await fetch(`series?c=${connection}&columns=${columns}${span}`, { cache: "no-store" });
     if (!answer.ok) throw new NoSeries((await answer.text()).trim());
     return (await answer.json()) as Answer;
-  }
-}
-
-/** A report holds the whole time of a connection, and the evidence of its findings more closely. */
-class Embedded implements Source {
-  constructor(private readonly content: Content) {}
-
-  get(connection: number, range: [number, number] | null): Promise<Answer> {
-    const held = (this.content.series[String(connection)] ?? []) as Answer[];
-    const [whole] = held;
-    if (!whole) return Promise.reject(new NoSeries("this report holds the graphs of its worst connections only: `whyslow view` shows all"));
-    if (!range) return Promise.resolve(whole);
-    const [from, to] = range;
-    const covers = (one: Answer) => one.from <= from && one.to >= to;
-    const finest = held.filter(covers).sort((a, b) => Number(b.points !== null) - Number(a.points !== null) || a.width - b.width)[0];
-    return Promise.resolve(finest ?? whole);
   }
 }

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { time } from "../format";
 import { frameTime, learnFrames } from "../frames";
 import type { State } from "../hash";
-import type { Connection, Content, End, Transfer } from "../model";
+import type { Connection, Content, End, Frame, Transfer } from "../model";
 import type { Go } from "../overview";
 import { phases } from "../waterfall";
 import { Answers } from "./answers";
@@ -99,6 +99,8 @@ function say(list: HTMLDListElement, told: [string, string][]): void {
 export function Tracks({ content, connection, transfer, view, go: tell, local }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [isDrawn, setIsDrawn] = useState(false);
+  /** A report holds no finer answer to what is seen. */
+  const [isCoarse, setIsCoarse] = useState(false);
   const [why, setWhy] = useState<string | null>(null);
   const [average, setAverage] = useState(0);
   const [interval, setInterval] = useState(0);
@@ -146,10 +148,11 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
       screen.current.paint(shown, view.graph);
       cursor();
       answers.current?.want(shown.from, shown.to);
+      setIsCoarse(!local && shown.answer !== null && shown.answer.points === null && (shown.to - shown.from) / shown.answer.width < 500);
       around.dataset.frame = (performance.now() - began).toFixed(1);
       around.dataset.range = `${shown.from}~${shown.to}`;
     });
-  }, [scene, view.graph]);
+  }, [scene, local, view.graph]);
   // Who calls back later calls the newest.
   const painter = useRef(paint);
   painter.current = paint;
@@ -270,7 +273,7 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
     [paint],
   );
   const toFrame = useCallback(
-    (wanted: number) => {
+    (wanted: Frame) => {
       const at = frameTime(connection, wanted);
       if (at === null) return;
       const half = Math.min((now.current.zoom[1] - now.current.zoom[0]) / 2, Math.max((connection.rtt_ms.p50 ?? 100) / 1e3 / 2, 1e-4));
@@ -473,13 +476,16 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
           onPointerDown={down} onPointerMove={moved} onPointerUp={up} onPointerLeave={left} onDblClick={() => go({ zoom: null })}
         />
       )}
+      {isCoarse && (
+        <p class="coarse dim" role="status">This file holds nothing finer here: `whyslow view` of the capture shows every packet.</p>
+      )}
       <div ref={printed} class="printed" aria-hidden="true" />
       <dl ref={readings} class="readout" aria-label="Under the pointer" />
     </section>
   );
 }
 
-function GoTo({ close, go }: { close: () => void; go: (frame: number) => void }) {
+function GoTo({ close, go }: { close: () => void; go: (frame: Frame) => void }) {
   const input = useRef<HTMLInputElement>(null);
   // Before the next key is pressed.
   useLayoutEffect(() => input.current?.focus(), []);
@@ -488,12 +494,13 @@ function GoTo({ close, go }: { close: () => void; go: (frame: number) => void })
       class="goto"
       onSubmit={(event) => {
         event.preventDefault();
-        const wanted = Number(input.current?.value);
-        if (Number.isInteger(wanted) && wanted > 0) go(wanted);
+        // Of several captures: which, and its frame.
+        const wanted = input.current?.value.trim() ?? "";
+        if (/^([1-9]\d*:)?[1-9]\d*$/.test(wanted)) go(wanted.includes(":") ? wanted : Number(wanted));
         close();
       }}
     >
-      <label>Frame <input ref={input} inputMode="numeric" pattern="[0-9]+" onBlur={close} onKeyDown={(event) => event.key === "Escape" && close()} /></label>
+      <label>Frame <input ref={input} inputMode="numeric" pattern="([0-9]+:)?[0-9]+" onBlur={close} onKeyDown={(event) => event.key === "Escape" && close()} /></label>
     </form>
   );
 }

@@ -4,6 +4,7 @@ use crate::analysis::{Analysis, Connection, Transfer};
 use crate::units::Nanos;
 use std::cmp::Reverse;
 use std::fmt;
+use std::ops::Range;
 
 /// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1 on. What is not named is
 /// the one that carried most.
@@ -85,10 +86,27 @@ impl std::error::Error for NotThere {}
 /// # Errors
 /// When there is none.
 pub fn choose(analysis: &Analysis, which: Which) -> Result<Chosen<'_>, NotThere> {
-    let wanted = |connection: &&Connection| which.connection.is_none_or(|id| connection.id == id);
-    let mut connections = analysis.connections.iter().filter(wanted).peekable();
+    choose_in(analysis, 0..usize::MAX, 0, which)
+}
+
+/// The same among the connections of some captures, whose numbers are larger by `before` than `which` has them: several
+/// analyses may have been joined to one.
+///
+/// # Errors
+/// When there is none.
+pub fn choose_in(
+    analysis: &Analysis,
+    captures: Range<usize>,
+    before: u64,
+    which: Which,
+) -> Result<Chosen<'_>, NotThere> {
+    let own = || analysis.connections.iter().filter(|connection| captures.contains(&connection.capture));
+    let wanted = |connection: &&Connection| {
+        which.connection.is_none_or(|id| id.checked_add(before).is_some_and(|id| connection.id == id))
+    };
+    let mut connections = own().filter(wanted).peekable();
     if let (Some(id), None) = (which.connection, connections.peek()) {
-        return Err(NotThere::Connection(id, analysis.connections.len()));
+        return Err(NotThere::Connection(id, own().count()));
     }
     let path = |connection: &Connection| analysis.captures.get(connection.capture).map_or("", |capture| &capture.path);
     let held = connections.peek().map_or(0, |connection| connection.transfers.len());

@@ -1,7 +1,7 @@
 //! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the transfer's end, how it would go on.
 
 use super::reach::Prospect;
-use super::{Chosen, wait};
+use super::{Chosen, Grown, wait};
 use crate::units::Nanos;
 
 /// Rounds by which a curve is continued at most.
@@ -70,6 +70,13 @@ impl Curve {
     /// When so many bytes are there; none when the curve does not go so far.
     pub fn when(&self, bytes: u64) -> Option<Nanos> {
         within(&self.points, bytes).or_else(|| within(&self.beyond, bytes))
+    }
+
+    /// As it is told.
+    pub fn told(mut self) -> Grown {
+        self.points.dedup();
+        self.beyond.dedup();
+        Grown { captured: self.points, extrapolated: self.beyond }
     }
 
     /// The sizes at which the curve bends.

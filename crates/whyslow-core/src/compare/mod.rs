@@ -16,7 +16,7 @@ mod settings;
 mod tests;
 mod words;
 
-pub use chosen::{Chosen, NotThere, Which, choose};
+pub use chosen::{Chosen, NotThere, Which, choose, choose_in};
 
 use crate::analysis::{End, Limit, Near, Transfer};
 use crate::units::Nanos;
@@ -45,6 +45,8 @@ pub struct Comparison {
     pub rounds: Vec<[Option<Side>; 2]>,
     /// How many rounds there were.
     pub rounds_total: [u64; 2],
+    /// Bytes that were there by time.
+    pub curves: [Grown; 2],
     /// What was agreed and how each began.
     pub settings: Vec<Setting>,
     /// The rate that each would come to if it went on.
@@ -151,6 +153,15 @@ pub struct Side {
     pub limit: Limit,
 }
 
+/// How many bytes the receiver had by when: lines through (seconds from the request on, bytes), both rising.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Grown {
+    /// As captured.
+    pub captured: Vec<(Nanos, u64)>,
+    /// As it would go on behind that; empty where that cannot be told.
+    pub extrapolated: Vec<(Nanos, u64)>,
+}
+
 /// A property of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
@@ -227,6 +238,7 @@ pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
         rounds_total: both.map(|one| one.transfer.rounds_total),
         settings: settings::of(both),
         leads: leads::of(&curves, size, leads::least(both)),
+        curves: curves.map(Curve::told),
         reach: reach.map(|reach| reach.map(|reach| reach.told)),
         summary: Vec::new(),
         caveats: Vec::new(),

@@ -172,6 +172,29 @@ fn what_each_comes_to() {
 }
 
 #[test]
+fn the_curves_are_those_that_the_leads_rest_on() {
+    let analysis = capped_and_growing();
+    let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
+    for (curve, transfer) in told.curves.iter().zip(&told.transfers) {
+        let (first, last) = (curve.captured[0], *curve.captured.last().unwrap());
+        assert_eq!((first.1, last.1), (0, transfer.bytes));
+        assert!(curve.captured.is_sorted() && curve.extrapolated.is_sorted());
+        assert!(curve.extrapolated.iter().all(|point| *point >= last), "{curve:?}");
+    }
+    // Where one leads by most, the lines lie so far apart.
+    let when = |which: usize, bytes: u64| {
+        let line: Vec<_> = told.curves[which].captured.iter().chain(&told.curves[which].extrapolated).collect();
+        let next = line.iter().position(|point| point.1 >= bytes).unwrap();
+        let (before, after) = (line[next - 1], line[next]);
+        let share = (bytes - before.1) as f64 / (after.1 - before.1).max(1) as f64;
+        before.0 + (after.0 - before.0).scale(share)
+    };
+    let lead = told.leads.iter().find(|lead| lead.faster.is_some()).unwrap();
+    let apart = when(0, lead.at_bytes) - when(1, lead.at_bytes);
+    assert!((apart.0.abs() - lead.by_s.0).abs() < 1_000, "{apart:?} {lead:?}");
+}
+
+#[test]
 fn one_flight_says_nothing_of_what_would_follow() {
     let small = |rtt| connection(rtt as u64 / 20, rtt, vec![transfer(rtt, Limit::RoundTrip, &[9_000], None)]);
     let analysis = analysis(vec![small(20), small(40)]);

@@ -22,6 +22,12 @@ impl Wanted {
         Self { id: connection.id, client: (connection.client.address.clone(), connection.client.port) }
     }
 
+    /// The same where it has another number: captures that are read alone number their connections from 1 on.
+    #[must_use]
+    pub fn numbered(self, id: u64) -> Self {
+        Self { id, ..self }
+    }
+
     /// Which side of a connection that begins with this segment is the client.
     fn client(&self, first: &Segment<'_>) -> Side {
         let (address, port) = &self.client;
@@ -35,12 +41,14 @@ impl Wanted {
     }
 }
 
-/// Takes the packets of a capture once more, and gives the points of one connection.
+/// Takes the packets of a capture, or of files that continue each other, once more, and gives the points of one connection.
 pub struct Follow<'a> {
     wanted: Wanted,
     numbering: Numbering,
     connection: Option<Box<Connection>>,
     first: Option<Nanos>,
+    /// The place of the capture that is read among all; none with one.
+    file: Option<u16>,
     give: &'a mut dyn FnMut(Point),
     late: u64,
 }
@@ -55,7 +63,12 @@ impl<'a> Follow<'a> {
     /// Follows a connection; `give` is called for each of its segments, in the capture's order, with times from the capture's
     /// first packet.
     pub fn new(wanted: Wanted, give: &'a mut dyn FnMut(Point)) -> Self {
-        Self { wanted, numbering: Numbering::default(), connection: None, first: None, give, late: 0 }
+        Self { wanted, numbering: Numbering::default(), connection: None, first: None, file: None, give, late: 0 }
+    }
+
+    /// The packets that follow come from the capture at this place among all; none: it is the only one.
+    pub fn begin_capture(&mut self, file: Option<u16>) {
+        self.file = file;
     }
 
     /// Everything was read: gives the points that waited. Says how many verdicts came when their points had been given.
@@ -79,7 +92,7 @@ impl Sink for Follow<'_> {
         if id != self.wanted.id {
             return;
         }
-        let frame = Frame { file: None, number: packet.frame };
+        let frame = Frame { file: self.file, number: packet.frame };
         let wanted = &self.wanted;
         let connection = self.connection.get_or_insert_with(|| {
             let mut connection = Box::new(Connection::new(&segment, packet.time, frame));

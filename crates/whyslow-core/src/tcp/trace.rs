@@ -316,7 +316,7 @@ impl Settled {
                 sacks += 1;
             }
         }
-        let ack = seg.ack.and_then(|ack| self.halves[to].unwrap(ack));
+        let ack = seg.ack().and_then(|ack| self.halves[to].unwrap(ack));
         let data = seg.len > 0 || syn || seg.flags.has(Flags::FIN);
         Some(Point {
             time: seg.time,
@@ -327,7 +327,7 @@ impl Settled {
             seq: self.halves[from].unwrap(seg.seq),
             raw_seq: seg.seq,
             ack,
-            raw_ack: seg.ack,
+            raw_ack: seg.ack(),
             window: shift.map(|shift| u64::from(seg.window) << shift.min(14)),
             raw_window: seg.window,
             kind: match (data, syn_again) {

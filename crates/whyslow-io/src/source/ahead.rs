@@ -16,7 +16,7 @@ const WAITING: usize = 4;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Takes what the thread has read. Reading fails with [`ErrorKind::WouldBlock`] while there is nothing yet.
-pub(super) struct Ahead {
+pub(crate) struct Ahead {
     blocks: Receiver<io::Result<Vec<u8>>>,
     /// Where blocks go that were taken, to be filled again.
     spare: SyncSender<Vec<u8>>,
@@ -37,7 +37,7 @@ pub(crate) enum Pieces {
 impl Ahead {
     /// # Errors
     /// When there can be no more threads.
-    pub(super) fn of(reader: impl Read + Send + 'static, pieces: Pieces) -> io::Result<Self> {
+    pub(crate) fn of(reader: impl Read + Send + 'static, pieces: Pieces) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(WAITING);
         let (spare, emptied) = sync_channel(WAITING + 2);
         thread::Builder::new().name("reading".to_owned()).spawn(move || read_all(reader, pieces, &sender, &emptied))?;

@@ -5,6 +5,7 @@
 //! `O` out of order, `W` and `K` probes, `Z` a closed window.
 
 mod canvas;
+mod packets;
 
 use crate::text::units;
 use canvas::{Canvas, INK, Unit};
@@ -37,6 +38,8 @@ pub enum Track {
     Throughput,
     /// The window that was offered.
     Window,
+    /// Packets in each interval, both ways.
+    Packets,
 }
 
 /// A picture that is wanted.
@@ -71,6 +74,7 @@ pub fn svg(series: &Series, picture: &Picture<'_>) -> String {
         Track::RoundTrip => seen.round_trips(),
         Track::Throughput => seen.throughput(),
         Track::Window => seen.window(),
+        Track::Packets => seen.packets(),
     };
     if !view.exact {
         canvas.remark("coarser than the packets: a shorter time shows more");
@@ -133,10 +137,15 @@ impl Seen<'_> {
             let both = [lane.segments.get(), lane.ack.get(), lane.edge.get().filter(|_| self.knows_window())];
             both.into_iter().flatten().reduce(|one, two| (one.0.min(two.0), one.1.max(two.1)))
         };
-        // A window far above the data would press it flat.
+        // A window far above the data would press it flat, and one that is soon out of sight needs no room.
         let data = Self::spread(self.lanes().map(|(_, lane)| lane.segments.get()));
         let all = Self::spread(self.lanes().map(|(_, lane)| drawn(lane))).unwrap_or((0.0, 1.0));
-        let top = data.map_or(all.1, |data| all.1.min(data.1 + 0.35 * (data.1 - data.0).max(1.0)));
+        let top = data.map_or(all.1, |data| {
+            let near = data.1 + 0.35 * (data.1 - data.0).max(1.0);
+            let edges: Vec<u64> = self.lanes().filter_map(|(_, lane)| Some(lane.edge.get()?.0)).collect();
+            let in_sight = edges.iter().filter(|edge| **edge as f64 <= near).count();
+            if in_sight * 4 < edges.len() { data.1 } else { all.1.min(near) }
+        });
         let low = data.map_or(all.0, |data| data.0);
         let mut canvas = self.canvas((low, top.max(low + 1.0)), Unit::Bytes, "sequence");
         self.zero_windows(&mut canvas);

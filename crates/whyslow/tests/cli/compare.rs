@@ -39,6 +39,33 @@ fn two_transfers_of_one_connection() {
     assert!(page.contains("connection 1, transfer 4"), "{page}");
 }
 
+/// Whether this build has the page.
+fn has_page() -> bool {
+    let output = whyslow().args(["report", &sample("healthy-server"), "-o", "-"]).output().unwrap();
+    output.status.success() || !String::from_utf8(output.stderr).unwrap().contains("built without the page")
+}
+
+#[test]
+fn a_comparison_is_a_page_in_one_file() {
+    if !has_page() {
+        return;
+    }
+    let [a, b] = [sample("sender-cap-client"), sample("slow-start-client")];
+    let page = |a: &str, b: &str| {
+        let output = whyslow().args(["compare", a, b, "--report", "-"]).assert().code(0).stderr("");
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let one = page(&a, &b);
+    assert!(one.starts_with("<!doctype html>") && one.len() > 100_000);
+    assert_ne!(one, page(&b, &a));
+    let two = |a: &str, b: &str| complaint(whyslow().args(["compare", a, b, "--report", "-"]));
+    assert!(two(&a, &a).contains("are one transfer"));
+    assert!(two(&a, &format!("{b}#2")).contains("there is no connection 2: the input holds one"));
+    assert!(two(&a, "missing.pcap").contains("missing.pcap"));
+    assert!(complaint(whyslow().args(["compare", &a, &b, "--port", "80"])).contains("--view"));
+    assert!(complaint(whyslow().args(["compare", &a, &b, "--view", "--json"])).contains("cannot be used with"));
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused_with_a_reason() {
     let file = sample("slow-start-client");

@@ -1,6 +1,6 @@
 //! `whyslow export`: what it writes, where, and what it refuses.
 
-use crate::{Folder, complaint, whyslow};
+use crate::{Folder, complaint, json, pcap, whyslow};
 use serde_json::Value;
 use std::fs;
 
@@ -34,9 +34,49 @@ fn packets_with_what_the_analysis_says_of_them() {
 }
 
 #[test]
+fn a_table_has_the_figures_of_the_json() {
+    for (file, kind) in
+        [("loss-server", "sack"), ("zero-window-client", "window"), ("nagle-delayed-ack-client", "rtt_ms")]
+    {
+        let file = sample(file);
+        let csv = text(&[&file, "--csv"]);
+        let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let titles = rows.next().unwrap();
+        let lines = text(&[&file, "--jsonl"]);
+        let mut told = 0;
+        for (row, line) in rows.zip(lines.lines()) {
+            let object: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(object.as_object().unwrap().len(), titles.len() + 1, "all members but the schema are columns");
+            for (title, cell) in titles.iter().zip(row) {
+                let at = || format!("{file}, frame {}, {title}: {cell}", object["frame"]);
+                match &object[*title] {
+                    Value::Null => assert_eq!(cell, "", "{}", at()),
+                    Value::Number(number) => {
+                        assert_eq!(cell.parse::<f64>().unwrap(), number.as_f64().unwrap(), "{}", at());
+                        told += usize::from(*title == kind);
+                    }
+                    Value::String(text) => assert_eq!(cell, text, "{}", at()),
+                    Value::Array(list) => {
+                        let parts: Vec<String> = list
+                            .iter()
+                            .map(|part| part.as_str().map_or_else(|| format!("{}-{}", part[0], part[1]), str::to_owned))
+                            .collect();
+                        assert_eq!(cell, parts.join(" "), "{}", at());
+                        told += usize::from(*title == kind && !list.is_empty());
+                    }
+                    other => panic!("{other}"),
+                }
+            }
+        }
+        assert!(told > 10, "{kind}");
+        assert_eq!(csv.lines().count(), lines.lines().count() + 1);
+    }
+}
+
+#[test]
 fn a_picture_of_every_track() {
     let file = sample("timeout-server");
-    for track in ["time-sequence", "in-flight", "rtt", "throughput", "window"] {
+    for track in ["time-sequence", "in-flight", "rtt", "throughput", "window", "io"] {
         let svg = text(&[&file, "--svg", "--track", track]);
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{track}");
     }
@@ -82,6 +122,77 @@ fn a_summary_for_a_ticket() {
     assert!(summary.contains("<details><summary>23 rounds</summary>"), "{summary}");
 }
 
+/// The rows of a table without their frames, and the frames.
+fn rows(csv: &str) -> (Vec<String>, Vec<String>) {
+    csv.lines()
+        .skip(1)
+        .map(|line| line.split_once(',').map(|(frame, rest)| (rest.to_owned(), frame.to_owned())).unwrap())
+        .unzip()
+}
+
+#[test]
+fn files_that_continue_each_other_are_one_capture() {
+    let folder = Folder::new();
+    let packets =
+        pcap::merged((0..4).map(|n| pcap::slow_on(40_000 + n, 1_700_000_000_000_000 + 300_000 * u64::from(n))));
+    let whole = folder.put("whole.pcap", &pcap::file(&packets));
+    let third = packets.len() / 3;
+    let parts: Vec<String> = [&packets[..third], &packets[third..2 * third], &packets[2 * third..]]
+        .iter()
+        .enumerate()
+        .map(|(n, part)| folder.put(format!("part-{n}.pcap"), &pcap::file(part)).to_str().unwrap().to_owned())
+        .collect();
+    let whole = whole.to_str().unwrap();
+    for id in ["1", "2", "4"] {
+        let (expected, numbers) = rows(&text(&[&format!("{whole}#{id}"), "--csv"]));
+        // Whatever their order.
+        let (got, frames) = rows(&text(&[&parts[2], &parts[0], &parts[1], "--connection", id, "--csv"]));
+        assert_eq!(got, expected, "connection {id}");
+        for (frame, number) in frames.iter().zip(&numbers) {
+            let (file, within) = frame.split_once(':').unwrap();
+            let before = (file.parse::<usize>().unwrap() - 1) * third;
+            assert_eq!(before + within.parse::<usize>().unwrap(), number.parse::<usize>().unwrap(), "{frame}");
+        }
+    }
+    let picture = |args: &[&str]| text(&[args, &["--svg"]].concat());
+    let set = picture(&[&parts[0], &parts[1], &parts[2], "--connection", "2"]);
+    assert_eq!(set, picture(&[&format!("{whole}#2")]));
+    // Of two places the connection's own capture is read.
+    let (two, frames) = rows(&text(&[&sample("loss-server"), &sample("loss-client"), "--connection", "2", "--csv"]));
+    let second = json(&[sample("loss-server").into(), sample("loss-client").into()])["captures"][1]["path"].clone();
+    assert_eq!(two, rows(&text(&[second.as_str().unwrap(), "--csv"])).0);
+    assert!(frames.iter().all(|frame| frame.starts_with("2:")));
+}
+
+#[test]
+fn what_comes_through_a_pipe_is_kept_for_as_long_as_it_is_needed() {
+    let folder = Folder::new();
+    let temporary = folder.put("x", b"").with_file_name("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let bytes = fs::read(sample("loss-server")).unwrap();
+    let piped = |args: &[&str]| {
+        let mut command = whyslow();
+        command.args(["export", "-"]).args(args).env("TMPDIR", &temporary).write_stdin(bytes.clone());
+        command.assert().code(0).get_output().clone()
+    };
+    let output = piped(&["--csv"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), text(&[&sample("loss-server"), "--csv"]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains(&format!("{} B came", with_separators(bytes.len()))), "{said}");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "nothing stays");
+    // What is read once is not kept.
+    assert!(piped(&["--markdown"]).stderr.is_empty());
+    let graphs = folder.put("y", b"").with_file_name("graphs");
+    let output = piped(&["--xplot", "-o", graphs.to_str().unwrap()]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("stdin.1.s2c_tsg.xpl"));
+}
+
+fn with_separators(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
 #[test]
 fn what_cannot_be_exported_is_refused_with_a_reason() {
     let file = sample("loss-server");
@@ -89,8 +200,17 @@ fn what_cannot_be_exported_is_refused_with_a_reason() {
     assert!(refused(&[&file]).contains("--csv"));
     assert!(refused(&[&file, "--csv", "--svg"]).contains("cannot be used with"));
     assert!(refused(&[&format!("{file}#2"), "--csv"]).contains("there is no connection 2"));
-    assert!(refused(&[&format!("{file}#1.2"), "--csv"]).contains("connections are exported whole"));
-    assert!(refused(&["-", "--csv"]).contains("read twice, which a pipe cannot be"));
+    assert!(
+        refused(&[&format!("{file}#1.2"), "--csv"])
+            .contains("a transfer is not exported alone: name its connection, as")
+    );
+    let several = refused(&[&format!("{file}#1"), &sample("loss-client"), "--csv"]);
+    assert!(several.contains("name it as `--connection 1`, by the number that `whyslow explain` has"), "{several}");
+    assert!(refused(&[&format!("{file}#1"), "--connection", "2", "--csv"]).contains("name it once"));
+    assert!(refused(&[&file, "--connection", "7", "--csv"]).contains("there is no connection 7: the input holds one"));
+    let folder = Folder::new();
+    let inside = folder.put("x", b"").parent().unwrap().to_str().unwrap().to_owned();
+    assert!(refused(&[&inside, "--csv"]).contains("is a directory"));
     assert!(refused(&[&file, "--svg", "--size", "9x9"]).contains("out of range"));
     assert!(refused(&[&file, "--svg", "--from", "1e9"]).contains("there is nothing from"));
     assert!(refused(&["missing.pcap", "--csv"]).contains("missing.pcap"));

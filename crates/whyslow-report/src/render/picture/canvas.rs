@@ -25,6 +25,8 @@ pub(super) enum Unit {
     Millis,
     /// Bits per second.
     Rate,
+    /// So many.
+    Count,
 }
 
 /// A drawing of one track.
@@ -138,7 +140,10 @@ impl Canvas {
         self.letters.push((x, y));
         let room = 3.5 * text.len() as f64;
         let x = if anchor == "middle" { x.clamp(LEFT + room, (self.size.0 - room).max(LEFT + room)) } else { x };
-        self.text((x, y), anchor, color, "font-size=\"11\" font-weight=\"bold\"", text);
+        // With paper around it, so that it can be read over bars and lines.
+        let style =
+            "font-size=\"11\" font-weight=\"bold\" paint-order=\"stroke\" stroke=\"#ffffff\" stroke-width=\"3\"";
+        self.text((x, y), anchor, color, style, text);
     }
 
     /// Words.
@@ -191,7 +196,9 @@ impl Canvas {
             let _ = write!(grid, "M{x:.1} {TOP}V{bottom}");
             self.text((x, bottom + 17.0), "middle", FAINT, "", &format!("{tick:.decimals$}"));
         }
-        let (ticks, step) = self::ticks(self.y, (bottom - TOP) / TICK[1]);
+        let (mut ticks, step) = self::ticks(self.y, (bottom - TOP) / TICK[1]);
+        // There is no half of one.
+        ticks.retain(|tick| unit != Unit::Count || (tick - tick.round()).abs() < 1e-6);
         for tick in ticks {
             let y = self.y(tick);
             let _ = write!(grid, "M{LEFT} {y:.1}H{right}");
@@ -223,6 +230,7 @@ fn ticks(range: (f64, f64), wanted: f64) -> (Vec<f64>, f64) {
 fn figure(value: f64, step: f64, most: f64, unit: Unit) -> String {
     let (factor, name) = match unit {
         Unit::Millis => (1e6, "ms"),
+        Unit::Count => return format!("{value:.0}"),
         Unit::Bytes | Unit::Rate => {
             let suffix =
                 if unit == Unit::Bytes { ["B", "kB", "MB", "GB"] } else { ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"] };

@@ -30,7 +30,8 @@ fn time_and_sequence() {
 
 #[test]
 fn every_track_is_drawn_and_text_is_no_markup() {
-    for track in [Track::Sequence, Track::InFlight, Track::RoundTrip, Track::Throughput, Track::Window] {
+    for track in [Track::Sequence, Track::InFlight, Track::RoundTrip, Track::Throughput, Track::Window, Track::Packets]
+    {
         let svg = svg(&series(), &picture(track));
         assert!(svg.contains("a &lt;b&gt; &amp; &quot;c&quot;\u{fffd}") && !svg.contains('\u{1b}'), "{svg}");
         assert!(svg.matches("<path").count() > 3, "{track:?}: {svg}");

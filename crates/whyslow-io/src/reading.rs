@@ -1,0 +1,126 @@
+//! [`Reading`]: what was read, and where each connection's packets are, so that they can be read once more.
+
+use crate::again::Seen;
+use crate::feed::Feed;
+use crate::source::Source;
+use crate::{Error, Input, Progress, Stop, join, set};
+use std::ops::Range;
+use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_core::capture::Packet;
+use whyslow_core::series::{Follow, Pick, Point, Wanted};
+use whyslow_core::units::Nanos;
+
+/// An analysis of inputs, and where these are.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// What was found.
+    pub analysis: Analysis,
+    groups: Vec<Range<usize>>,
+    sets: Vec<Files>,
+}
+
+/// Files that continue each other.
+#[derive(Clone, Debug)]
+struct Files {
+    /// In the order of time; none when one of them was a pipe.
+    files: Option<Vec<Input>>,
+    /// Their places among all captures.
+    captures: Range<usize>,
+    /// By so much their connections' numbers are larger than in the files alone.
+    before: u64,
+}
+
+/// Where one connection's packets are.
+#[derive(Clone, Debug)]
+pub struct Place {
+    files: Vec<Input>,
+    /// The place of the first file among all captures; none where there is only one.
+    first: Option<u16>,
+    wanted: Wanted,
+}
+
+impl Place {
+    /// In an input that holds this connection and was explained alone.
+    pub fn alone(input: &Input, connection: &Connection) -> Self {
+        Self { files: vec![input.clone()], first: None, wanted: Wanted::new(connection) }
+    }
+
+    /// The files, in the order of time.
+    pub fn files(&self) -> &[Input] {
+        &self.files
+    }
+}
+
+impl Reading {
+    /// Puts what was read of each group behind that of those before it.
+    pub(crate) fn of(read: Vec<(Analysis, Vec<Seen>)>) -> Self {
+        let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut captures, mut connections) = (0, 0);
+        for (analysis, seen) in read {
+            let end = captures + analysis.captures.len();
+            let ends = seen.iter().skip(1).map(|set| captures + set.captures).chain([end]);
+            sets.extend(seen.iter().zip(ends).map(|(set, end)| Files {
+                files: set.files.clone(),
+                captures: captures + set.captures..end,
+                before: connections + set.connections,
+            }));
+            groups.push(captures..end);
+            captures = end;
+            connections += join::last_id(&analysis);
+            analyses.push(analysis);
+        }
+        Self { analysis: join::join(analyses.into_iter()), groups, sets }
+    }
+
+    /// The captures of each group, by their places among all.
+    pub fn groups(&self) -> &[Range<usize>] {
+        &self.groups
+    }
+
+    /// By how much the numbers of this group's connections are larger than in the group alone.
+    pub fn before(&self, group: usize) -> u64 {
+        let first =
+            self.groups.get(group).and_then(|group| self.sets.iter().find(|set| set.captures.start == group.start));
+        first.map_or(0, |set| set.before)
+    }
+
+    /// Where this connection's packets are; none when they came through a pipe, which cannot be read twice.
+    pub fn place(&self, connection: &Connection) -> Option<Place> {
+        let set = self.sets.iter().find(|set| set.captures.contains(&connection.capture))?;
+        let files = set.files.as_ref().filter(|files| files.iter().all(set::is_file))?;
+        let is_alone = self.sets.iter().map(|set| set.captures.len()).sum::<usize>() <= 1;
+        let first = u16::try_from(set.captures.start).unwrap_or(u16::MAX);
+        let wanted = Wanted::new(connection).numbered(connection.id.saturating_sub(set.before));
+        Some(Place { files: files.clone(), first: (!is_alone).then_some(first), wanted })
+    }
+}
+
+/// Reads the files of a connection once more for its packets: `give` is called for each of its segments. Says how many
+/// verdicts came when their points had been given.
+///
+/// # Errors
+/// When a file can no longer be read.
+pub fn follow(place: &Place, give: &mut dyn FnMut(Point), progress: &mut dyn FnMut(Progress)) -> Result<u64, Error> {
+    let mut feed = Feed::new(&place.files, progress);
+    let mut follow = Follow::new(place.wanted.clone(), give);
+    for (at, input) in (0_u16..).zip(&place.files) {
+        follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
+        feed.read(&mut Source::open(input, &Stop::default())?, &mut follow)?;
+    }
+    Ok(follow.finish())
+}
+
+/// Reads the files of a connection once more for its packets in a time range (from the first file's first packet): `give` is
+/// called for each, as it is in its file.
+///
+/// # Errors
+/// When a file can no longer be read.
+pub fn pick(place: &Place, range: (Nanos, Nanos), give: &mut dyn FnMut(&Packet<'_>)) -> Result<(), Error> {
+    let mut ignored = |_| {};
+    let mut feed = Feed::new(&place.files, &mut ignored);
+    let mut pick = Pick::new(place.wanted.clone(), range, give);
+    for input in &place.files {
+        feed.read(&mut Source::open(input, &Stop::default())?, &mut pick)?;
+    }
+    Ok(())
+}

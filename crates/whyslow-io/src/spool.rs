@@ -1,0 +1,102 @@
+//! [`Spool`]: what comes through a pipe, in a temporary file, so that it can be read more than once.
+//!
+//! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`] is asked for is kept: the
+//! capture ends there.
+
+use crate::source::{Ahead, Pieces};
+use crate::{Error, Input, Progress, Stop, set};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use tempfile::NamedTempFile;
+
+/// Inputs that are all files.
+#[derive(Debug, Default)]
+pub struct Spool {
+    inputs: Vec<Input>,
+    kept: Vec<Kept>,
+}
+
+/// What came through a pipe.
+#[derive(Debug)]
+pub struct Kept {
+    /// How the pipe is named.
+    pub name: String,
+    /// Bytes that came.
+    pub bytes: u64,
+    file: NamedTempFile,
+}
+
+impl Kept {
+    /// The temporary file.
+    pub fn path(&self) -> &std::path::Path {
+        self.file.path()
+    }
+}
+
+impl Spool {
+    /// Keeps what comes through those inputs that are no regular files; this takes as long as they do.
+    ///
+    /// # Errors
+    /// When one cannot be opened or read, or there is no room for it.
+    pub fn new(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Self, Error> {
+        let mut spool = Self::default();
+        for input in inputs {
+            if set::is_file(input) || is_missing(input) {
+                spool.inputs.push(input.clone());
+            } else {
+                let kept = keep(input, stop, progress)?;
+                spool.inputs.push(Input::Path(kept.path().to_owned()));
+                spool.kept.push(kept);
+            }
+        }
+        Ok(spool)
+    }
+
+    /// The inputs in their order, those that were pipes by their files.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// What was kept.
+    pub fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    /// The name of an input, or what came as this input.
+    pub fn name(&self, path: &str) -> String {
+        let kept = self.kept.iter().find(|kept| kept.path().as_os_str() == path);
+        kept.map_or_else(|| path.to_owned(), |kept| kept.name.clone())
+    }
+}
+
+/// What is not there, or a folder: whoever reads it says so.
+fn is_missing(input: &Input) -> bool {
+    matches!(input, Input::Path(path) if !path.exists() || path.is_dir())
+}
+
+fn keep(input: &Input, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Kept, Error> {
+    let name = input.name();
+    let unkept = |cause| Error::Keep { name: name.clone(), cause };
+    let open = |cause| Error::Open { name: name.clone(), cause };
+    // By a thread of its own: a pipe may be silent for long, and whoever waits may want it to end.
+    let mut coming = match input {
+        Input::Stdin => Ahead::of(io::stdin(), Pieces::Coming),
+        Input::Path(path) => Ahead::of(File::open(path).map_err(open)?, Pieces::Coming),
+    }
+    .map_err(open)?;
+    let mut file = tempfile::Builder::new().prefix("whyslow-").tempfile().map_err(unkept)?;
+    let (mut bytes, mut block) = (0_u64, vec![0; 1 << 16]);
+    while !stop.is_asked() {
+        let read = match coming.read(&mut block) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => continue,
+            Err(cause) => return Err(Error::Read { name, offset: bytes, cause }),
+        };
+        file.write_all(block.get(..read).unwrap_or_default()).map_err(unkept)?;
+        bytes += read as u64;
+        progress(Progress { read: bytes, total: None });
+    }
+    file.flush().map_err(unkept)?;
+    Ok(Kept { name, bytes, file })
+}

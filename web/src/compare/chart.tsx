@@ -1,0 +1,153 @@
+// Bytes by time of both transfers, from one request on; and beside it, which is faster at what size.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { bytes, roundBytes, time } from "../format";
+import { place, tickTime, ticks, value, type Scale } from "../tracks/scale";
+import { NAMES, when, type Comparison, type Grown, type Point } from "./model";
+
+const HEIGHT = 360;
+const LEFT = 64;
+const TOP = 12;
+const FOOT = 38;
+/** The strip that says who is faster, and its words. */
+const STRIP = 16;
+const WORDS = 118;
+
+/** Sizes are drawn up to here: what both tell of, and where another takes the lead. */
+function top({ transfers, leads }: Comparison): number {
+  const [a, b] = transfers.map((told) => Math.max(1, told.bytes));
+  const [less, more] = [Math.min(a!, b!), Math.max(a!, b!)];
+  const last = leads[leads.length - 1];
+  const turn = leads.length > 1 && last ? last.from_bytes : 0;
+  return 1.04 * Math.max(Math.min(more, 3 * less), turn <= 8 * less ? 1.25 * turn : 0);
+}
+
+const path = (points: Point[], x: Scale, y: Scale): string =>
+  points.map(([at, size], index) => `${index === 0 ? "M" : "L"}${place(x, at).toFixed(1)} ${place(y, size).toFixed(1)}`).join("");
+
+/** The last point that is drawn. */
+function end(curve: Grown, most: number): Point | undefined {
+  return [...curve.captured, ...curve.extrapolated].filter(([, size]) => size <= most).pop();
+}
+
+export function Chart({ told }: { told: Comparison }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(900);
+  const [size, setSize] = useState<number | null>(null);
+  useEffect(() => {
+    const around = box.current;
+    if (!around) return;
+    const watch = new ResizeObserver(() => setWidth(Math.max(420, around.clientWidth)));
+    watch.observe(around);
+    return () => watch.disconnect();
+  }, []);
+  const most = top(told);
+  const right = width - STRIP - WORDS - 14;
+  const ends = told.curves.map((curve) => when(curve, most) ?? curve.captured[curve.captured.length - 1]?.[0] ?? 0);
+  const x: Scale = { low: 0, high: Math.max(...ends, 1e-6) * 1.02, at: [LEFT, right] };
+  const y: Scale = { low: 0, high: most, at: [HEIGHT - FOOT, TOP] };
+  const times = ticks(0, x.high, Math.max(2, (right - LEFT) / 100));
+  const step = (times[1] ?? 1) - (times[0] ?? 0);
+  const same = told.same_size;
+  const both = size === null ? null : told.curves.map((curve) => when(curve, size));
+  const point = (event: PointerEvent) => {
+    const bounds = box.current?.getBoundingClientRect();
+    const at = value(y, event.clientY - (bounds?.top ?? 0));
+    setSize(at >= 1 && at <= most ? Math.round(at) : null);
+  };
+  return (
+    <figure class="curves">
+      <div ref={box} onPointerMove={point} onPointerLeave={() => setSize(null)}>
+        <svg width={width} height={HEIGHT} role="img" aria-label={`Bytes by time. ${told.summary[0] ?? ""}`}>
+          <clipPath id="curves-plot"><rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} /></clipPath>
+          {times.map((at) => (
+            <g key={at}>
+              <line class="gridline" x1={place(x, at)} x2={place(x, at)} y1={TOP} y2={HEIGHT - FOOT} />
+              <text class="tick" x={place(x, at)} y={HEIGHT - FOOT + 16} text-anchor="middle">{tickTime(at, step)}</text>
+            </g>
+          ))}
+          {ticks(0, most, 6).map((at) => (
+            <g key={at}>
+              <line class="gridline" x1={LEFT} x2={right} y1={place(y, at)} y2={place(y, at)} />
+              <text class="tick" x={LEFT - 7} y={place(y, at) + 4} text-anchor="end">{roundBytes(at)}</text>
+            </g>
+          ))}
+          <text class="tick" x={(LEFT + right) / 2} y={HEIGHT - 5} text-anchor="middle">since the request</text>
+          <g clip-path="url(#curves-plot)">
+            {told.leads.slice(1).map((lead) => (
+              <line key={lead.from_bytes} class="turn" x1={LEFT} x2={right} y1={place(y, lead.from_bytes)} y2={place(y, lead.from_bytes)} />
+            ))}
+            {told.curves.map((curve, which) => (
+              <g key={which} class={`curve ${NAMES[which]}`}>
+                <path d={path(curve.extrapolated, x, y)} class="beyond" />
+                <path d={path(curve.captured, x, y)} />
+              </g>
+            ))}
+          </g>
+          {told.curves.map((curve, which) => {
+            const last = end(curve, most);
+            return last && <text key={which} class={`name ${NAMES[which]}`} x={Math.min(place(x, last[0]) + 6, right - 10)} y={place(y, last[1]) + 14}>{NAMES[which]}</text>;
+          })}
+          {same && same.bytes <= most && Math.abs(same.difference_s) > 1e-4 && <Difference same={same} x={x} y={y} />}
+          {size !== null && <line class="pointer" x1={LEFT} x2={right} y1={place(y, size)} y2={place(y, size)} />}
+          {size !== null && both?.map((at, which) => at !== null && <circle key={which} class={`dot ${NAMES[which]}`} cx={place(x, at)} cy={place(y, size)} r="4" />)}
+          <Strip told={told} x={right + 10} y={y} most={most} />
+        </svg>
+      </div>
+      <figcaption class="readout" aria-live="off">
+        {size === null || both === null ? (
+          <span class="dim">
+            <b class="A">A</b> and <b class="B">B</b>: bytes that were there by when; dashed: how it would go on, extrapolated. Point at a size.
+          </span>
+        ) : (
+          <>
+            <span>{bytes(size)}</span>
+            {both.map((at, which) => <span key={which}><b class={NAMES[which]}>{NAMES[which]}</b> {at === null ? "–" : time(at)}</span>)}
+            {both[0] != null && both[1] != null && <span>{faster(both[1] - both[0])}</span>}
+          </>
+        )}
+      </figcaption>
+    </figure>
+  );
+}
+
+function faster(difference: number): string {
+  if (Math.abs(difference) < 5e-5) return "level";
+  return `${difference > 0 ? "A" : "B"} is ${time(Math.abs(difference))} earlier`;
+}
+
+/** How far apart the two are where both have the same bytes. */
+function Difference({ same, x, y }: { same: NonNullable<Comparison["same_size"]>; x: Scale; y: Scale }) {
+  const [a, b] = same.seconds.map((at) => place(x, at));
+  const at = place(y, same.bytes);
+  const [left, right] = [Math.min(a!, b!), Math.max(a!, b!)];
+  const words = `${time(Math.abs(same.difference_s))} at ${bytes(same.bytes)}`;
+  return (
+    <g class="difference">
+      <path d={`M${left} ${at - 5}v10M${right} ${at - 5}v10M${left} ${at}H${right}`} />
+      <text x={left - 8} y={at + 4} text-anchor="end">{words}</text>
+    </g>
+  );
+}
+
+/** Who is faster at what size: the sizes are those of the axis. */
+function Strip({ told, x, y, most }: { told: Comparison; x: number; y: Scale; most: number }) {
+  return (
+    <g class="strip">
+      {told.leads.map((lead) => {
+        const [low, high] = [place(y, Math.min(most, lead.from_bytes - 1)), place(y, Math.min(most, lead.to_bytes))];
+        if (low - high < 0.5) return null;
+        const name = lead.faster === null ? "level" : NAMES[lead.faster];
+        const words = lead.faster === null ? "level" : `${name} by ≤ ${time(lead.by_s)}`;
+        return (
+          <g key={lead.from_bytes}>
+            <rect class={name} x={x} y={high} width={STRIP} height={low - high} />
+            {low - high > 15 && <text class="sign" x={x + STRIP / 2} y={(low + high) / 2 + 4} text-anchor="middle">{lead.faster === null ? "=" : name}</text>}
+            {low - high > 15 && <text x={x + STRIP + 6} y={(low + high) / 2 + 4}>{words}</text>}
+            {low - high > 34 && lead.from_bytes > 1 && <text class="tick" x={x + STRIP + 6} y={low - 3}>from {roundBytes(lead.from_bytes)}</text>}
+          </g>
+        );
+      })}
+    </g>
+  );
+}

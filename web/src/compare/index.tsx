@@ -1,0 +1,107 @@
+// Two transfers side by side: what core's `compare` says of them. The page judges nothing.
+
+import { useEffect, useState } from "preact/hooks";
+import { bytes, rate, time } from "../format";
+import { format, START } from "../hash";
+import type { Content } from "../model";
+import type { Go } from "../overview";
+import { Chart } from "./chart";
+import "./compare.css";
+import { comparison, NAMES, spotText, type Comparison, type Spot, type Told, type Two } from "./model";
+import { FirstByte, Phases, Rounds, Settings } from "./tables";
+
+export function CompareView({ content, spots, go, local }: { content: Content; spots: Two<Spot>; go: Go; local: boolean }) {
+  const [told, setTold] = useState<Comparison | null>(null);
+  const [why, setWhy] = useState<string | null>(null);
+  const names = spots.map(spotText).join("~");
+  useEffect(() => {
+    let wanted = true;
+    setWhy(null);
+    // What is there stays until the other one is.
+    comparison(content, local, spots)
+      .then((found) => wanted && setTold(found))
+      .catch((error: Error) => {
+        if (!wanted) return;
+        setTold(null);
+        setWhy(error.message);
+      });
+    return () => {
+      wanted = false;
+    };
+    // The names are the spots.
+  }, [content, local, names]);
+  return (
+    <main class="compare">
+      <nav class="crumbs" aria-label="Where this is">
+        <a href="#" onClick={(event) => { event.preventDefault(); go({ ...START }); }}>overview</a>
+        <span aria-hidden="true">›</span>
+        <b>transfers {spots.map(spotText).join(" and ")}</b>
+      </nav>
+      {why !== null && <p class="failed" role="alert"><b>Nothing to compare.</b> {why}</p>}
+      {told && <Page told={told} go={go} local={local} />}
+    </main>
+  );
+}
+
+function Page({ told, go, local }: { told: Comparison; go: Go; local: boolean }) {
+  const [first, ...rest] = told.summary;
+  const swap = (): Two<Spot> => [[told.transfers[1].connection, told.transfers[1].transfer], [told.transfers[0].connection, told.transfers[0].transfer]];
+  return (
+    <>
+      <section class="verdict" aria-label="Verdict">
+        <h1>{first ? sentence(first) : "Nothing was transferred in both"}</h1>
+      </section>
+      <section class="pair" aria-label="The transfers">
+        {told.transfers.map((one, which) => <Card key={which} told={one} name={NAMES[which]!} reach={told.reach[which] ?? null} go={go} />)}
+        {local && <button type="button" class="swap" title="A becomes B, and B becomes A" onClick={() => go({ compare: swap() })}>⇄ swap</button>}
+      </section>
+      {told.caveats.length > 0 && (
+        <section aria-label="What limits the comparison">
+          {told.caveats.map((line) => <p key={line} class="problem"><b>!</b> {line}</p>)}
+        </section>
+      )}
+      <div class="beside-chart">
+        <section aria-labelledby="curves">
+          <h2 id="curves">Bytes by time, and which is faster at what size</h2>
+          <Chart told={told} />
+        </section>
+        <section aria-labelledby="words">
+          <h2 id="words">In words</h2>
+          <ul class="plain words">{rest.map((line) => <li key={line}>{sentence(line)}</li>)}</ul>
+        </section>
+      </div>
+      <Phases told={told} />
+      <Rounds told={told} />
+      <div class="two">
+        <FirstByte told={told} />
+        <Settings told={told} />
+      </div>
+    </>
+  );
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const KIND = { steady: "would keep to", window: "would reach", growing: "would reach more than" };
+
+function Card({ told, name, reach, go }: { told: Told; name: string; reach: Comparison["reach"][0]; go: Go }) {
+  const view = { ...START, connection: told.connection, transfer: told.transfer };
+  const near = { client: "captured next to the client", server: "captured next to the server", middle: "captured between the ends", unknown: "" }[told.near];
+  return (
+    <article class={`side ${name}`} aria-label={name}>
+      <h2>
+        <span class={`badge ${name}`}>{name}</span>
+        <a href={format(view)} onClick={(event) => { event.preventDefault(); go(view); }}>{told.path}: connection {told.connection}, transfer {told.transfer}</a>
+      </h2>
+      <p class="ends">{told.ends[0]} <span aria-label={told.from === "client" ? "to" : "from"}>{told.from === "client" ? "→" : "←"}</span> {told.ends[1]}</p>
+      <p>
+        <b>{bytes(told.bytes)}</b> from the {told.from} in <b>{time(told.duration_s)}</b> = {rate(told.rate_bps)}
+        {told.rtt_s !== null && <>, RTT {time(told.rtt_s)}</>}
+        {near && <span class="dim">, {near}</span>}
+      </p>
+      {told.label && <p class="dim">{told.label}</p>}
+      <p>{told.verdict}</p>
+      {reach && <p title={reach.reason}>If it went on, it {KIND[reach.kind]} <b>{rate(reach.rate_bps)}</b></p>}
+    </article>
+  );
+}

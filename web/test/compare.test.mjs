@@ -1,0 +1,281 @@
+// Two transfers side by side, on the page, in a real browser.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { launch } from "./browser.mjs";
+import { folder, json, run, sample, serve, view } from "./program.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser.close(); });
+
+/** A page at an address, whose complaints fail the test. */
+async function open(t, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+  });
+  await page.goto(url);
+  return page;
+}
+
+async function served(t, server, hash = "", options = {}) {
+  t.after(() => server.end());
+  return open(t, server.url + hash, options);
+}
+
+const [CAPPED, GROWING] = [sample("sender-cap-client"), sample("slow-start-client")];
+const compared = (a, b) => JSON.parse(run("compare", a, b, "--json"));
+const cells = (page, rows) => page.$$eval(rows, (list) => list.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())));
+const thousands = (value) => value.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+/** Drops a file at a share of the page's width. */
+const drop = (page, name, bytes, share) =>
+  page.evaluate(([name, bytes, share]) => {
+    const files = new DataTransfer();
+    files.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+    const at = { dataTransfer: files, cancelable: true, clientX: innerWidth * share };
+    dispatchEvent(new DragEvent("dragover", at));
+    dispatchEvent(new DragEvent("drop", at));
+  }, [name, bytes.toString("base64"), share]);
+
+/** That the page says what the program says. */
+async function agrees(page, told) {
+  await page.waitForSelector(".compare .verdict h1");
+  assert.equal(await page.textContent(".verdict h1"), upper(told.summary[0]));
+  assert.deepEqual(await page.$$eval(".words li", (list) => list.map((item) => item.textContent)), told.summary.slice(1).map(upper));
+  assert.equal(await page.locator(".phases tbody tr").count(), told.phases.length);
+  const rounds = await cells(page, ".figures.rounds tbody tr");
+  assert.equal(rounds.length, told.rounds.length);
+  told.rounds.forEach(([a], index) => {
+    if (!a) return;
+    assert.deepEqual(rounds[index].slice(2, 4), [thousands(a.bytes), thousands(a.in_flight)]);
+  });
+  const differ = told.settings.filter((setting) => setting.differs).length;
+  assert.equal(await page.locator(".settings .differs").count(), differ);
+}
+
+test("two captures side by side say what the program says", async (t) => {
+  const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]));
+  const told = compared(CAPPED, GROWING);
+  await agrees(page, told);
+  assert.match(page.url(), /compare=1\.2~2\.2|compare=1\.2%7E2\.2/);
+  // The longest bar is that of the phase that differs most, and lies on the side of who waited.
+  const bars = await page.$$eval(".phases tbody tr", (rows) => rows.map((row) => ({ left: row.querySelector(".bar").classList.contains("A"), width: row.querySelector(".bar").getBoundingClientRect().width })));
+  const most = told.phases.reduce((best, phase, index) => (Math.abs(phase.difference_s) > Math.abs(told.phases[best].difference_s) ? index : best), 0);
+  assert.equal(bars[most].width, Math.max(...bars.map((bar) => bar.width)));
+  assert.equal(bars[most].left, told.phases[most].difference_s < 0);
+  for (const lead of told.leads.filter((one) => one.faster !== null)) {
+    assert.ok((await page.locator(`.strip rect.${"AB"[lead.faster]}`).count()) > 0);
+  }
+});
+
+test("under the pointer stands how long each took for so many bytes", async (t) => {
+  const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]));
+  await page.waitForSelector(".curves svg");
+  const box = await page.locator(".curves svg").boundingBox();
+  await page.mouse.move(box.x + 300, box.y + 150);
+  const said = await page.textContent(".curves .readout");
+  const [, size, a, b] = said.match(/^([\d,]+) BA ([\d.]+) m?sB ([\d.]+) m?s/) ?? assert.fail(said);
+  const bytes = Number(size.replaceAll(",", ""));
+  const { curves } = compared(CAPPED, GROWING);
+  [a, b].forEach((time, which) => {
+    const line = [...curves[which].captured, ...curves[which].extrapolated];
+    const next = line.findIndex((point) => point[1] >= bytes);
+    const [lo, hi] = [line[next - 1][0], line[next][0]];
+    const seconds = Number(time) / (Number(time) > 10 ? 1e3 : 1);
+    assert.ok(seconds >= lo - 0.006 && seconds <= hi + 0.006, `${seconds} is not within ${lo}–${hi}`);
+  });
+});
+
+test("the transfers' names lead to their own pages, and the address back", async (t) => {
+  const page = await served(t, await serve(["compare", CAPPED, `${GROWING}#1.1`, "--view"]));
+  await page.click(".side.B h2 a");
+  await page.waitForSelector(".crumbs b:has-text('connection 2')");
+  await page.waitForSelector('.figure[aria-busy="false"][data-range]');
+  assert.match(page.url(), /c=2&x=1$/);
+  await page.goBack();
+  await page.waitForSelector(".compare .verdict h1");
+  await page.click(".swap");
+  await page.waitForFunction(() => document.querySelector(".side.A h2")?.textContent.includes("slow-start"));
+  await agrees(page, compared(`${GROWING}#1.1`, CAPPED));
+  await page.click(".brand");
+  await page.waitForSelector(".overview");
+});
+
+test("two transfers are chosen with check marks", async (t) => {
+  const path = sample("new-connection-each-time-server");
+  const page = await served(t, await view(path));
+  await page.waitForSelector("table.rows");
+  const check = (id) => page.check(`input[aria-label$=": Connection ${id}"]`);
+  await check(3);
+  assert.ok(await page.isDisabled(".choice button:has-text('Compare')"));
+  await check(5);
+  await check(8);
+  assert.equal(await page.isChecked('input[aria-label$=": Connection 3"]'), false, "the third takes the place of the first");
+  await page.click(".choice button:has-text('Compare')");
+  await agrees(page, compared(`${path}#5`, `${path}#8`));
+  await page.reload();
+  await agrees(page, compared(`${path}#5`, `${path}#8`));
+});
+
+test("a second capture is dropped beside the open one", async (t) => {
+  const page = await served(t, await view(CAPPED), "#c=1");
+  await page.waitForSelector('.figure[aria-busy="false"][data-range]');
+  await drop(page, "other <b>.pcap", readFileSync(GROWING), 0.75);
+  await agrees(page, compared(CAPPED, GROWING));
+  assert.match(await page.textContent(".side.B h2"), /other <b>\.pcap: connection 2, transfer 2/);
+  // What is no capture leaves open what was, and is said.
+  const url = page.url();
+  await drop(page, "no.pcap", Buffer.from("no capture, and no text of tcpdump's either"), 0.9);
+  await page.waitForSelector(".notice");
+  const said = await page.textContent(".notice");
+  assert.match(said, /no\.pcap: byte \d+: no packet was found .*expected tcpdump/);
+  assert.doesNotMatch(said, /\/tmp/);
+  await agrees(page, compared(CAPPED, GROWING));
+  assert.equal(page.url(), url);
+  // On the left half it is opened alone.
+  await drop(page, "alone.pcap", readFileSync(GROWING), 0.25);
+  await page.waitForSelector(".overview .capture");
+  assert.equal(await page.locator(".capture").count(), 1);
+});
+
+test("a comparison as one file opens without network, with graphs of both", async (t) => {
+  const path = join(folder, "compare.html");
+  run("compare", CAPPED, GROWING, "--report", path);
+  const page = await open(t, "about:blank", { offline: true });
+  await page.goto(`file://${path}`);
+  await agrees(page, compared(CAPPED, GROWING));
+  assert.equal(await page.locator(".swap").count(), 0);
+  await page.click(".side.A h2 a");
+  await page.waitForSelector('.figure[aria-busy="false"][data-range]');
+  await page.click(".brand");
+  await page.waitForSelector(".overview");
+  assert.equal(await page.locator("input.check").count(), 0, "a report computes nothing");
+  await page.goto(`file://${path}#compare=1.1~2.1`);
+  await page.reload();
+  assert.match(await page.textContent(".failed"), /whyslow view/);
+});
+
+test("real captures tell their story", async (t) => {
+  const captures = process.env.WHYSLOW_CAPTURES;
+  if (!captures || !existsSync(join(captures, "pku.cap"))) return t.skip("WHYSLOW_CAPTURES has none");
+  const [a, b] = ["pku.cap", "thu.cap"].map((name) => join(captures, name));
+  const page = await served(t, await serve(["compare", a, b, "--view"]));
+  await agrees(page, compared(a, b));
+  const words = await page.textContent(".words");
+  assert.match(words, /65,535 B a round trip of 25\.\d ms, the same in 8 rounds; B sends 14,280 B in its first round trip/);
+  assert.match(words, /TLS record of 16,413 B was whole 25\.\d ms later/);
+  assert.deepEqual((await cells(page, ".figures.rounds tbody tr"))[0].slice(2, 4), ["65,535", "65,535"]);
+});
+
+test("how much of a large file has come is shown", async (t) => {
+  const page = await served(t, await view());
+  await page.waitForSelector(".drop");
+  const network = await page.context().newCDPSession(page);
+  await network.send("Network.enable");
+  // Slow enough to be seen.
+  await network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 });
+  const bytes = readFileSync(sample("codel-server"));
+  await drop(page, "large.pcap", bytes, 0.25);
+  const part = () => page.evaluate(() => { const bar = document.querySelector("progress"); return bar && bar.hasAttribute("value") ? bar.value / bar.max : 0; });
+  await page.waitForFunction(() => { const bar = document.querySelector("progress"); return bar && bar.value > 0 && bar.value < bar.max; });
+  assert.match(await page.textContent("main"), /Reading large\.pcap.*kB of 249 kB/s);
+  const first = await part();
+  await page.waitForFunction((first) => { const bar = document.querySelector("progress"); return !bar || bar.value / bar.max > first; }, first);
+  await page.waitForSelector(".overview .verdict h1", { timeout: 60_000 });
+});
+
+test("a report goes down to each packet of a large connection, and says where it does not", async (t) => {
+  // Its packets are more than are drawn one by one.
+  const path = join(folder, "long.pcap");
+  writeFileSync(path, long(40_000));
+  run("report", path, "-o", join(folder, "long.html"));
+  const page = await open(t, "about:blank", { offline: true });
+  await page.goto(`file://${join(folder, "long.html")}#c=1&t=3~3.05`);
+  await page.waitForSelector('.figure[aria-busy="false"][data-range]');
+  await page.keyboard.press("g");
+  await page.waitForSelector(".goto input:focus");
+  await page.keyboard.type("30001");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !location.hash.includes("t=3~3.05"));
+  assert.equal(await page.locator(".coarse").count(), 0);
+  const said = async () => page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
+  for (let step = 0; step < 12; step += 1) await page.keyboard.press("+");
+  await page.waitForTimeout(500);
+  const box = await page.locator(".figure").boundingBox();
+  for (const y of [60, 120, 180, 240]) {
+    await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + y);
+    if (Number((await said()).frame) === 30_001) return;
+  }
+  assert.fail(`frame 30001 is not under the pointer: ${JSON.stringify(await said())}`);
+});
+
+/** A capture of one connection with so many packets: segments a tenth of a millisecond apart, every second one acknowledged. */
+function long(count) {
+  const head = Buffer.alloc(24);
+  head.writeUInt32LE(0xa1b23c4d, 0);
+  head.writeUInt16LE(2, 4);
+  head.writeUInt16LE(4, 6);
+  head.writeUInt32LE(128, 16);
+  head.writeUInt32LE(101, 20); // raw IP
+  const packets = [head];
+  let sent = 1;
+  const add = (index, fromServer, seq, ack, flags, length) => {
+    const bytes = Buffer.alloc(56);
+    const nanos = index * 100_000;
+    bytes.writeUInt32LE(1_700_000_000 + Math.floor(nanos / 1e9), 0);
+    bytes.writeUInt32LE(nanos % 1e9, 4);
+    bytes.writeUInt32LE(40, 8);
+    bytes.writeUInt32LE(40 + length, 12);
+    bytes[16] = 0x45;
+    bytes.writeUInt16BE(40 + length, 18);
+    bytes.set([64, 6], 24);
+    bytes.set(fromServer ? [10, 0, 0, 2, 10, 0, 0, 1] : [10, 0, 0, 1, 10, 0, 0, 2], 28);
+    bytes.writeUInt16BE(fromServer ? 443 : 50_000, 36);
+    bytes.writeUInt16BE(fromServer ? 50_000 : 443, 38);
+    bytes.writeUInt32BE(seq, 40);
+    bytes.writeUInt32BE(ack, 44);
+    bytes[48] = 5 << 4;
+    bytes[49] = flags;
+    bytes.writeUInt16BE(65_000, 50);
+    packets.push(bytes);
+  };
+  add(0, false, 0, 0, 2, 0);
+  add(1, true, 0, 1, 0x12, 0);
+  add(2, false, 1, 1, 0x10, 0);
+  add(3, false, 1, 1, 0x18, 100);
+  for (let index = 4; index < count; index += 1) {
+    if (index % 3 === 2) add(index, false, 101, sent, 0x10, 0);
+    else {
+      add(index, true, sent, 101, 0x10, 1448);
+      sent += 1448;
+    }
+  }
+  return Buffer.concat(packets);
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing to complain of in a comparison, ${colorScheme}`, async (t) => {
+    const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]), "", { colorScheme, bypassCSP: true });
+    const check = async (where) => {
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      assert.deepEqual(violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`), []);
+    };
+    await page.waitForSelector(".compare .verdict h1");
+    await check("comparison");
+    await page.click(".brand");
+    await page.waitForSelector("table.rows");
+    await page.check("input.check >> nth=0");
+    await check("overview with a choice");
+  });
+}
