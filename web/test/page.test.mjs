@@ -209,9 +209,10 @@ test("what stands under the pointer is what the analysis and Wireshark say", asy
   await drawn(page);
   const { rounds, findings } = json(path).connections[0].transfers[1];
   const times = frameTimes(path);
+  const whole = await page.getAttribute(".figure", "data-range");
   const resent = findings.find((one) => one.cause === "loss").evidence.find((one) => one.frames.length > 2).frames[0];
   for (const frame of [rounds[0].first_frame, rounds[3].last_frame, resent]) {
-    if (page.url().includes("t=")) await moved(page, () => page.keyboard.press("0"));
+    if ((await page.getAttribute(".figure", "data-range")) !== whole) await moved(page, () => page.keyboard.press("0"));
     await goTo(page, frame);
     // Until it alone is near the pointer.
     for (let step = 0; step < 9; step += 1) await moved(page, () => page.keyboard.press("+"));
@@ -325,6 +326,27 @@ test("the rounds' table fits where it stands", async (t) => {
     const [table, shown] = await page.$eval(".rounds", (box) => [box.scrollWidth, box.clientWidth]);
     assert.ok(table <= shown, `at ${width}: ${table} of ${shown} pixels`);
   }
+});
+
+test("zooms in a row are one step of the way back, and what is clicked meanwhile counts", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1");
+  await drawn(page);
+  const whole = await range(page);
+  for (let step = 0; step < 4; step += 1) await page.keyboard.press("+");
+  await page.waitForFunction(() => location.hash.includes("t="));
+  const [from, to] = await range(page);
+  assert.ok(Math.abs((to - from) * 16 - (whole[1] - whole[0])) < 1e-6);
+  assert.deepEqual(await moved(page, () => page.goBack()), whole);
+  // A zoom that is not in the address yet does not undo what comes after it.
+  await page.keyboard.press("+");
+  const evidence = await moved(page, () => page.click("button.summary"));
+  await page.waitForTimeout(300);
+  assert.deepEqual(await range(page), evidence);
+  await page.keyboard.press("+");
+  await page.keyboard.press("0");
+  await page.waitForTimeout(300);
+  assert.deepEqual(await range(page), whole);
+  assert.ok(!page.url().includes("t="));
 });
 
 test("the page is small", () => {

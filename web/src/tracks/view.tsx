@@ -96,7 +96,7 @@ function say(list: HTMLDListElement, told: [string, string][]): void {
   });
 }
 
-export function Tracks({ content, connection, transfer, view, go, local }: Props) {
+export function Tracks({ content, connection, transfer, view, go: tell, local }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [isDrawn, setIsDrawn] = useState(false);
   /** A report holds no finer answer to what is seen. */
@@ -114,6 +114,9 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
   // What moves with every frame is kept outside of the state: the page is not laid out again for it.
   const now = useRef({ zoom: view.zoom ?? whole, tall: [0, 1] as [number, number], pointer: null as { x: number; y: number } | null, drag: null as number | null, pan: false });
   const timer = useRef(0);
+  /** Moved, and not yet told; whether it is a step that the browser's way back undoes. */
+  const pending = useRef<{ step: boolean } | null>(null);
+  const told = useRef<[number, number] | null>(null);
   const frame = useRef(0);
   const screen = useRef<Screen | null>(null);
   const answers = useRef<Answers | null>(null);
@@ -161,7 +164,21 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
     if (readings.current) say(readings.current, told);
   }, []);
 
-  /** Goes to a range; at rest the address follows. */
+  /** Goes on in the address; where it was moved to since is told with it. */
+  const go = useCallback(
+    (change: Partial<State>, keep = false) => {
+      clearTimeout(timer.current);
+      const moved = pending.current;
+      pending.current = null;
+      if (change.zoom !== undefined) now.current.zoom = change.zoom ?? whole;
+      told.current = now.current.zoom;
+      tell(moved ? { zoom: now.current.zoom, ...change } : change, keep && !moved?.step);
+      paint();
+    },
+    [tell, paint, whole],
+  );
+
+  /** Goes to a range; at rest the address follows, and with it the page. */
   const move = useCallback(
     (zoom: [number, number], step: boolean) => {
       let [start, end] = zoom;
@@ -169,18 +186,23 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
       if (step) back.current = [...back.current.slice(-99), now.current.zoom];
       now.current.zoom = [start, end];
       paint();
+      pending.current = { step: step || (pending.current?.step ?? false) };
       clearTimeout(timer.current);
-      const follow = () => go({ zoom: [start, end] }, !step);
-      if (step) follow();
-      else timer.current = window.setTimeout(follow, REST);
+      timer.current = window.setTimeout(() => go({ zoom: now.current.zoom }, true), REST);
     },
     [go, paint],
   );
 
+  // Somebody else has moved: a finding that was clicked, the browser's way back.
   useEffect(() => {
-    now.current.zoom = view.zoom ?? whole;
+    if (view.zoom === null || view.zoom !== told.current) {
+      clearTimeout(timer.current);
+      pending.current = null;
+      now.current.zoom = view.zoom ?? whole;
+    }
     paint();
-  }, [view.zoom, whole, paint]);
+  }, [view.zoom, whole]);
+  useEffect(paint, [paint]);
 
   useEffect(() => {
     now.current.tall = [0, 1];
@@ -278,15 +300,11 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
         case "reset":
           now.current.tall = [0, 1];
           back.current = [];
-          now.current.zoom = whole;
-          go({ zoom: null });
-          return paint();
+          return go({ zoom: null });
         case "back": {
           const last = back.current.pop();
           if (!last) return;
-          now.current.zoom = last;
-          go({ zoom: last[0] === whole[0] && last[1] === whole[1] ? null : last }, true);
-          return paint();
+          return go({ zoom: last[0] === whole[0] && last[1] === whole[1] ? null : last }, true);
         }
         case "direction": return go({ from: side === "client" ? "server" : "client" });
         case "absolute": return go({ absolute: !view.absolute });
@@ -301,7 +319,7 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
-  }, [zoomBy, tallBy, panBy, go, paint, whole, side, view.absolute, view.graph, others, connection]);
+  }, [zoomBy, tallBy, panBy, go, whole, side, view.absolute, view.graph, others, connection]);
 
   const spot = (event: MouseEvent) => {
     const bounds = box.current?.getBoundingClientRect();
