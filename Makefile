@@ -33,7 +33,7 @@ $(PAGE): web/node_modules/.package-lock.json web/index.html web/vite.config.ts w
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	@command -v npm >/dev/null || { echo "Node is missing: install Node 18 or later with npm"; exit 1; }
-	cd web && npm install --no-save --no-fund --no-audit --loglevel=error
+	cd web && npm ci --no-fund --no-audit --loglevel=error
 	@touch $@
 
 # The page where it can be built: the program does without it, and says so.

@@ -1,6 +1,8 @@
-// How fast the page is on a connection of 200,000 packets: first paint, drawing while zooming and moving, and the size of the
-// report. `npm run measure`; PACKETS for another number. No test: the figures are those of the machine.
+// How fast the page is on a connection of 200,000 packets: first paint, frames while zooming and moving, and the size of the
+// report. `npm run measure`; PACKETS for another number, CAPTURE for a file. No test: the figures are those of the machine, and
+// its load stands beside them.
 import { statSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { launch } from "./test/browser.mjs";
 import { folder, report, view } from "./test/program.mjs";
@@ -69,14 +71,32 @@ function packet({ time, fromServer, seq, ack, flags, length }) {
   return bytes;
 }
 
-const path = join(folder, "large.pcap");
-writeFileSync(path, capture());
+const path = process.env.CAPTURE ?? join(folder, "large.pcap");
+if (!process.env.CAPTURE) writeFileSync(path, capture());
 const began = performance.now();
 const page = report("large", path);
 console.log(`report written in ${((performance.now() - began) / 1e3).toFixed(1)} s: ${(statSync(page).size / 1e6).toFixed(2)} MB`);
 
 const browser = await launch();
-const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
+const sorted = (list) => [...list].sort((a, b) => a - b);
+const told = (list) => `${sorted(list)[list.length >> 1].toFixed(1)} ms, at most ${Math.max(...list).toFixed(1)}`;
+
+/** Presses keys, one a frame, and gives the milliseconds from frame to frame: script, layout, painting, all of it. */
+const held = (keys) =>
+  new Promise((done) => {
+    const frames = [];
+    let last = performance.now();
+    const step = () => {
+      const now = performance.now();
+      frames.push(now - last);
+      last = now;
+      const key = keys.shift();
+      if (key === undefined) return done(frames.slice(1));
+      dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  });
 
 async function measure(name, url) {
   const tab = await browser.newPage({ viewport: { width: 1920, height: 1080 } });
@@ -84,22 +104,26 @@ async function measure(name, url) {
   await tab.waitForSelector('.figure[aria-busy="false"][data-range]');
   const drawn = await tab.evaluate(() => performance.now());
   const paint = await tab.evaluate(() => performance.getEntriesByType("paint").find((one) => one.name === "first-contentful-paint")?.startTime ?? NaN);
-  await tab.focus(".figure");
-  const frames = { zoom: [], move: [] };
-  for (const [kind, keys] of [["zoom", ["+", "+", "+", "+", "+", "-", "-", "-"]], ["move", Array(16).fill("l").concat(Array(16).fill("h"))]]) {
-    for (const key of keys) {
-      const old = await tab.getAttribute(".figure", "data-range");
-      await tab.keyboard.press(key);
-      await tab.waitForFunction((old) => document.querySelector(".figure").dataset.range !== old, old);
-      frames[kind].push(Number(await tab.getAttribute(".figure", "data-frame")));
-    }
+  const times = (key, count) => Array(count).fill(key);
+  const run = (keys) => tab.evaluate(`(${held})(${JSON.stringify(keys)})`);
+  const rest = () => tab.waitForTimeout(400);
+  const frames = { zoom: [], pan: [] };
+  for (const _ of times(0, 3)) {
+    frames.zoom.push(...(await run([...times("+", 5), ...times("-", 3)])));
+    await rest();
+    frames.pan.push(...(await run([...times("l", 40), ...times("h", 40)])));
+    await rest();
+    frames.zoom.push(...(await run(times("-", 2))));
+    await rest();
   }
-  const told = Object.entries(frames).map(([kind, list]) => `${kind} ${median(list).toFixed(1)} ms a frame, at most ${Math.max(...list).toFixed(1)}`);
-  console.log(`${name}: first paint ${paint.toFixed(0)} ms, graphs drawn after ${drawn.toFixed(0)} ms; ${told.join("; ")}`);
+  const script = Number(await tab.getAttribute(".figure", "data-frame"));
+  console.log(`${name}: first paint ${paint.toFixed(0)} ms, graphs drawn after ${drawn.toFixed(0)} ms; a frame takes zooming ${told(frames.zoom)}, moving ${told(frames.pan)} (script alone ${script} ms); load ${loadavg()[0].toFixed(1)}`);
   await tab.close();
 }
 
-await measure("report", `file://${page}#c=1`);
+const address = `file://${page}#c=1`;
+await measure("report", address);
+await measure("report again", address);
 const server = await view(path);
 await measure("view, with the analysis", `${server.url}#c=1`);
 await measure("view", `${server.url}#c=1`);

@@ -24,14 +24,39 @@ interface Props {
 export function ConnectionView({ content, connection, view, go, help, local }: Props) {
   const index = (view.transfer ?? mainTransfer(connection) + 1) - 1;
   const transfer = connection.transfers[index];
-  const several = content.analysis.captures.length > 1;
-  const show = (list: Frame[]) => {
-    const zoom = zoomTo(connection, list);
-    if (zoom) go({ zoom });
-    document.getElementById("tracks")?.scrollIntoView({ block: "nearest", behavior: "smooth" });
-  };
+  // Made once for each transfer: a zoom, which is in the address and so comes through here, changes nothing of it.
+  const [above, beside] = useMemo(() => {
+    const show = (list: Frame[]) => {
+      const zoom = zoomTo(connection, list);
+      if (zoom) go({ zoom });
+      document.getElementById("tracks")?.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    };
+    const part = { content, connection, transfer, go, help };
+    return [<Head {...part} index={index} />, <Reasons {...part} show={show} />];
+  }, [content, connection, transfer, index, go, help]);
   return (
     <main class="connection">
+      {above}
+      <div class="split">
+        {beside}
+        <Tracks content={content} connection={connection} transfer={transfer ?? null} view={view} go={go} local={local} />
+      </div>
+    </main>
+  );
+}
+
+interface Part {
+  content: Content;
+  connection: Connection;
+  transfer: Transfer | undefined;
+  go: Go;
+  help: (slug: string) => void;
+}
+
+function Head({ content, connection, index, transfer, go, help }: Part & { index: number }) {
+  const several = content.analysis.captures.length > 1;
+  return (
+    <>
       <nav class="crumbs" aria-label="Where this is">
         <a href="#" onClick={(event) => { event.preventDefault(); go({ connection: null, transfer: null, zoom: null, graph: null, from: null }); }}>
           {count(content.connections_total, "connection")}
@@ -56,24 +81,26 @@ export function ConnectionView({ content, connection, view, go, help, local }: P
           <Waterfall transfer={transfer} select={(zoom) => go({ zoom })} />
         </section>
       )}
-      <div class="split">
-        <div class="reasons">
-          {transfer?.findings.map((finding, at) => (
-            <FindingCard key={at} finding={finding} transfer={transfer} content={content} help={help} show={show} />
-          ))}
-          {connection.findings.length > 0 && <h2>Over its transfers</h2>}
-          {connection.findings.map((finding, at) => (
-            <FindingCard key={at} finding={finding} content={content} help={help} show={show} />
-          ))}
-          {connection.problems.map((problem) => (
-            <p key={problem.slug} class="problem"><b>! <Cause slug={problem.slug} content={content} help={help} /></b> {problem.detail}</p>
-          ))}
-          {transfer && <Rounds transfer={transfer} go={go} />}
-          <Directions connection={connection} />
-        </div>
-        <Tracks content={content} connection={connection} transfer={transfer ?? null} view={view} go={go} local={local} />
-      </div>
-    </main>
+    </>
+  );
+}
+
+function Reasons({ content, connection, transfer, go, help, show }: Part & { show: (frames: Frame[]) => void }) {
+  return (
+    <div class="reasons">
+      {transfer?.findings.map((finding, at) => (
+        <FindingCard key={at} finding={finding} transfer={transfer} content={content} help={help} show={show} />
+      ))}
+      {connection.findings.length > 0 && <h2>Over its transfers</h2>}
+      {connection.findings.map((finding, at) => (
+        <FindingCard key={at} finding={finding} content={content} help={help} show={show} />
+      ))}
+      {connection.problems.map((problem) => (
+        <p key={problem.slug} class="problem"><b>! <Cause slug={problem.slug} content={content} help={help} /></b> {problem.detail}</p>
+      ))}
+      {transfer && <Rounds transfer={transfer} go={go} />}
+      <Directions connection={connection} />
+    </div>
   );
 }
 
@@ -163,7 +190,7 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
       <div class="scroll rounds" tabIndex={0} role="region" aria-label="Rounds">
         <table class="rows">
           <thead>
-            <tr><th scope="col">round</th><th scope="col">sent</th><th scope="col"><Term of="in flight" /></th><th scope="col"><Term of="window" /></th><th scope="col">took</th><th scope="col" class="text">held by</th><th scope="col" class="text">frames</th></tr>
+            <tr><th scope="col">round</th><th scope="col">sent</th><th scope="col"><Term of="in flight" /></th><th scope="col"><Term of="window" /></th><th scope="col">took</th><th scope="col" class="text"><span class="name">held </span>by</th><th scope="col" class="text">frames</th></tr>
           </thead>
           <tbody>
             {transfer.rounds.map((round, at) => {
@@ -176,7 +203,7 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
                   <td class="inbar"><i aria-hidden="true" style={{ width: `${(100 * round.in_flight) / most}%` }} /><span>{thousands(round.in_flight)}</span></td>
                   <td>{round.window === null ? "–" : thousands(round.window)}</td>
                   <td>{time(round.duration_s)}</td>
-                  <td class="text" title={info.means}><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i>{info.name}</td>
+                  <td class="text" title={info.means}><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i><span class="name">{info.name}</span></td>
                   <td class="text">{range(round.first_frame, round.last_frame)}</td>
                 </tr>
               );

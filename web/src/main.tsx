@@ -13,8 +13,8 @@ import { Overview } from "./overview";
 import "./style.css";
 import { ThemeSwitch, applyTheme } from "./theme";
 
-/** How often a reading is asked how far it is, milliseconds. */
-const ASK = 200;
+/** How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read, then seldom. */
+const ASK = [10, 200] as const;
 
 type Going =
   | { state: "waiting" }
@@ -66,7 +66,7 @@ function App() {
   );
 
   const follow = useCallback(async (after: number, isNew = false) => {
-    for (;;) {
+    for (let wait: number = ASK[0]; ; wait = Math.min(ASK[1], wait * 2)) {
       const now: Status = await status();
       if (now.number >= after) {
         if (now.state === "ready") {
@@ -78,7 +78,7 @@ function App() {
         if (now.state === "empty") return setGoing({ state: "empty" });
         setGoing({ state: "reading", name: now.name ?? "", read: now.read, total: now.total });
       }
-      await new Promise((done) => setTimeout(done, ASK));
+      await new Promise((done) => setTimeout(done, wait));
     }
   }, [show]);
 

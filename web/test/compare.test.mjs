@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { launch } from "./browser.mjs";
 import { folder, json, run, sample, serve, view } from "./program.mjs";
 
@@ -252,7 +253,7 @@ test("what comes through a pipe is drawn too, and its size is said", async (t) =
   assert.ok(!existsSync(kept), "the file goes with the program");
 });
 
-test("a report goes down to each packet of a large connection", async (t) => {
+test("a report goes down to each packet of a large connection, and says where it does not", async (t) => {
   // Its packets are more than are drawn one by one.
   const path = join(folder, "long.pcap");
   writeFileSync(path, long(40_000));
@@ -262,6 +263,19 @@ test("a report goes down to each packet of a large connection", async (t) => {
   await drawn(page);
   assert.equal((await pointAt(page, "30001")).frame, "30001");
   assert.equal(await page.locator(".coarse").count(), 0);
+  // The same without the packets, as of a connection for which there was no room.
+  const html = readFileSync(join(folder, "long.html"), "utf8");
+  const [, data] = html.match(/id="data">([^<]+)</);
+  const document = JSON.parse(gunzipSync(Buffer.from(data, "base64")));
+  assert.ok(document.series["1"].length > 4);
+  document.series["1"].length = 1;
+  writeFileSync(join(folder, "coarse.html"), html.replace(data, gzipSync(JSON.stringify(document)).toString("base64")));
+  await page.goto(`file://${join(folder, "coarse.html")}#c=1`);
+  await drawn(page);
+  assert.equal(await page.locator(".coarse").count(), 0);
+  await page.goto(`file://${join(folder, "coarse.html")}#c=1&t=3~3.01`);
+  await page.waitForSelector(".coarse");
+  assert.match(await page.textContent(".coarse"), /whyslow view/);
 });
 
 /** A capture of one connection with so many packets: segments a tenth of a millisecond apart, every second one acknowledged. */

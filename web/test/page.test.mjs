@@ -4,9 +4,10 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import { launch } from "./browser.mjs";
-import { folder, json, report, run, sample, view } from "./program.mjs";
+import { folder, json, report, root, run, sample, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let browser;
@@ -129,6 +130,8 @@ test("a finding that is clicked zooms to its evidence", async (t) => {
   assert.ok(from < first && to > last, `${from}–${to} does not hold ${first}–${last}`);
   const trip = json(sample("zero-window-client")).connections[0].rtt_ms.min / 1e3;
   assert.ok(to - from < 1.1 * (last - first + trip), "there is much around the evidence");
+  const closed = transfers[1].limits.find((one) => one.limit === "zero-window").seconds;
+  assert.ok(to - from > closed, "the closed window is not all to be seen");
   assert.match(page.url(), /t=/);
 });
 
@@ -235,6 +238,98 @@ test("what stands under the pointer is what the analysis and Wireshark say", asy
     const number = (text) => Number(text.replace(/[^0-9]/g, ""));
     assert.deepEqual([said.length, said.seq, said.ack, said.window].map(number), told.trim().split("\t").map(Number));
   }
+});
+
+test("the strips share the zoom and the pointer of the sequence numbers", async (t) => {
+  const path = sample("loss-client");
+  const { page } = await served(t, [path], "#c=1");
+  await drawn(page);
+  const strips = page.locator(".strip:visible .uplot");
+  assert.equal(await strips.count(), 5);
+  const legend = (title) => page.$eval(`.legend:has(> b:text-is("${title}"))`, (one) => [...one.querySelectorAll("span b")].map((value) => value.textContent));
+  // "55.0 kB" and "54,992 B" are the same to three digits.
+  const bytes = (text) => Number.parseFloat(text.replaceAll(",", "")) * ({ k: 1e3, M: 1e6 }[/ ([kM])B$/.exec(text)?.[1]] ?? 1);
+  const same = (a, b) => assert.ok(Math.abs(bytes(a) - bytes(b)) <= bytes(b) * 0.006, `${a} is not ${b}`);
+  for (const round of json(path).connections[0].transfers[1].rounds.slice(1, 3)) {
+    await goTo(page, round.last_frame);
+    for (let step = 0; step < 9; step += 1) await moved(page, () => page.keyboard.press("+"));
+    const box = await page.locator(".figure").boundingBox();
+    let said = {};
+    for (let down = 60; down < 400 && Number(said.frame) !== round.last_frame; down += 20) {
+      await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + down);
+      said = await readout(page);
+    }
+    assert.equal(Number(said.frame), round.last_frame);
+    const [flight] = await legend("in flight");
+    same(flight, said["in flight"]);
+    same(flight, `${round.in_flight} B`);
+    // As far as the line of the pointer: all are on one axis.
+    const dots = await page.$$eval(".strip .u-cursor-pt:not(.u-off)", (all) => all.length);
+    assert.ok(dots >= 3, `${dots} dots under the pointer`);
+    await moved(page, () => page.keyboard.press("0"));
+  }
+  await page.mouse.move(2, 2);
+  await page.waitForFunction(() => document.querySelector(".legend span b")?.textContent === "");
+  for (const [key, count] of [["2", 1], ["1", 0], ["1", 5]]) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((count) => [...document.querySelectorAll(".strip")].filter((one) => !one.hidden).length === count, count);
+  }
+  // What a sign means is said.
+  assert.match(await page.getAttribute('.legend span:has-text("cwnd")', "title"), /no capture shows it/);
+});
+
+/** The texts of the picture that is saved of a capture's worst transfer. */
+async function texts(t, name, hash = "#c=1") {
+  const { page } = await served(t, [sample(name)], hash);
+  await drawn(page);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("button:has-text('SVG')")]);
+  const path = join(folder, `${name}.svg`);
+  await download.saveAs(path);
+  return [...readFileSync(path, "utf8").matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text);
+}
+
+test("marks have letters: congestion, needless copies, a SYN sent again, a closed window", async (t) => {
+  const ecn = await texts(t, "ecn-client");
+  for (const mark of [/^CE(×\d+)?$/, /^ECE(×\d+)?$/, /^CWR(×\d+)?$/, /^CE ECE CWR congestion$/]) assert.ok(ecn.some((text) => mark.test(text)), `${mark} in ${ecn}`);
+  assert.ok((await texts(t, "spurious-retransmission-client")).some((text) => /^D\d*$/.test(text)));
+  assert.ok((await texts(t, "zero-window-client")).includes("Z"));
+  // A SYN sent again stands with its first copy's letter: T, by the timer.
+  const [again] = json(sample("syn-loss-client")).connections.filter((one) => one.handshake.retries[0] > 0);
+  const syn = await texts(t, "syn-loss-client", `#c=${again.id}&from=client`);
+  assert.ok(syn.some((text) => /^T\d*$/.test(text)) && syn.some((text) => /^SYN/.test(text)), `${syn}`);
+  const plain = await texts(t, "slow-start-client");
+  assert.ok(!plain.some((text) => /^(CE|ECE|CWR|D|Z|F|T|S|P)[×\d]*$/.test(text)), `${plain}`);
+});
+
+test("paper takes the graphs as lines, in the colours of paper", async (t) => {
+  const { page } = await served(t, [sample("loss-client")], "#c=1", { colorScheme: "dark" });
+  await drawn(page);
+  assert.equal(await page.locator(".printed svg").count(), 0);
+  // Chromium tells the page of it before it prints.
+  const pdf = await page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  assert.equal(await page.locator(".printed svg").count(), 1);
+  assert.match(await page.$eval(".printed svg > rect", (paper) => paper.getAttribute("fill")), /^#f{3,6}$/);
+  await page.emulateMedia({ media: "print" });
+  const colors = () => page.$eval("body", (body) => [getComputedStyle(body).backgroundColor, getComputedStyle(body).color]);
+  assert.deepEqual(await colors(), ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+  assert.equal(await page.locator(".figure").isVisible(), false);
+  const [table, shown] = await page.$eval(".rounds", (box) => [box.scrollWidth, box.clientWidth]);
+  assert.ok(table <= shown, `the rounds take ${table} of ${shown} pixels`);
+});
+
+test("the rounds' table fits where it stands", async (t) => {
+  for (const width of [1280, 1920]) {
+    const { page } = await served(t, [sample("reordering-client")], "#c=1", { viewport: { width, height: 900 } });
+    await drawn(page);
+    const [table, shown] = await page.$eval(".rounds", (box) => [box.scrollWidth, box.clientWidth]);
+    assert.ok(table <= shown, `at ${width}: ${table} of ${shown} pixels`);
+  }
+});
+
+test("the page is small", () => {
+  const size = gzipSync(readFileSync(join(root, "web/dist/index.html")), { level: 9 }).length;
+  assert.ok(size < 150_000, `${size} B`);
 });
 
 test("the state of the view is in its address", async (t) => {

@@ -29,19 +29,19 @@ pub(crate) fn connection(
 ) -> (Connection, Outline) {
     let client = facts.client;
     let cut = [cut_all(facts, client), cut_all(facts, 1 - client)];
-    let by_side: [&[(TransferFacts, Partition)]; 2] = if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
+    let by_side: [&[(&TransferFacts, Partition)]; 2] =
+        if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
     let case = ConnectionCase { facts, transfers: by_side };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
     for sender in [client, 1 - client] {
-        let mut earlier: Vec<TransferFacts> = Vec::new();
-        for (transfer, partition) in by_side[sender] {
+        for (index, (transfer, partition)) in by_side[sender].iter().enumerate() {
             if !is_handshake(facts, sender, transfer) {
-                let (told, exit) = told(facts, sender, (transfer, partition), &earlier, (id, first), replays);
+                let earlier = &by_side[sender][..index];
+                let (told, exit) = told(facts, sender, (transfer, partition), earlier, (id, first), replays);
                 transfers.push(told);
                 early_exit = early_exit.or(exit);
             }
-            earlier.push(outline_of(transfer));
         }
     }
     transfers.sort_by_key(|transfer| (transfer.start_s, transfer.from.index()));
@@ -96,15 +96,10 @@ fn end_of(facts: &Facts, side: Side) -> End {
     if side == facts.client { End::Client } else { End::Server }
 }
 
-fn cut_all(facts: &Facts, sender: Side) -> Vec<(TransferFacts, Partition)> {
+fn cut_all(facts: &Facts, sender: Side) -> Vec<(&TransferFacts, Partition)> {
     let mut context = Context::new(facts, sender);
     context.one_direction |= facts.timeless;
-    facts.halves[sender].transfers.iter().map(|t| (t.clone(), limit::partition(t, &context))).collect()
-}
-
-/// What later transfers need to know of earlier ones.
-fn outline_of(transfer: &TransferFacts) -> TransferFacts {
-    TransferFacts { rounds: Vec::new(), gaps: Vec::new(), ..transfer.clone() }
+    facts.halves[sender].transfers.iter().map(|t| (t, limit::partition(t, &context))).collect()
 }
 
 /// Nothing but the TLS handshake: a phase, not a transfer.
@@ -143,11 +138,11 @@ fn told(
     facts: &Facts,
     sender: Side,
     (transfer, partition): (&TransferFacts, &Partition),
-    earlier: &[TransferFacts],
+    earlier: &[(&TransferFacts, Partition)],
     (id, first): (u64, Nanos),
     replays: &mut Replays,
 ) -> (Transfer, Option<Exit>) {
-    let opening = !earlier.iter().any(|t| !is_handshake(facts, sender, t))
+    let opening = !earlier.iter().any(|(t, _)| !is_handshake(facts, sender, t))
         && !facts.halves[1 - sender]
             .transfers
             .iter()
@@ -163,7 +158,7 @@ fn told(
     let mut model_skipped = false;
     if let Some(worst) = findings.first().filter(|worst| worst.seconds > Nanos::ZERO) {
         model_skipped = Replay::is_possible(transfer, &context);
-        let before = earlier.iter().map(|transfer| transfer.max_in_flight).max();
+        let before = earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max();
         if replays.wants(worst.seconds, id)
             && let Some(replay) = Replay::new(transfer, partition, &context, before)
         {

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod fragment;
+mod openings;
 
 pub use fragment::{Fragment, Merged};
 
@@ -18,8 +19,9 @@ use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
 use crate::wire::{self, Ends, Segment, Skip};
-use accounts::{Account, Accounts};
+use accounts::{Account, Accounts, Size};
 use fragment::CaptureState;
+use openings::Openings;
 use std::net::IpAddr;
 
 /// Names held for addresses; a capture that names more is not believed.
@@ -34,6 +36,8 @@ pub struct Explainer {
     packets: u64,
     table: Table<Open>,
     gone: Gone<Open>,
+    /// Of all connections that fell to this explainer.
+    openings: Openings,
     accounts: Accounts,
     names: Names,
     replays: Replays,
@@ -78,6 +82,8 @@ struct Open {
     tcp: tcp::Connection,
 }
 
+const _: () = assert!(size_of::<Kept<Open>>() <= 512, "of open connections there may be a million");
+
 impl Explainer {
     /// Nothing read yet; takes all connections.
     pub fn new() -> Self {
@@ -119,6 +125,7 @@ impl Explainer {
         }
         Fragment {
             captures: self.captures,
+            openings: self.openings,
             accounts: self.accounts,
             replays: self.replays,
             evicted: self.table.evicted,
@@ -127,6 +134,11 @@ impl Explainer {
 
     /// No more packets of this connection come: what is left of it is its account.
     fn close(&mut self, Kept { id, value: open, .. }: Kept<Open>) {
+        let size = Size { id, active: open.tcp.active(), bytes: open.tcp.payload() };
+        if !self.accounts.may_list(&size) {
+            self.accounts.pass_over(&size);
+            return;
+        }
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
@@ -136,7 +148,7 @@ impl Explainer {
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
         let (connection, outline) =
             assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
-        self.accounts.push(Account::new(id, connection, outline, mark));
+        self.accounts.push(Account::new(size, connection, outline, mark));
     }
 
     #[inline(never)]
@@ -149,6 +161,9 @@ impl Explainer {
         let begin = || Open { capture: index, tcp: tcp::Connection::new(segment, packet.time, frame) };
         let id = ConnectionId(self.packets);
         let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.gone, begin);
+        if routed.new {
+            self.openings.push(id);
+        }
         routed.value.tcp.push(segment, routed.from, packet.time, frame);
         if !self.gone.is_empty() {
             self.close_gone();

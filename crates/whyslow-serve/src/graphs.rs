@@ -202,6 +202,7 @@ struct Points {
     rtt: Vec<Option<Nanos>>,
     dup: Vec<usize>,
     ce: Vec<usize>,
+    dsack: Vec<usize>,
     sack: Vec<(usize, u64, u64)>,
 }
 
@@ -225,6 +226,9 @@ impl Points {
             }
             if point.marked {
                 told.ce.push(index);
+            }
+            if point.dsack {
+                told.dsack.push(index);
             }
             told.sack.extend(point.sacks().iter().map(|&(low, high)| (index, low, high)));
         }

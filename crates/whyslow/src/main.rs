@@ -29,6 +29,10 @@ use anstream::eprintln;
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
+/// Many short connections are many small pieces of memory, taken and given back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The input was read, and a cause that was asked for with `--fail-on` was found in it.
 const FOUND: u8 = 1;
 /// The input could not be read, or the arguments make no sense.

@@ -1,10 +1,13 @@
 // The whole figure: tracks one below the other on one time axis.
+//
+// Pictures that are saved or printed are drawn here, whole. On the screen `screen.ts` draws the same tracks: the sequence
+// numbers here, the strips by uPlot.
 
 import { time } from "../format";
 import { limitInfo } from "../limits";
 import type { Connection, LimitSpan, Transfer } from "../model";
-import { drawFlight, drawPackets, drawRates, drawRtt, drawWindow } from "./strips";
-import { drawSequence } from "./sequence";
+import { drawSequence, signsOf, titleOf, type Extent } from "./sequence";
+import { advertised, drawStrip, flight, packets, roundTrips, throughput, type Strip } from "./strips";
 import { textWidth, type Painter } from "./painter";
 import { place, tickTime, ticks, type Scale } from "./scale";
 import type { Answer } from "./series";
@@ -26,6 +29,8 @@ export interface Scene {
   to: number;
   /** Of the sequence track: shares of its full height; [0, 1] is all. */
   tall: [number, number];
+  /** The sequence numbers that are seen; none where nothing was sent. */
+  numbers: Extent | null;
   absolute: boolean;
   /** The sliding window of rates, seconds; 0 is one that fits. */
   average: number;
@@ -42,30 +47,33 @@ export interface Area {
   height: number;
 }
 
+/** A text of a legend, its colour, and what it means. */
+export type Sign = [text: string, color: keyof Palette, means: string];
+
 export interface Track {
   id: string;
-  title: string;
   /** Its share of the height. */
   weight: number;
-  draw: (painter: Painter, scene: Scene, area: Area, x: Scale) => void;
+  /** What a strip shows; the sequence numbers are none. */
+  strip: ((scene: Scene, pixels: number) => Strip) | null;
 }
 
 /** In the order of the keys 1 to 6. */
 export const TRACKS: Track[] = [
-  { id: "sequence", title: "sequence numbers", weight: 4.2, draw: drawSequence },
-  { id: "flight", title: "in flight", weight: 1.5, draw: drawFlight },
-  { id: "rtt", title: "round-trip time", weight: 1.1, draw: drawRtt },
-  { id: "rates", title: "throughput, goodput", weight: 1.3, draw: drawRates },
-  { id: "window", title: "advertised window", weight: 1.1, draw: drawWindow },
-  { id: "packets", title: "packets", weight: 1, draw: drawPackets },
+  { id: "sequence", weight: 4.2, strip: null },
+  { id: "flight", weight: 1.5, strip: flight },
+  { id: "rtt", weight: 1.1, strip: roundTrips },
+  { id: "rates", weight: 1.3, strip: throughput },
+  { id: "window", weight: 1.1, strip: advertised },
+  { id: "packets", weight: 1, strip: packets },
 ];
 
 export const GUTTER = 78;
-const RIGHT = 12;
-const RIBBON = 22;
+export const RIGHT = 12;
+export const RIBBON = 22;
 const AXIS = 22;
 /** Above each track, for its legend. */
-const GAP = 21;
+export const GAP = 21;
 
 export interface Layout {
   x: Scale;
@@ -81,7 +89,7 @@ export function layout(width: number, height: number, from: number, to: number, 
   const room = Math.max(60, height - RIBBON - AXIS - GAP * shown.length);
   let y = RIBBON + GAP;
   const tracks = shown.map((track) => {
-    const area = { x: GUTTER, y, width: inner, height: (room * track.weight) / weight };
+    const area = { x: GUTTER, y, width: inner, height: Math.round((room * track.weight) / weight) };
     y += area.height + GAP;
     return { track, area };
   });
@@ -93,26 +101,46 @@ export function layout(width: number, height: number, from: number, to: number, 
   };
 }
 
-/** Draws it all. */
+/** Draws it all: a picture to keep. */
 export function draw(painter: Painter, scene: Scene, width: number, height: number, graph: number | null): void {
-  const { palette } = scene;
   const plan = layout(width, height, scene.from, scene.to, graph);
+  drawFrame(painter, scene, width, height, plan);
+  for (const { track, area } of plan.tracks) {
+    if (!track.strip) {
+      drawSequence(painter, scene, area, plan.x);
+      legend(painter, scene, area, titleOf(scene), signsOf(scene));
+      continue;
+    }
+    const strip = track.strip(scene, area.width);
+    background(painter, scene, area, plan.x);
+    drawStrip(painter, scene, area, plan.x, strip);
+    legend(painter, scene, area, strip.title, strip.signs);
+  }
+}
+
+/** Paper, the limits' ribbon and the axis of time. */
+export function drawFrame(painter: Painter, scene: Scene, width: number, height: number, plan: Layout): void {
+  const { palette } = scene;
   painter.rect(0, 0, width, height, palette.paper);
   ribbon(painter, scene, plan.ribbon, plan.x);
-  const about = Math.max(2, Math.floor(plan.ribbon.width / 110));
-  const marks = ticks(scene.from, scene.to, about);
-  for (const { track, area } of plan.tracks) {
-    painter.rect(area.x, area.y, area.width, area.height, palette.sheet, 0.55);
-    painter.lines(marks.flatMap((at) => { const x = crisp(place(plan.x, at)); return [x, area.y, x, area.y + area.height]; }), { color: palette.grid });
-    painter.within(area.x, area.y, area.width, area.height, () => boundaries(painter, scene, area, plan.x));
-    track.draw(painter, scene, area, plan.x);
-  }
+  const marks = times(scene, plan.ribbon.width);
   const step = (marks[1] ?? scene.to) - (marks[0] ?? scene.from);
   for (const at of marks) {
     const x = place(plan.x, at);
     painter.lines([crisp(x), plan.axis, crisp(x), plan.axis + 4], { color: palette.dim });
     painter.text(x, plan.axis + 16, tickTime(at, step), palette.dim, x > width - 40 ? "end" : "middle");
   }
+}
+
+const times = (scene: Scene, width: number): number[] => ticks(scene.from, scene.to, Math.max(2, Math.floor(width / 110)));
+
+/** A track's ground: its lines of time, and where limits begin. */
+export function background(painter: Painter, scene: Scene, area: Area, x: Scale): void {
+  const { palette } = scene;
+  painter.rect(area.x, area.y, area.width, area.height, palette.sheet, 0.55);
+  const lines = times(scene, area.width).flatMap((at) => { const px = crisp(place(x, at)); return [px, area.y, px, area.y + area.height]; });
+  painter.lines(lines, { color: palette.grid });
+  painter.within(area.x, area.y, area.width, area.height, () => boundaries(painter, scene, area, x));
 }
 
 /** What held the transfer: colour and letter. */
@@ -137,7 +165,7 @@ function ribbon(painter: Painter, scene: Scene, area: Area, x: Scale): void {
 }
 
 /** Where a limit ends and another begins, faint, through all tracks. */
-function boundaries(painter: Painter, scene: Scene, area: Area, x: Scale): void {
+export function boundaries(painter: Painter, scene: Scene, area: Area, x: Scale): void {
   const ends: number[] = [];
   let last = -Infinity;
   for (const span of scene.spans) {
@@ -163,14 +191,14 @@ export function leftAxis(painter: Painter, scene: Scene, area: Area, low: number
 }
 
 /** What a track shows, above it, and what its colours stand for, each with a sign of its own. */
-export function legend(painter: Painter, scene: Scene, area: Area, title: string, signs: [string, string][]): void {
+function legend(painter: Painter, scene: Scene, area: Area, title: string, signs: Sign[]): void {
   const y = area.y - 6;
   let x = area.x;
   painter.text(x, y, title, scene.palette.ink, "start", true);
   x += textWidth(title, true) + 14;
   for (const [sign, color] of signs) {
     if (x + textWidth(sign) > area.x + area.width) break;
-    painter.text(x, y, sign, color);
+    painter.text(x, y, sign, scene.palette[color]);
     x += textWidth(sign) + 12;
   }
 }

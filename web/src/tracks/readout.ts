@@ -84,6 +84,7 @@ export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: num
     const kind = KINDS[points.kind[index] ?? ""];
     if (kind) said.push(["kind", kind]);
     if (points.dup.includes(index)) said.push(["ack is", "a duplicate"]);
+    if (points.dsack.includes(index)) said.push(["SACK says", "D: it had these bytes already"]);
     if (points.ce.includes(index)) said.push(["mark", "CE"]);
     return said;
   }
@@ -99,7 +100,7 @@ export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: num
   extremes("in flight", data.fly, roundBytes);
   extremes("window", data.win, roundBytes);
   extremes("RTT", data.rtt, time);
-  const now = rates(answer, lane, at, at + 1e-9, averageOf(scene), 1);
+  const now = rates(data, at, at + 1e-9, averageOf(scene), 1);
   said.push(["throughput", rate(now.sent[0] ?? 0)], ["goodput", rate(now.acked[0] ?? 0)]);
   const near = answer.marks.filter(([mark, of, , t]) => of === lane && mark !== "psh" && Math.abs(place(plan.x, t) - pointer.x) < 6).slice(0, 4);
   for (const [mark, , count, , frame] of near) said.push([mark, `${count} from frame ${frame}`]);

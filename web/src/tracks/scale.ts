@@ -27,7 +27,7 @@ export function ticks(low: number, high: number, about: number): number[] {
 
 /** A time on an axis: as many digits as tell its ticks apart. */
 export function tickTime(at: number, step: number): string {
-  const [unit, factor] = step < 1e-3 && Math.abs(at) < 1 ? ["ms", 1e3] : ["s", 1];
+  const [unit, factor] = step < 5e-3 && Math.abs(at) < 1 ? ["ms", 1e3] : ["s", 1];
   const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step * factor + 1e-15) + 1e-9)));
   return `${(at * factor).toFixed(digits)} ${unit}`;
 }

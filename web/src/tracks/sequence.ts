@@ -1,17 +1,19 @@
 // Time and sequence numbers: what was sent, what was acknowledged, what was allowed.
 //
 // As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room; the ACKs as a staircase
-// below, the window's edge as one above, SACK blocks between. What matters has a letter: F T P S sent again, O out of order,
-// Z a closed window, C a congestion mark.
+// below, the window's edge as one above, SACK blocks between. What matters has a letter of its own: `marks.ts`.
 
 import { thousands } from "../format";
-import { crisp, leftAxis, legend, type Area, type Scene } from "./figure";
+import { TERMS } from "../limits";
+import { background, crisp, leftAxis, type Area, type Scene, type Sign } from "./figure";
 import type { Painter } from "./painter";
-import { lower, place, value, type Scale } from "./scale";
+import { drawMarks, marksOf } from "./marks";
+import { lower, place, type Scale } from "./scale";
+import { Stairs } from "./stairs";
 import type { Answer } from "./series";
 
-/** Letters closer than this stand as one with their number. */
-const NEAR = 11;
+/** How far above the data the window's edge is still drawn, as a share of what they take. */
+const ROOM = 0.6;
 
 export interface Extent {
   low: number;
@@ -31,31 +33,59 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
     }
   }
   if (!(high >= low)) return null;
-  // As much of the window above as leaves the data readable.
-  let edge = high;
+  // The window above, where it leaves the data readable; a piece of it at the rim would tell nothing.
+  const limit = high + Math.max(high - low, 1) * ROOM;
+  let [edge, near, all] = [high, 0, 0];
   for (let at = first; at < last; at += 1) {
     const above = data.edge[1][at];
-    if (above != null && above > edge) edge = above;
+    if (above == null) continue;
+    all += 1;
+    if (above > limit) continue;
+    near += 1;
+    edge = Math.max(edge, above);
   }
-  const room = Math.max(high - low, 1);
-  high = Math.min(edge, high + room * 0.6);
+  if (near * 2 >= all) high = edge;
   const margin = Math.max((high - low) * 0.06, 10);
   return { low: low - margin, high: high + margin };
 }
 
-export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scale): void {
-  const { answer, lane, palette, connection } = scene;
-  const of = lane === 0 ? "client" : "server";
-  if (!answer) return;
-  const whole = extent(answer, lane, scene.from, scene.to);
-  if (!whole) {
-    legend(painter, scene, area, `sequence numbers of the ${of}: nothing was sent here`, []);
-    return;
-  }
+/** What is seen of them: where the strip is zoomed in its height too, a part. */
+export function numbersOf(answer: Answer, lane: 0 | 1, from: number, to: number, [bottom, top]: [number, number]): Extent | null {
+  const whole = extent(answer, lane, from, to);
+  if (!whole) return null;
   const span = whole.high - whole.low;
-  const [low, high] = [whole.low + span * scene.tall[0], whole.low + span * scene.tall[1]];
+  return { low: whole.low + span * bottom, high: whole.low + span * top };
+}
+
+const sender = (lane: 0 | 1) => (lane === 0 ? "client" : "server");
+
+export const titleOf = ({ lane, numbers }: Scene): string =>
+  `sequence numbers of the ${sender(lane)}${numbers ? "" : ": nothing was sent here"}`;
+
+export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
+  if (!numbers) return [];
+  const resent = connection.directions[lane]?.retransmitted;
+  const lost = resent && resent.fast + resent.timeout + resent.tail_probe + resent.spurious > 0;
+  const marks = answer ? marksOf(answer)[lane] : new Set<string>();
+  return [
+    ["| data", "data", "A segment, from its first byte to its last; a diamond is PSH."],
+    ["⌐ acknowledged", "ackline", "Up to here the receiver has acknowledged. d: a duplicate ACK; a number counts several."],
+    [answer?.scale_known[lane] === false ? "window unknown" : "¬ window’s edge", "edge", "Up to here the receiver allows data: its ACK and its window."],
+    ...(lost ? ([["F T P S sent again", "loss", TERMS["retransmitted"] ?? ""], ["¦ SACK", "program", TERMS["SACK"] ?? ""]] satisfies Sign[]) : []),
+    ...(marks.has("dsack") ? ([["D duplicate SACK", "program", "The receiver says that it had these bytes already (RFC 2883): what was sent again was needless, or was copied on the way."]] satisfies Sign[]) : []),
+    ...(["ce", "ece", "cwr"].some((mark) => marks.has(mark))
+      ? ([["CE ECE CWR congestion", "start", "CE: a queue marked the packet instead of dropping it. ECE: the receiver tells the sender. CWR: the sender has slowed down (RFC 3168)."]] satisfies Sign[])
+      : []),
+    ...(marks.has("zero") ? ([["Z closed window", "loss", TERMS["zero window"] ?? ""]] satisfies Sign[]) : []),
+  ];
+}
+
+export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scale): void {
+  const { answer, lane, palette, numbers } = scene;
+  background(painter, scene, area, x);
+  if (!answer || !numbers) return;
   const base = scene.absolute ? (answer.base[lane] ?? 0) : 0;
-  const y = leftAxis(painter, scene, area, low, high, (at) => thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)));
+  const y = leftAxis(painter, scene, area, numbers.low, numbers.high, (at) => thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)));
   painter.within(area.x, area.y, area.width, area.height, () => {
     if (answer.points) drawPoints(painter, scene, area, x, y, answer);
     else drawColumns(painter, scene, area, x, y, answer);
@@ -65,29 +95,9 @@ export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scal
       painter.text(area.x + area.width - 6, area.y + 11, "window unknown: its scale is not in the capture", palette.ink, "end");
     }
   });
-  const resent = connection.directions[lane]?.retransmitted;
-  const letters = resent && resent.fast + resent.timeout + resent.tail_probe + resent.spurious > 0 ? "F T P S sent again" : "";
-  legend(painter, scene, area, `sequence numbers of the ${of}`, [
-    ["| data", palette.data], ["⌐ acknowledged", palette.ackline], ["¬ window’s edge", palette.edge],
-    ...(letters ? ([[letters, palette.loss], ["¦ SACK", palette.program]] as [string, string][]) : []),
-  ]);
 }
 
 type Six = [number[], number[], number[], number[], number[], number[]];
-
-/** A staircase through times and heights. */
-function stairs(points: [number, number][], x: Scale, y: Scale, end: number): number[] {
-  const path: number[] = [];
-  let last = NaN;
-  for (const [time, height] of points) {
-    const [px, py] = [place(x, time), place(y, height)];
-    if (!Number.isNaN(last)) path.push(px, last);
-    path.push(px, py);
-    last = py;
-  }
-  if (!Number.isNaN(last)) path.push(end, last);
-  return path;
-}
 
 function drawPoints(painter: Painter, scene: Scene, area: Area, x: Scale, y: Scale, answer: Answer): void {
   const { palette, lane } = scene;
@@ -95,22 +105,21 @@ function drawPoints(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sca
   if (!points) return;
   const first = Math.max(0, lower(points.t, scene.from) - 1);
   const last = Math.min(points.t.length, lower(points.t, scene.to) + 1);
-  const acks: [number, number][] = [];
-  const edges: [number, number][] = [];
+  const [acks, edges] = [new Stairs(), new Stairs()];
   const [bars, caps, again, late, pushes, ackTicks] = Array.from({ length: 6 }, () => []) as unknown as Six;
   const perSegment = area.width / Math.max(1, last - first);
   let top = -Infinity;
   // What was acknowledged before the range begins.
   for (let at = first - 1; at >= 0 && at > first - 4000; at -= 1) {
     if (points.from[at] !== lane && points.ack[at] != null) {
-      acks.push([points.t[at]!, points.ack[at]!]);
-      if (points.win[at] != null) edges.push([points.t[at]!, points.ack[at]! + points.win[at]!]);
+      const px = place(x, points.t[at]!);
+      acks.add(px, place(y, points.ack[at]!));
+      if (points.win[at] != null) edges.add(px, place(y, points.ack[at]! + points.win[at]!));
       break;
     }
   }
   for (let at = first; at < last; at += 1) {
-    const time = points.t[at]!;
-    const px = crisp(place(x, time));
+    const px = crisp(place(x, points.t[at]!));
     if (points.from[at] === lane) {
       const seq = points.seq[at];
       const kind = points.kind[at] ?? "-";
@@ -125,16 +134,17 @@ function drawPoints(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sca
     } else if (points.ack[at] != null) {
       const ack = points.ack[at]!;
       if (ack >= top) {
-        acks.push([time, ack]);
+        acks.add(px, place(y, ack));
         top = ack;
       }
-      if (points.win[at] != null) edges.push([time, ack + points.win[at]!]);
+      if (points.win[at] != null) edges.add(px, place(y, ack + points.win[at]!));
       if (perSegment > 3) ackTicks.push(px, place(y, ack) - 2.5, px, place(y, ack) + 2.5);
     }
   }
-  const right = area.x + area.width;
-  painter.path(stairs(edges, x, y, right), { color: palette.edge, width: 1.2, dash: [5, 2] });
-  painter.path(stairs(acks, x, y, right), { color: palette.ackline, width: 1.3 });
+  // Nothing is known of what comes later.
+  const right = Math.min(area.x + area.width, place(x, answer.to));
+  painter.path(edges.until(right), { color: palette.edge, width: 1.2, dash: [5, 2] });
+  painter.path(acks.until(right), { color: palette.ackline, width: 1.3 });
   painter.lines(ackTicks, { color: palette.ackline });
   painter.lines(bars, { color: palette.data, width: perSegment > 6 ? 1.8 : 1.2 });
   painter.lines(caps, { color: palette.data });
@@ -156,8 +166,7 @@ function drawColumns(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sc
   const first = Math.max(0, lower(data.t, scene.from - answer.width) - 1);
   const last = Math.min(data.t.length, lower(data.t, scene.to) + 1);
   const bars: number[] = [];
-  const acks: [number, number][] = [];
-  const edges: [number, number][] = [];
+  const [acks, edges] = [new Stairs(), new Stairs()];
   let [column, low, high] = [-1, 0, 0];
   const flush = () => {
     if (column >= 0) bars.push(column + 0.5, low, column + 0.5, Math.min(high, low - 1.5));
@@ -175,88 +184,19 @@ function drawColumns(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sc
       }
     }
     const ack = data.ack[1][at];
-    if (ack != null) acks.push([time, ack]);
+    if (ack != null) acks.add(place(x, time), place(y, ack));
     const edge = data.edge[1][at];
-    if (edge != null) edges.push([time, edge]);
+    if (edge != null) edges.add(place(x, time), place(y, edge));
   }
   flush();
-  const right = area.x + area.width;
-  painter.path(stairs(edges, x, y, right), { color: palette.edge, width: 1.2, dash: [5, 2] });
+  // Nothing is known of what comes later.
+  const right = Math.min(area.x + area.width, place(x, answer.to));
+  painter.path(edges.until(right), { color: palette.edge, width: 1.2, dash: [5, 2] });
   painter.lines(bars, { color: palette.data, width: Math.max(1, Math.min(3, (answer.width * area.width) / (scene.to - scene.from))) });
-  painter.path(stairs(acks, x, y, right), { color: palette.ackline, width: 1.3 });
-}
-
-const LETTERS: Record<string, string> = {
-  F: "F", T: "T", P: "P", S: "S", O: "O", W: "W", K: "K", syn: "SYN", fin: "FIN", rst: "RST", ce: "C", cwr: "R", zero: "Z", dup: "d",
-};
-
-/** Marks with their letters, in both ways of drawing: none is averaged away. */
-function drawMarks(painter: Painter, scene: Scene, area: Area, x: Scale, y: Scale, answer: Answer): void {
-  const { palette, lane } = scene;
-  const color = (mark: string) =>
-    mark === "O" || mark === "ce" || mark === "cwr" ? palette.start : mark === "syn" || mark === "fin" ? palette.setup : mark === "dup" ? palette.ackline : palette.loss;
-  closed(painter, scene, area, x, answer);
-  const rows = new Map<string, { x: number; y: number; count: number }[]>();
-  const bars: number[] = [];
-  const sacks: number[] = [];
-  for (const [mark, of, count, time, , low, high] of answer.marks) {
-    if (of !== lane || time < scene.from - answer.width || time > scene.to + answer.width) continue;
-    const px = place(x, time);
-    const [below, above] = [place(y, low), place(y, high)];
-    if (!answer.points && "FTPSO".includes(mark)) bars.push(crisp(px), below, crisp(px), Math.min(above, below - 2));
-    if (!answer.points && mark === "sack") sacks.push(crisp(px), below, crisp(px), Math.min(above, below - 1.5));
-    if (!LETTERS[mark]) continue;
-    const list = rows.get(mark) ?? [];
-    rows.set(mark, list);
-    const near = list[list.length - 1];
-    if (near && px - near.x < NEAR) near.count += count;
-    else list.push({ x: px, y: above, count });
-  }
-  painter.lines(sacks, { color: palette.program, width: 1.3 });
-  painter.lines(bars, { color: palette.loss, width: 2 });
-  for (const [mark, list] of rows) {
-    for (const { x: px, y: py, count } of list) {
-      // Duplicate ACKs stand below the staircase, a closed window at the top; all else above what it marks.
-      const at = mark === "zero" ? area.y + 12 : mark === "dup" ? py + 12 : py - 4;
-      const clamped = Math.max(area.y + 11, Math.min(area.y + area.height - 3, at));
-      const several = count > 1 && (mark === "dup" || "FTPSO".includes(mark) || mark === "ce") ? String(count) : "";
-      if (mark === "dup" && answer.points === null && count < 3) continue;
-      painter.text(px, clamped, mark === "dup" ? `${count > 1 ? count : ""}d` : `${LETTERS[mark]}${several}`, color(mark), "middle", mark !== "dup");
-    }
-  }
-}
-
-/** A band for as long as the window was closed: from the ACK that closed it to the one that opened it. */
-function closed(painter: Painter, scene: Scene, area: Area, x: Scale, answer: Answer): void {
-  const { t, win } = answer.lanes[scene.lane];
-  let since: number | null = null;
-  const band = (end: number) => {
-    if (since === null) return;
-    const [left, right] = [place(x, since), place(x, end)];
-    painter.rect(left, area.y, Math.max(2, right - left), area.height, scene.palette.loss, 0.13);
-    since = null;
-  };
-  for (let at = 0; at < t.length; at += 1) {
-    const [low, high] = [win[0][at], win[1][at]];
-    if (low == null || high == null) continue;
-    if (high > 0) band(t[at]!);
-    if (low === 0 && since === null) since = t[at]!;
-  }
-  band(answer.to);
-}
-
-/** The sequence number at a height, for readouts. */
-export function sequenceAt(scene: Scene, area: Area, at: number): number | null {
-  const whole = scene.answer && extent(scene.answer, scene.lane, scene.from, scene.to);
-  if (!whole) return null;
-  const span = whole.high - whole.low;
-  return value({ low: whole.low + span * scene.tall[0], high: whole.low + span * scene.tall[1], at: [area.y + area.height, area.y] }, at);
+  painter.path(acks.until(right), { color: palette.ackline, width: 1.3 });
 }
 
 /** Where a sequence number is. */
-export function heightOf(scene: Scene, area: Area, sequence: number): number {
-  const whole = scene.answer && extent(scene.answer, scene.lane, scene.from, scene.to);
-  if (!whole) return area.y;
-  const span = whole.high - whole.low;
-  return place({ low: whole.low + span * scene.tall[0], high: whole.low + span * scene.tall[1], at: [area.y + area.height, area.y] }, sequence);
+export function heightOf({ numbers }: Scene, area: Area, sequence: number): number {
+  return numbers ? place({ low: numbers.low, high: numbers.high, at: [area.y + area.height, area.y] }, sequence) : area.y;
 }

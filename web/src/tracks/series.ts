@@ -42,6 +42,8 @@ export interface Points {
   /** Indices of duplicate ACKs, and of segments with a congestion mark. */
   dup: number[];
   ce: number[];
+  /** Indices of ACKs that report a duplicate (RFC 2883). */
+  dsack: number[];
   /** Index of the ACK, from, to. */
   sack: [number, number, number][];
 }
@@ -67,6 +69,8 @@ export interface Answer {
   points: Points | null;
   /** Frames with their times; with the whole range alone. */
   index: [Frame, number][];
+  /** The range that was asked for, where it is a closer look. */
+  asked?: [number, number];
 }
 
 export const FLAGS: [number, string][] = [

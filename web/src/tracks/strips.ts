@@ -1,119 +1,166 @@
 // The strips below the sequence numbers: bytes in flight, round trips, rates, windows, packets.
+//
+// A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to a painter for a picture.
 
 import { rate, roundBytes, thousands, time } from "../format";
-import { leftAxis, legend, type Area, type Scene } from "./figure";
+import { TERMS } from "../limits";
+import { leftAxis, type Area, type Palette, type Scene, type Sign } from "./figure";
 import type { Painter } from "./painter";
 import { lower, place, type Scale } from "./scale";
-import type { Answer, Extremes, Lane } from "./series";
+import type { Extremes, Lane, Points } from "./series";
 
-/** Indices of the columns that a scene shows, and one to either side. */
-function shown(scene: Scene, lane: Lane, width: number): [number, number] {
-  return [Math.max(0, lower(lane.t, scene.from - width) - 1), Math.min(lane.t.length, lower(lane.t, scene.to) + 1)];
+export type Values = (number | null)[];
+
+/** One figure over time. */
+export interface Line {
+  /** A value holds until the next, or not; `spread` goes from the least to the greatest of a column. */
+  shape: "steps" | "line" | "squares" | "spread" | "bars";
+  color: keyof Palette;
+  values: Values;
+  least?: Values;
+  width?: number;
+  dash?: number[];
+  /** Which of the legend's signs tells its value under the pointer. */
+  sign?: number;
 }
 
-const greatest = (list: (number | null)[], first: number, last: number): number => {
+export interface Strip {
+  title: string;
+  /** What the title means. */
+  means: string;
+  signs: Sign[];
+  t: number[];
+  /** Always as many, and of the same shapes, for a track. */
+  lines: Line[];
+  /** What the scale goes up to; it begins at 0. */
+  most: number;
+  show: (value: number) => string;
+  /** What lies over the lines. */
+  over?: (painter: Painter, area: Area, x: Scale, y: Scale) => void;
+}
+
+const NONE: Values = [];
+
+/** What is made of a thing once, as long as the thing is there. */
+function once<K extends object, V>(make: (of: K) => V): (of: K) => V {
+  const made = new WeakMap<K, V>();
+  return (of) => {
+    const old = made.get(of);
+    if (old !== undefined) return old;
+    const fresh = make(of);
+    made.set(of, fresh);
+    return fresh;
+  };
+}
+
+/** Indices of the columns that a scene shows, and one to either side. */
+export function shown(scene: Scene, t: number[], width: number): [number, number] {
+  return [Math.max(0, lower(t, scene.from - width) - 1), Math.min(t.length, lower(t, scene.to) + 1)];
+}
+
+const greatest = (list: Values, [first, last]: [number, number]): number => {
   let most = 0;
-  for (let at = first; at < last; at += 1) most = Math.max(most, list[at] ?? 0);
+  for (let at = first; at < last; at += 1) {
+    const value = list[at];
+    if (value != null && value > most) most = value;
+  }
   return most;
 };
 
-/** A figure over time: a step from column to column, between its least and its greatest. */
-function steps(lane: Lane, figure: Extremes, [first, last]: [number, number], x: Scale, y: Scale, end: number): { line: number[]; spread: number[] } {
-  const line: number[] = [];
-  const spread: number[] = [];
-  let before = NaN;
-  for (let at = first; at < last; at += 1) {
-    const [low, high] = [figure[0][at], figure[1][at]];
-    if (low == null || high == null) continue;
-    const px = place(x, lane.t[at]!);
-    const py = place(y, high);
-    if (!Number.isNaN(before)) line.push(px, before);
-    line.push(px, py);
-    if (low < high) spread.push(px, place(y, low), px, py);
-    before = py;
-  }
-  if (!Number.isNaN(before)) line.push(end, before);
-  return { line, spread };
-}
+const none: Strip = { title: "", means: "", signs: [], t: [], lines: [], most: 1, show: thousands };
 
-export function drawFlight(painter: Painter, scene: Scene, area: Area, x: Scale): void {
-  const { answer, lane, palette, transfer } = scene;
-  if (!answer) return;
+export function flight(scene: Scene): Strip {
+  const { answer, lane, transfer, palette } = scene;
+  if (!answer) return none;
   const data = answer.lanes[lane];
-  const range = shown(scene, data, answer.width);
+  const range = shown(scene, data.t, answer.width);
   const known = answer.scale_known[lane];
-  const flight = greatest(data.fly[1], ...range);
-  const window = known ? greatest(data.win[1], ...range) : 0;
-  // A window far above would leave the flight at the bottom.
-  const most = Math.max(1, flight, Math.min(window, flight * 2.2)) * 1.12;
-  const y = leftAxis(painter, scene, area, 0, most, roundBytes);
-  const end = area.x + area.width;
-  painter.within(area.x, area.y, area.width, area.height, () => {
-    if (known) painter.path(steps(data, data.win, range, x, y, end).line, { color: palette.edge, width: 1.2, dash: [5, 2] });
-    const { line, spread } = steps(data, data.fly, range, x, y, end);
-    painter.lines(spread, { color: palette.data, alpha: 0.35 });
-    painter.path(line, { color: palette.data, width: 1.4 });
+  const most = greatest(data.fly[1], range);
+  const window = known ? greatest(data.win[1], range) : 0;
+  // A window far above would leave the flight at the bottom: it is told, not drawn.
+  const top = Math.max(1, most, window <= most * 2.2 ? window : 0) * 1.12;
+  const rounds = transfer && (transfer.from === "client" ? 0 : 1) === lane ? transfer.rounds : [];
+  const above = known && window > top ? `window ${roundBytes(window)} ↑` : known ? "¬ window" : "window unknown";
+  return {
+    title: "in flight",
+    means: TERMS["in flight"] ?? "",
+    signs: [
+      ["— bytes", "data", "Bytes in flight whenever the sender sent or learned of an ACK."],
+      ...(rounds.length > 0 ? [["▬ cwnd, at least", "start", "The most that was in flight in each round. A sender never has more than its congestion window in flight, so the window was at least this; no capture shows it itself."] satisfies Sign] : []),
+      [above, "edge", TERMS["window"] ?? ""],
+    ],
+    t: data.t,
+    lines: [
+      { shape: "spread", color: "data", values: data.fly[1], least: data.fly[0] },
+      { shape: "steps", color: "edge", values: known ? data.win[1] : NONE, width: 1.2, dash: [5, 2], sign: rounds.length > 0 ? 2 : 1 },
+      { shape: "steps", color: "data", values: data.fly[1], width: 1.4, sign: 0 },
+    ],
+    most: top,
+    show: roundBytes,
     // The largest flight of each round: what the congestion window was at least.
-    if (transfer && (transfer.from === "client" ? 0 : 1) === lane) {
-      const rounds: number[] = [];
-      for (const round of transfer.rounds) {
+    over: (painter, _area, x, y) => {
+      const ends: number[] = [];
+      for (const round of rounds) {
+        if (round.start_s > scene.to || round.start_s + round.duration_s < scene.from) continue;
         const height = place(y, round.in_flight);
-        rounds.push(place(x, round.start_s), height, place(x, round.start_s + round.duration_s), height);
+        ends.push(place(x, round.start_s), height, place(x, round.start_s + round.duration_s), height);
       }
-      painter.lines(rounds, { color: palette.start, width: 2, alpha: 0.8 });
-    }
-  });
-  const above = known && window > most ? `window ${roundBytes(window)} ↑` : known ? "¬ window" : "window unknown";
-  legend(painter, scene, area, "in flight", [["— bytes", palette.data], ["▬ largest of a round: cwnd at least", palette.start], [above, palette.edge]]);
+      painter.lines(ends, { color: palette.start, width: 2, alpha: 0.8 });
+    },
+  };
 }
 
-export function drawRtt(painter: Painter, scene: Scene, area: Area, x: Scale): void {
-  const { answer, lane, palette, connection } = scene;
-  if (!answer) return;
+/** Round trips of the segments, for either side's data. */
+const samples = once((points: Points): [Values, Values] => [0, 1].map((lane) => points.rtt.map((rtt, at) => (points.from[at] === lane ? null : rtt))) as [Values, Values]);
+
+export function roundTrips(scene: Scene): Strip {
+  const { answer, lane, connection, palette } = scene;
+  if (!answer) return none;
   const data = answer.lanes[lane];
-  const range = shown(scene, data, answer.width);
   const least = (connection.rtt_ms.min ?? 0) / 1e3;
-  const most = Math.max(greatest(data.rtt[1], ...range), least) * 1.15 || 0.001;
-  const y = leftAxis(painter, scene, area, 0, most, time);
-  painter.within(area.x, area.y, area.width, area.height, () => {
-    if (least > 0) painter.path([area.x, place(y, least), area.x + area.width, place(y, least)], { color: palette.path, dash: [4, 3] });
-    const dots: number[] = [];
-    const spread: number[] = [];
-    if (answer.points) {
-      const { t, rtt, from } = answer.points;
-      for (let at = lower(t, scene.from); at < t.length && t[at]! <= scene.to; at += 1) {
-        if (rtt[at] != null && from[at] !== lane) dots.push(place(x, t[at]!), place(y, rtt[at]!));
-      }
-    } else {
-      for (let at = range[0]; at < range[1]; at += 1) {
-        const [low, high] = [data.rtt[0][at], data.rtt[1][at]];
-        if (low == null || high == null) continue;
-        const px = place(x, data.t[at]!);
-        dots.push(px, place(y, high));
-        if (low < high) spread.push(px, place(y, low), px, place(y, high));
-      }
-    }
-    painter.lines(spread, { color: palette.ack, alpha: 0.5 });
-    painter.dots(dots, 1.6, palette.ack);
-  });
-  legend(painter, scene, area, "round-trip time", [["▪ sample", palette.ack], [least > 0 ? `-- least, ${time(least)}` : "least unknown", palette.path]]);
+  const points = answer.points;
+  const [t, values] = points ? [points.t, samples(points)[lane]] : [data.t, data.rtt[1]];
+  const most = Math.max(greatest(values, shown(scene, t, answer.width)), least);
+  return {
+    title: "round-trip time",
+    means: TERMS["RTT"] ?? "",
+    signs: [
+      ["▪ sample", "ack", "A segment that was sent once, to the ACK that covers it."],
+      [least > 0 ? `-- least, ${time(least)}` : "least unknown", "path", "The least of the connection: what the path takes when nothing queues."],
+    ],
+    t,
+    lines: [
+      { shape: "spread", color: "ack", values: points ? NONE : values, least: points ? NONE : data.rtt[0] },
+      { shape: "squares", color: "ack", values, sign: 0 },
+    ],
+    most: most * 1.15 || 0.001,
+    show: time,
+    over: (painter, area, _x, y) => {
+      if (least > 0) painter.path([area.x, place(y, least), area.x + area.width, place(y, least)], { color: palette.path, dash: [4, 3] });
+    },
+  };
 }
+
+/** What was sent, and acknowledged, before each column. */
+const sums = once((lane: Lane) => {
+  const [sent, acked] = [new Float64Array(lane.t.length + 1), new Float64Array(lane.t.length + 1)];
+  for (let at = 0; at < lane.t.length; at += 1) {
+    sent[at + 1] = sent[at]! + lane.bytes[at]!;
+    acked[at + 1] = acked[at]! + lane.acked[at]!;
+  }
+  return { sent, acked };
+});
 
 /** Rates over a sliding window, at so many times. */
-export function rates(answer: Answer, lane: 0 | 1, from: number, to: number, window: number, count: number): { t: number[]; sent: number[]; acked: number[] } {
-  const data = answer.lanes[lane];
-  const sums = { sent: [0], acked: [0] };
-  for (let at = 0; at < data.t.length; at += 1) {
-    sums.sent.push(sums.sent[at]! + data.bytes[at]!);
-    sums.acked.push(sums.acked[at]! + data.acked[at]!);
-  }
+export function rates(data: Lane, from: number, to: number, window: number, count: number): { t: number[]; sent: number[]; acked: number[] } {
+  const { sent, acked } = sums(data);
   const result = { t: [] as number[], sent: [] as number[], acked: [] as number[] };
   for (let step = 0; step <= count; step += 1) {
     const at = from + ((to - from) * step) / count;
     const [first, last] = [lower(data.t, at - window), lower(data.t, at)];
     result.t.push(at);
-    result.sent.push(((sums.sent[last]! - sums.sent[first]!) * 8) / window);
-    result.acked.push(((sums.acked[last]! - sums.acked[first]!) * 8) / window);
+    result.sent.push(((sent[last]! - sent[first]!) * 8) / window);
+    result.acked.push(((acked[last]! - acked[first]!) * 8) / window);
   }
   return result;
 }
@@ -125,85 +172,134 @@ export function averageOf(scene: Scene): number {
   return Math.max(trip, (scene.to - scene.from) / 150, (scene.answer?.width ?? 0) * 4, 1e-6);
 }
 
-export function drawRates(painter: Painter, scene: Scene, area: Area, x: Scale): void {
-  const { answer, lane, palette } = scene;
-  if (!answer) return;
+export function throughput(scene: Scene, pixels: number): Strip {
+  const { answer, lane } = scene;
+  if (!answer) return none;
   const window = averageOf(scene);
-  const found = rates(answer, lane, scene.from, scene.to, window, Math.max(2, Math.round(area.width / 2)));
-  let most = 1;
-  for (const one of found.sent) most = Math.max(most, one);
-  for (const one of found.acked) most = Math.max(most, one);
-  const y = leftAxis(painter, scene, area, 0, most * 1.15, rate);
-  const line = (list: number[]) => list.flatMap((one, at) => [place(x, found.t[at]!), place(y, one)]);
-  painter.within(area.x, area.y, area.width, area.height, () => {
-    painter.path(line(found.sent), { color: palette.data, width: 1.3 });
-    painter.path(line(found.acked), { color: palette.ackline, width: 1.5, dash: [6, 2] });
-  });
-  legend(painter, scene, area, `rates over ${time(window)}`, [["— throughput", palette.data], ["-- goodput", palette.ackline]]);
+  const found = rates(answer.lanes[lane], scene.from, scene.to, window, Math.max(2, Math.round(pixels / 2)));
+  const range: [number, number] = [0, found.t.length];
+  return {
+    title: `rates over ${time(window)}`,
+    means: "A sliding window: each point tells of the time before it.",
+    signs: [["— throughput", "data", TERMS["throughput"] ?? ""], ["-- goodput", "ackline", TERMS["goodput"] ?? ""]],
+    t: found.t,
+    lines: [
+      { shape: "line", color: "data", values: found.sent, width: 1.3, sign: 0 },
+      { shape: "line", color: "ackline", values: found.acked, width: 1.5, dash: [6, 2], sign: 1 },
+    ],
+    most: Math.max(1, greatest(found.sent, range), greatest(found.acked, range)) * 1.15,
+    show: rate,
+  };
 }
 
-export function drawWindow(painter: Painter, scene: Scene, area: Area, x: Scale): void {
+export function advertised(scene: Scene): Strip {
   const { answer, lane, palette } = scene;
-  if (!answer) return;
+  if (!answer) return none;
   const receiver = lane === 0 ? "server" : "client";
-  if (!answer.scale_known[lane]) {
-    painter.hatch(area.x, area.y, area.width, area.height, palette.edge);
-    legend(painter, scene, area, `window of the ${receiver}: unknown, its scale is not in the capture`, []);
-    return;
-  }
   const data = answer.lanes[lane];
-  const range = shown(scene, data, answer.width);
-  const y = leftAxis(painter, scene, area, 0, Math.max(1, greatest(data.win[1], ...range)) * 1.15, roundBytes);
-  painter.within(area.x, area.y, area.width, area.height, () => {
-    const { line, spread } = steps(data, data.win, range, x, y, area.x + area.width);
-    painter.lines(spread, { color: palette.edge, alpha: 0.5 });
-    painter.path(line, { color: palette.edge, width: 1.4, dash: [5, 2] });
-    const closed: number[] = [];
-    for (const [mark, of, , at] of answer.marks) if (mark === "zero" && of === lane) closed.push(place(x, at));
-    for (const px of closed) painter.text(px, area.y + area.height - 4, "Z", palette.loss, "middle", true);
-  });
-  legend(painter, scene, area, `advertised window of the ${receiver}`, [["¬ bytes", palette.edge]]);
+  const known = answer.scale_known[lane];
+  const [low, high]: Extremes = known ? data.win : [NONE, NONE];
+  return {
+    title: known ? `advertised window of the ${receiver}` : `window of the ${receiver}: unknown, its scale is not in the capture`,
+    means: TERMS["window"] ?? "",
+    signs: known ? [["¬ bytes", "edge", TERMS["window"] ?? ""]] : [],
+    t: data.t,
+    lines: [
+      { shape: "spread", color: "edge", values: high, least: low },
+      { shape: "steps", color: "edge", values: high, width: 1.4, dash: [5, 2], sign: 0 },
+    ],
+    most: Math.max(1, greatest(high, shown(scene, data.t, answer.width))) * 1.15,
+    show: known ? roundBytes : () => "",
+    over: (painter, area, x) => {
+      if (!known) return painter.hatch(area.x, area.y, area.width, area.height, palette.edge);
+      let last = -Infinity;
+      for (const [mark, of, , at] of answer.marks) {
+        if (mark !== "zero" || of !== lane || at < scene.from || at > scene.to) continue;
+        const px = place(x, at);
+        if (px < last + 10) continue;
+        painter.text(px, area.y + area.height - 4, "Z", palette.loss, "middle", true);
+        last = px;
+      }
+    },
+  };
 }
 
 /** An interval that fits: 1, 2 or 5 times a power of ten, from a millisecond up, and no narrower than a few pixels. */
 export function intervalOf(scene: Scene, pixels: number): number {
   const least = Math.max(scene.answer?.width ?? 0, 1e-3);
-  if (scene.interval > 0) return Math.max(scene.interval, least);
-  const wanted = Math.max(least, (scene.to - scene.from) / (pixels / 4));
+  const span = scene.to - scene.from;
+  // Narrower than half a pixel is not seen.
+  if (scene.interval > 0) return Math.max(scene.interval, least, span / (pixels * 2));
+  const wanted = Math.max(least, span / (pixels / 4));
   const power = 10 ** Math.floor(Math.log10(wanted));
   return ([1, 2, 5, 10].find((one) => one * power >= wanted * (1 - 1e-9)) ?? 10) * power;
 }
 
-export function drawPackets(painter: Painter, scene: Scene, area: Area, x: Scale): void {
-  const { answer, lane, palette } = scene;
-  if (!answer) return;
-  const interval = intervalOf(scene, area.width);
+export function packets(scene: Scene, pixels: number): Strip {
+  const { answer, lane, countBytes } = scene;
+  if (!answer) return none;
+  const interval = intervalOf(scene, pixels);
   const start = Math.floor(scene.from / interval) * interval;
-  const count = Math.min(20_000, Math.ceil((scene.to - start) / interval) + 1);
-  const sums = [0, 1].map((side) => {
-    const list = new Float64Array(count);
-    const data = answer.lanes[side as 0 | 1];
+  const count = Math.ceil((scene.to - start) / interval) + 1;
+  const per = ([0, 1] as const).map((side) => {
+    const list: number[] = new Array<number>(count).fill(0);
+    const data = answer.lanes[side];
     for (let at = lower(data.t, start); at < data.t.length; at += 1) {
       const bin = Math.floor((data.t[at]! - start) / interval);
       if (bin >= count) break;
-      list[bin] = (list[bin] ?? 0) + (scene.countBytes ? data.bytes[at]! : data.packets[at]!);
+      list[bin]! += countBytes ? data.bytes[at]! : data.packets[at]!;
     }
     return list;
   });
-  const [own, other] = [sums[lane]!, sums[1 - lane]!];
-  let most = 1;
-  for (let at = 0; at < count; at += 1) most = Math.max(most, own[at]!, other[at]!);
-  const y = leftAxis(painter, scene, area, 0, most * 1.25, scene.countBytes ? roundBytes : thousands);
-  painter.within(area.x, area.y, area.width, area.height, () => {
-    const path: number[] = [];
-    for (let at = 0; at < count; at += 1) {
-      const [left, right] = [place(x, start + at * interval), place(x, start + (at + 1) * interval)];
-      if (own[at]! > 0) painter.rect(left, place(y, own[at]!), Math.max(1, right - left - (right - left > 3 ? 1 : 0)), area.y + area.height - place(y, own[at]!), palette.data, 0.75);
-      path.push(left, place(y, other[at]!), right, place(y, other[at]!));
-    }
-    painter.path(path, { color: palette.ackline, width: 1.2 });
-  });
-  const what = scene.countBytes ? "payload bytes" : "packets";
+  const [own, other] = [per[lane]!, per[1 - lane]!];
   const [from, back] = lane === 0 ? ["client", "server"] : ["server", "client"];
-  legend(painter, scene, area, `${what} per ${time(interval)}`, [[`▮ ${from}`, palette.data], [`— ${back}`, palette.ackline]]);
+  return {
+    title: `${countBytes ? "payload bytes" : "packets"} per ${time(interval)}`,
+    means: countBytes ? "Payload that passed in each interval, copies included." : "Packets that passed in each interval.",
+    signs: [[`▮ ${from}`, "data", `What the ${from} sent.`], [`— ${back}`, "ackline", `What the ${back} sent.`]],
+    t: own.map((_, at) => start + at * interval),
+    lines: [
+      { shape: "bars", color: "data", values: own, sign: 0 },
+      { shape: "steps", color: "ackline", values: other, width: 1.2, sign: 1 },
+    ],
+    most: Math.max(1, greatest(own, [0, count]), greatest(other, [0, count])) * 1.25,
+    show: countBytes ? roundBytes : thousands,
+  };
+}
+
+/** A strip in a picture that is saved or printed. */
+export function drawStrip(painter: Painter, scene: Scene, area: Area, x: Scale, strip: Strip): void {
+  const { palette } = scene;
+  const y = leftAxis(painter, scene, area, 0, strip.most, strip.show);
+  const range = shown(scene, strip.t, scene.answer?.width ?? 0);
+  painter.within(area.x, area.y, area.width, area.height, () => {
+    for (const line of strip.lines) drawLine(painter, palette, strip.t, line, range, x, y);
+    strip.over?.(painter, area, x, y);
+  });
+}
+
+function drawLine(painter: Painter, palette: Palette, t: number[], line: Line, [first, last]: [number, number], x: Scale, y: Scale): void {
+  const points: number[] = [];
+  let before = NaN;
+  const wide = t.length > 1 ? place(x, t[1]!) - place(x, t[0]!) : 1;
+  for (let at = first; at < last; at += 1) {
+    const value = line.values[at];
+    if (value == null) continue;
+    const [px, py] = [place(x, t[at]!), place(y, value)];
+    if (line.shape === "spread") {
+      const low = line.least?.[at];
+      if (low != null && low < value) points.push(px, place(y, low), px, py);
+    } else if (line.shape === "bars") {
+      if (value > 0) painter.rect(px, py, Math.max(1, wide - (wide > 3 ? 1 : 0)), y.at[0] - py, palette[line.color], 0.75);
+    } else {
+      if (line.shape === "steps" && !Number.isNaN(before)) points.push(px, before);
+      points.push(px, py);
+      before = py;
+    }
+  }
+  const color = palette[line.color];
+  const stroke = { color, width: line.width ?? 1, dash: line.dash ?? [] };
+  if (line.shape === "squares") painter.dots(points, 1.6, color);
+  else if (line.shape === "spread") painter.lines(points, { color, alpha: 0.4 });
+  else if (line.shape !== "bars") painter.path(points, stroke);
 }

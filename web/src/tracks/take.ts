@@ -18,13 +18,13 @@ export function csv(answer: Answer, from: number, to: number): string {
   const { points } = answer;
   const cell = (value: number | null | undefined) => (value == null ? "" : String(value));
   if (points) {
-    const lines = ["frame,time_s,from,flags,length,seq,ack,window,in_flight,rtt_s,kind,duplicate_ack"];
-    const twice = new Set(points.dup);
+    const lines = ["frame,time_s,from,flags,length,seq,ack,window,in_flight,rtt_s,kind,duplicate_ack,duplicate_sack,ce"];
+    const [twice, had, marked] = [new Set(points.dup), new Set(points.dsack), new Set(points.ce)];
     for (let at = lower(points.t, from); at < points.t.length && points.t[at]! <= to; at += 1) {
       const kind = points.kind[at] ?? "-";
       lines.push([
         points.frame[at], points.t[at], points.from[at] === 0 ? "client" : "server", flagNames(points.flags[at]!), points.len[at],
-        cell(points.seq[at]), cell(points.ack[at]), cell(points.win[at]), cell(points.fly[at]), cell(points.rtt[at]), kind === "-" ? "" : kind, twice.has(at) ? 1 : 0,
+        cell(points.seq[at]), cell(points.ack[at]), cell(points.win[at]), cell(points.fly[at]), cell(points.rtt[at]), kind === "-" ? "" : kind, twice.has(at) ? 1 : 0, had.has(at) ? 1 : 0, marked.has(at) ? 1 : 0,
       ].join(","));
     }
     return `${lines.join("\n")}\n`;

@@ -7,20 +7,27 @@ import type { State } from "../hash";
 import type { Connection, Content, End, Frame, Transfer } from "../model";
 import type { Go } from "../overview";
 import { phases } from "../waterfall";
+import { Answers } from "./answers";
 import { draw, layout, type Palette, type Scene } from "./figure";
 import { KEYS, actionOf } from "./keys";
 import { CanvasPainter, SvgPainter } from "./painter";
-import { nearest, readout } from "./readout";
+import { Screen } from "./screen";
+import { numbersOf } from "./sequence";
 import { value } from "./scale";
-import { laneOf, source, type Answer } from "./series";
+import { laneOf, source } from "./series";
 import { csv, filter, save } from "./take";
 
-/** Columns asked for; a screen has no more. */
-const COLUMNS = 2048;
 /** Milliseconds of rest before the address and the data follow a movement. */
 const REST = 180;
+/** With fewer columns in sight there should be something finer. */
+const COARSE = 500;
 /** The narrowest range, seconds. */
 const LEAST = 1e-7;
+/** Pixels of a saved picture to one of the page. */
+const SHARP = 2;
+/** A printed picture's width and height. */
+const PRINTED = [1040, 600] as const;
+const HINT = "Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?";
 
 interface Props {
   content: Content;
@@ -41,19 +48,61 @@ function all(connection: Connection, transfer: Transfer | null): [number, number
   return [from - room, to + room];
 }
 
-function palette(of: Element): Palette {
-  const style = getComputedStyle(of);
-  const names = ["paper", "sheet", "ink", "dim", "line", "grid", "data", "ackline", "edge", "loss", "start", "window", "program", "setup", "path", "ack", "unknown", "onfill", "cursor"] as const;
-  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Palette;
+const COLORS = ["paper", "sheet", "ink", "dim", "line", "grid", "data", "ackline", "edge", "loss", "start", "window", "program", "setup", "path", "ack", "unknown", "onfill", "cursor"] as const;
+
+function palette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Palette;
+}
+
+/** Colours for paper, whatever the screen has. */
+function palettePrinted(): Palette {
+  const { dataset } = document.documentElement;
+  const theme = dataset.theme;
+  dataset.theme = "light";
+  const found = palette();
+  if (theme === undefined) delete dataset.theme;
+  else dataset.theme = theme;
+  return found;
+}
+
+function picture(scene: Scene, width: number, height: number, graph: number | null, title: string): string {
+  const painter = new SvgPainter();
+  draw(painter, scene, width, height, graph);
+  return painter.finish(width, height, scene.palette.paper, title);
+}
+
+/** Writes terms and what is said of them, without a word to the framework: it happens with every movement of the pointer. */
+function say(list: HTMLDListElement, told: [string, string][]): void {
+  const rows = told.length === 0 ? [["", HINT] as const] : told;
+  if (told.length === 0 && list.children.length === 1 && list.querySelector("dt") === null) return;
+  while (list.children.length > rows.length) list.lastElementChild?.remove();
+  rows.forEach(([term, said], at) => {
+    const row = list.children[at] ?? list.appendChild(document.createElement("div"));
+    const [dt, dd] = [row.querySelector("dt"), row.querySelector("dd")];
+    if (dt && dd && term !== "") {
+      if (dt.textContent !== term) dt.textContent = term;
+      if (dd.textContent !== said) dd.textContent = said;
+      return;
+    }
+    const fresh = document.createElement("dd");
+    fresh.textContent = said;
+    if (term === "") {
+      fresh.className = "dim";
+      row.replaceChildren(fresh);
+    } else {
+      const head = document.createElement("dt");
+      head.textContent = term;
+      row.replaceChildren(head, fresh);
+    }
+  });
 }
 
 export function Tracks({ content, connection, transfer, view, go, local }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [isDrawn, setIsDrawn] = useState(false);
+  const [isCoarse, setIsCoarse] = useState(false);
   const [why, setWhy] = useState<string | null>(null);
-  const [told, setTold] = useState<[string, string][]>([]);
   const [average, setAverage] = useState(0);
   const [interval, setInterval] = useState(0);
   const [countBytes, setCountBytes] = useState(false);
@@ -67,75 +116,52 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
   const now = useRef({ zoom: view.zoom ?? whole, tall: [0, 1] as [number, number], pointer: null as { x: number; y: number } | null, drag: null as number | null, pan: false });
   const timer = useRef(0);
   const frame = useRef(0);
-  const scene = useRef<Scene | null>(null);
+  const screen = useRef<Screen | null>(null);
+  const answers = useRef<Answers | null>(null);
+  const colors = useRef<Palette | null>(null);
   const back = useRef<[number, number][]>([]);
+  const readings = useRef<HTMLDListElement>(null);
+
+  /** What is seen now. */
+  const scene = useCallback((): Scene => {
+    const [start, end] = now.current.zoom;
+    const answer = answers.current?.best(start, end) ?? null;
+    const lane = laneOf(side);
+    colors.current ??= palette();
+    return {
+      connection, transfer, spans, answer, lane, from: start, to: end, tall: now.current.tall, absolute: view.absolute,
+      numbers: answer && numbersOf(answer, lane, start, end, now.current.tall), average, interval, countBytes, palette: colors.current,
+    };
+  }, [connection, transfer, spans, side, view.absolute, average, interval, countBytes]);
 
   const paint = useCallback(() => {
     if (frame.current) return;
     frame.current = requestAnimationFrame(() => {
       frame.current = 0;
+      const around = box.current;
+      if (!around) return;
       const began = performance.now();
-      const [to, top, around] = [canvas.current, over.current, box.current];
-      if (!to || !top || !around) return;
-      const { clientWidth: width, clientHeight: height } = around;
-      const ratio = devicePixelRatio || 1;
-      for (const one of [to, top]) {
-        if (one.width !== Math.round(width * ratio) || one.height !== Math.round(height * ratio)) {
-          one.width = Math.round(width * ratio);
-          one.height = Math.round(height * ratio);
-        }
-      }
-      const [start, end] = now.current.zoom;
-      scene.current = {
-        connection, transfer, spans, answer, lane: laneOf(side), from: start, to: end, tall: now.current.tall, absolute: view.absolute,
-        average, interval, countBytes, palette: palette(around),
-      };
-      const context = to.getContext("2d");
-      if (!context) return;
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(new CanvasPainter(context), scene.current, width, height, view.graph);
+      screen.current ??= new Screen(around);
+      const shown = scene();
+      screen.current.paint(shown, view.graph);
       cursor();
+      answers.current?.want(shown.from, shown.to);
+      // A report's own file answers at once: what is coarse now stays so.
+      setIsCoarse(!local && shown.answer !== null && shown.answer.points === null && shown.to - shown.from < COARSE * shown.answer.width);
       around.dataset.frame = (performance.now() - began).toFixed(1);
-      around.dataset.range = `${start}~${end}`;
+      around.dataset.range = `${shown.from}~${shown.to}`;
     });
-  }, [connection, transfer, spans, answer, side, view.absolute, view.graph, average, interval, countBytes]);
+  }, [scene, view.graph, local]);
+  // Who calls back later calls the newest.
+  const painter = useRef(paint);
+  painter.current = paint;
 
   /** The line under the pointer, and what is there. */
   const cursor = useCallback(() => {
-    const [top, around, shown] = [over.current, box.current, scene.current];
-    const context = top?.getContext("2d");
-    if (!top || !around || !context || !shown) return;
-    const { clientWidth: width, clientHeight: height } = around;
-    const ratio = devicePixelRatio || 1;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    const { pointer, drag } = now.current;
-    if (!pointer) return;
-    const plan = layout(width, height, shown.from, shown.to, view.graph);
-    const x = Math.max(plan.x.at[0], Math.min(plan.x.at[1], pointer.x));
-    if (drag !== null && !now.current.pan) {
-      context.fillStyle = shown.palette.data;
-      context.globalAlpha = 0.16;
-      context.fillRect(Math.min(drag, x), 0, Math.abs(x - drag), plan.axis);
-      context.globalAlpha = 1;
-    }
-    const found = nearest(shown, plan, pointer);
-    const line = found ? found.x : x;
-    context.strokeStyle = shown.palette.cursor;
-    context.globalAlpha = 0.55;
-    context.beginPath();
-    context.moveTo(Math.round(line) + 0.5, 0);
-    context.lineTo(Math.round(line) + 0.5, plan.axis);
-    context.stroke();
-    context.globalAlpha = 1;
-    if (found?.y != null) {
-      context.beginPath();
-      context.arc(found.x, found.y, 5, 0, 7);
-      context.lineWidth = 1.6;
-      context.stroke();
-    }
-    setTold(readout(shown, plan, pointer, found));
-  }, [view.graph]);
+    const { pointer, drag, pan } = now.current;
+    const told = screen.current?.point(pointer && { ...pointer, since: pan ? null : drag }) ?? [];
+    if (readings.current) say(readings.current, told);
+  }, []);
 
   /** Goes to a range; at rest the address follows. */
   const move = useCallback(
@@ -162,61 +188,45 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
     now.current.tall = [0, 1];
   }, [side, connection]);
 
-  // The whole first, which tells which frame passed when; then what is zoomed to, if the whole is too coarse for it.
+  // The whole first, which tells which frame passed when; closer looks as they are wanted.
   useEffect(() => {
-    let wanted = true;
-    setAnswer(null);
-    from
-      .get(connection.id, null, COLUMNS)
-      .then((first) => {
-        if (!wanted) return;
-        learnFrames(connection.id, first.index);
-        setAnswer((old) => old ?? first);
-      })
-      .catch((error: Error) => wanted && setWhy(error.message));
-    return () => {
-      wanted = false;
-    };
+    const kept = new Answers(from, connection.id, (answer) => {
+      if (answer.index.length > 0) learnFrames(connection.id, answer.index);
+      setIsDrawn(true);
+      painter.current();
+    }, setWhy);
+    answers.current = kept;
+    kept.start();
+    return () => kept.end();
   }, [from, connection]);
 
-  useEffect(() => {
-    if (!answer) return;
-    const [start, end] = view.zoom ?? whole;
-    const room = end - start;
-    const fits = answer.from <= start && answer.to >= Math.min(end, answer.range[1]);
-    // A range as narrow as the pixels of the screen, or every segment of it, is fine enough.
-    const isFine = answer.points !== null || (answer.to - answer.from) / room < 1.5;
-    if (fits && isFine) return;
-    let wanted = true;
-    const handle = window.setTimeout(() => {
-      // A little more than is seen, so that a small step shows no gap.
-      const ask: [number, number] = [Math.max(answer.range[0], start - room * 0.2), Math.min(answer.range[1], end + room * 0.2)];
-      if (ask[1] <= ask[0]) return;
-      from
-        .get(connection.id, ask, COLUMNS)
-        .then((found) => wanted && (found.from !== answer.from || found.to !== answer.to || found.width !== answer.width) && setAnswer(found))
-        .catch((error: Error) => wanted && setWhy(error.message));
-    }, 60);
-    return () => {
-      wanted = false;
-      clearTimeout(handle);
-    };
-  }, [answer, view.zoom, whole, from, connection]);
+  useEffect(() => () => {
+    cancelAnimationFrame(frame.current);
+    clearTimeout(timer.current);
+    screen.current?.end();
+  }, []);
 
   useEffect(() => {
     const around = box.current;
     if (!around) return;
-    const watch = new ResizeObserver(() => paint());
+    const watch = new ResizeObserver(() => {
+      screen.current?.measure();
+      painter.current();
+    });
+    const recolor = () => {
+      colors.current = null;
+      painter.current();
+    };
     watch.observe(around);
-    addEventListener("themechange", paint);
+    addEventListener("themechange", recolor);
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", paint);
+    dark.addEventListener("change", recolor);
     return () => {
       watch.disconnect();
-      removeEventListener("themechange", paint);
-      dark.removeEventListener("change", paint);
+      removeEventListener("themechange", recolor);
+      dark.removeEventListener("change", recolor);
     };
-  }, [paint]);
+  }, [why]);
 
   const zoomBy = useCallback(
     (factor: number, at = 0.5, step = true) => {
@@ -335,7 +345,6 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
   };
   const left = () => {
     now.current.pointer = null;
-    setTold([]);
     cursor();
   };
   useEffect(() => {
@@ -354,17 +363,37 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
   }, [zoomBy, panBy, view.graph]);
 
   const name = `connection-${connection.id}`;
+  const title = `${content.name}, connection ${connection.id}`;
   const range = () => now.current.zoom;
   const svg = () => {
-    const [around, shown] = [box.current, scene.current];
-    if (!around || !shown) return;
-    const painter = new SvgPainter();
-    draw(painter, shown, around.clientWidth, around.clientHeight, view.graph);
-    const text = painter.finish(around.clientWidth, around.clientHeight, shown.palette.paper, `${content.name}, connection ${connection.id}`);
-    save(`${name}.svg`, new Blob([text], { type: "image/svg+xml" }));
+    const { clientWidth: width = 1000, clientHeight: height = 700 } = box.current ?? {};
+    save(`${name}.svg`, new Blob([picture(scene(), width, height, view.graph, title)], { type: "image/svg+xml" }));
   };
-  const png = () => canvas.current?.toBlob((blob) => blob && save(`${name}.png`, blob));
-  const table = () => answer && save(`${name}.csv`, new Blob([csv(answer, ...range())], { type: "text/csv" }));
+  const png = () => {
+    const { clientWidth: width = 1000, clientHeight: height = 700 } = box.current ?? {};
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [width * SHARP, height * SHARP];
+    const pen = canvas.getContext("2d");
+    if (!pen) return;
+    pen.scale(SHARP, SHARP);
+    draw(new CanvasPainter(pen), scene(), width, height, view.graph);
+    canvas.toBlob((blob) => blob && save(`${name}.png`, blob));
+  };
+  const table = () => {
+    const { answer } = scene();
+    if (answer) save(`${name}.csv`, new Blob([csv(answer, ...range())], { type: "text/csv" }));
+  };
+  // Paper takes lines, not pixels, and has its own width.
+  const printed = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const print = () => {
+      if (!printed.current || !answers.current) return;
+      const text = picture({ ...scene(), palette: palettePrinted() }, ...PRINTED, view.graph, title);
+      printed.current.replaceChildren(new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
+    };
+    addEventListener("beforeprint", print);
+    return () => removeEventListener("beforeprint", print);
+  }, [scene, view.graph, title]);
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(filter(connection, ...range()));
@@ -412,9 +441,9 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
           {local && (
             <a class="button" href={`slice?c=${connection.id}&from=${start}&to=${end}`} download={`${name}.pcapng`} title="The packets that are seen, as a capture">pcapng</a>
           )}
-          <button type="button" onClick={svg} disabled={!answer} title="The picture, to scale">SVG</button>
-          <button type="button" onClick={png} disabled={!answer} title="The picture">PNG</button>
-          <button type="button" onClick={table} disabled={!answer} title="The figures that are seen">CSV</button>
+          <button type="button" onClick={svg} disabled={!isDrawn} title="The picture, to scale">SVG</button>
+          <button type="button" onClick={png} disabled={!isDrawn} title="The picture">PNG</button>
+          <button type="button" onClick={table} disabled={!isDrawn} title="The figures that are seen">CSV</button>
         </span>
         <button type="button" aria-expanded={keys} onClick={() => setKeys(!keys)} title="Keys: ?" aria-label="Keys">?</button>
       </div>
@@ -426,24 +455,16 @@ export function Tracks({ content, connection, transfer, view, go, local }: Props
         <p class="nograph" role="status">No graphs: {why}</p>
       ) : (
         <div
-          ref={box} class={view.graph === null ? "figure" : "figure single"} tabIndex={0} role="group" aria-busy={answer === null}
+          ref={box} class={view.graph === null ? "figure" : "figure single"} tabIndex={0} role="group" aria-busy={!isDrawn}
           aria-label={`Graphs of connection ${connection.id}, data of the ${side}. Plus and minus zoom, arrows move, question mark lists all keys.`}
           onPointerDown={down} onPointerMove={moved} onPointerUp={up} onPointerLeave={left} onDblClick={() => go({ zoom: null })}
-        >
-          <canvas ref={canvas} />
-          <canvas ref={over} />
-        </div>
+        />
       )}
-      {!local && answer && !answer.points && (end - start) / answer.width < 500 && (
+      {isCoarse && (
         <p class="coarse dim" role="status">This file holds nothing finer here: `whyslow view` of the capture shows every packet.</p>
       )}
-      <dl class="readout" aria-label="Under the pointer">
-        {told.length === 0 ? (
-          <div><dd class="dim">Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?</dd></div>
-        ) : (
-          told.map(([term, said]) => <div key={term}><dt>{term}</dt><dd>{said}</dd></div>)
-        )}
-      </dl>
+      <div ref={printed} class="printed" aria-hidden="true" />
+      <dl ref={readings} class="readout" aria-label="Under the pointer" />
     </section>
   );
 }

@@ -1,9 +1,11 @@
 //! What is left of an explainer when everything was read, and how several of these become one analysis.
 
 use super::accounts::{Account, Accounts};
+use super::openings::{self, Openings};
 use crate::analysis::{Analysis, Capture, Problem, SCHEMA};
 use crate::assemble;
 use crate::capture::{Clock, Summary};
+use crate::flow::ConnectionId;
 use crate::pair::Mark;
 use crate::rules;
 use crate::whatif::{self, Play, Played, Replays};
@@ -14,7 +16,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
-    /// Of connections known by the place of their first packets among all.
+    /// Connections are known by the place of their first packets among all.
+    pub(super) openings: Openings,
     pub(super) accounts: Accounts,
     pub(super) replays: Replays,
     pub(super) evicted: u64,
@@ -59,23 +62,28 @@ impl Merged {
 impl Fragment {
     /// Puts together what explainers that shared the connections have found.
     pub fn merge(fragments: Vec<Self>) -> Merged {
-        let (mut captures, mut accounts) = (Vec::new(), Accounts::default());
+        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Accounts>, Vec::new());
         let (mut replays, mut evicted) = (Replays::default(), 0);
         for fragment in fragments {
             merge_captures(&mut captures, fragment.captures);
-            accounts.merge(fragment.accounts);
+            openings.push(fragment.openings);
+            match &mut accounts {
+                Some(accounts) => accounts.merge(fragment.accounts),
+                None => accounts = Some(fragment.accounts),
+            }
             replays.merge(fragment.replays);
             evicted += fragment.evicted;
         }
-        let (listed, ids) = accounts.finish();
+        let mut accounts = accounts.unwrap_or_default();
+        let listed = accounts.finish();
         let unlisted = accounts.unlisted;
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
-        let place = |id: u64| ids.partition_point(|other| other.0 <= id) as u64;
-        replays.renumber(place);
+        let ids: Vec<_> = listed.iter().map(Account::id).collect();
+        let places = openings::places(&openings, &ids);
+        replays.renumber(|id| Some(places[ids.binary_search(&ConnectionId(id)).ok()?]));
         let (mut connections, mut outlines, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-        for Account { id, mut connection, mut outline, mark, .. } in listed {
-            let id = place(id.0);
+        for (Account { mut connection, mut outline, mark, .. }, id) in listed.into_iter().zip(places) {
             (connection.id, outline.id) = (id, id);
             marks.extend(mark.map(|mark| Mark { id, ..mark }));
             connections.push(connection);
@@ -143,7 +151,7 @@ impl CaptureState {
                 slug: "connections-not-listed".into(),
                 count,
                 detail: format!(
-                    "of so many connections those that lost most time are listed; the others carried {bytes} bytes"
+                    "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
                 ),
             });
         }

@@ -3,6 +3,7 @@
 //! What is found does not depend on how the work is shared, nor on where a capture is cut into files.
 
 use super::*;
+use crate::analysis::{Connection, MAX_CONNECTIONS};
 use crate::capture::LinkType;
 use crate::wire::Flags;
 use proptest::prelude::*;
@@ -115,7 +116,13 @@ fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
 }
 
 fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> Merged {
+    explained_of(packets, cuts, count, MAX_CONNECTIONS)
+}
+
+/// Lists so many connections at most.
+fn explained_of(packets: &[Recorded], cuts: &[usize], count: usize, most: usize) -> Merged {
     let mut explainers = Explainer::sharing(count);
+    explainers.iter_mut().for_each(|explainer| explainer.accounts = Accounts::new(most));
     explainers.iter_mut().for_each(|explainer| feed(packets, cuts, explainer));
     Fragment::merge(explainers.into_iter().map(Explainer::into_fragment).collect())
 }
@@ -132,6 +139,39 @@ proptest! {
             let shared = explained(&packets, &[], count);
             prop_assert_eq!(&alone.0, &format!("{:?}", shared.marks));
             prop_assert_eq!(&alone.1, &format!("{:?}", shared.finish().0));
+        }
+    }
+
+    #[test]
+    fn of_many_connections_the_costliest_are_listed_however_many_share_the_work(
+        steps in prop::collection::vec(step(), 1..600),
+        most in 1usize..4,
+    ) {
+        let packets = record(&steps);
+        let all = explained(&packets, &[], 1).finish().0;
+        let some = explained_of(&packets, &[], 1, most).finish().0;
+        let lost = |connection: &Connection| {
+            let findings = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
+            let lost: Nanos = findings.chain(&connection.findings).map(|finding| finding.seconds).sum();
+            lost.min(connection.duration_s)
+        };
+        let mut costs: Vec<_> = all.connections.iter().map(lost).collect();
+        costs.sort_unstable_by_key(|cost| std::cmp::Reverse(*cost));
+        costs.truncate(most);
+        // Some of the time after a connection's last answer counts here, and not there.
+        let listed: Vec<_> = some.connections.iter().map(|connection| connection.id).collect();
+        prop_assert_eq!(listed.len(), all.connections.len().min(most));
+        prop_assert!(listed.is_sorted());
+        for connection in &some.connections {
+            let same = all.connections.iter().find(|other| other.id == connection.id);
+            prop_assert_eq!(same.map(|other| &other.findings).map(Vec::len), Some(connection.findings.len()));
+            prop_assert!(lost(connection) >= costs.last().copied().unwrap_or_default() || connection.duration_s > Nanos::ZERO);
+        }
+        let problem = some.captures[0].problems.iter().find(|problem| problem.slug == "connections-not-listed");
+        prop_assert_eq!(problem.map_or(0, |problem| problem.count) as usize, all.connections.len() - listed.len());
+        for count in [2, 8, 64] {
+            let shared = explained_of(&packets, &[], count, most).finish().0;
+            prop_assert_eq!(format!("{some:?}"), format!("{shared:?}"));
         }
     }
 

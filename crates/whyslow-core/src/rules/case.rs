@@ -23,7 +23,7 @@ pub struct TransferCase<'a> {
     /// Segment size, round trip.
     pub context: Context,
     /// Earlier transfers of the same sender on this connection.
-    pub earlier: &'a [TransferFacts],
+    pub earlier: &'a [(&'a TransferFacts, Partition)],
 }
 
 impl TransferCase<'_> {
@@ -122,7 +122,7 @@ pub struct ConnectionCase<'a> {
     /// The connection.
     pub facts: &'a Facts,
     /// By sending side: each transfer and its partition, in time order.
-    pub transfers: [&'a [(TransferFacts, Partition)]; 2],
+    pub transfers: [&'a [(&'a TransferFacts, Partition)]; 2],
 }
 
 impl ConnectionCase<'_> {

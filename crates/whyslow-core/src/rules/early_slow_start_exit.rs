@@ -77,7 +77,7 @@ pub fn exit_of(case: &TransferCase<'_>) -> Option<Exit> {
 /// The exit, and the rounds of slow growth behind it.
 fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
     let half = case.half();
-    let lost_before = case.earlier.iter().any(|transfer| !transfer.losses.is_empty());
+    let lost_before = case.earlier.iter().any(|(transfer, _)| !transfer.losses.is_empty());
     if lost_before || half.ecn_echoes > 0 || case.partition.shape.steady.is_some() || case.transfer.unseen > 0 {
         return None;
     }

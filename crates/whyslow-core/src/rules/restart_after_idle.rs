@@ -35,8 +35,8 @@ const LEAST_TIMER: Nanos = Nanos::from_millis(200);
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.
 fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {
-    let last = case.earlier.last()?;
-    let largest = case.earlier.iter().map(|transfer| transfer.max_in_flight).max()?;
+    let (last, _) = case.earlier.last()?;
+    let largest = case.earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max()?;
     Some((case.transfer.start - last.last_send, largest))
 }
 

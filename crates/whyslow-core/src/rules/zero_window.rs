@@ -24,7 +24,8 @@
 use super::receive_window::frames_of;
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Frame, Limit};
+use crate::tcp::facts::Release;
 
 pub(super) const RULE: Rule =
     Rule { slug: "zero-window", source: include_str!("zero_window.rs"), check: Check::Transfer(check) };
@@ -41,7 +42,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding("zero-window", lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames_of(case, Limit::ZeroWindow)));
+    found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames(case)));
     found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
     if half.window_probes > 0 {
         found.evidence.push(evidence("probes of the closed window", half.window_probes as f64, "segments", &[]));
@@ -56,4 +57,33 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     found.settle = Some("a slow program and a busy host look the same from here: look at the receiver's CPU".into());
     Some(found)
+}
+
+/// From the last data before the first closed window that stopped the sender, to the data that the last opening let go. A round's
+/// frames would end where its data does: before the silence.
+fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
+    let mut shut = case.transfer.gaps.iter().filter(|gap| gap.zero_window && gap.release != Release::Timer);
+    match shut.next() {
+        None => frames_of(case, Limit::ZeroWindow),
+        Some(first) => vec![first.frames.0, shut.next_back().unwrap_or(first).frames.1],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::{Scene, gap, ms};
+    use super::*;
+    use crate::tcp::facts::Gap;
+
+    #[test]
+    fn the_evidence_lasts_as_long_as_the_window_was_closed() {
+        let mut scene = Scene::flights(&[60_000; 4]);
+        let frame = |number| Frame { file: None, number };
+        let shut = |from, to, frames| Gap { zero_window: true, frames, ..gap(from, to, Release::WindowUpdate) };
+        scene.transfer.gaps[1] = shut(ms(1100), ms(1180), (frame(11), frame(14)));
+        scene.transfer.gaps[2] = shut(ms(1200), ms(1290), (frame(17), frame(19)));
+        let found = scene.findings();
+        let found = found.iter().find(|one| one.cause == "zero-window").expect("the window was closed");
+        assert_eq!(found.evidence[0].frames, [frame(11), frame(19)]);
+    }
 }

@@ -15,7 +15,7 @@ const AT_ONCE: Nanos = Nanos::from_micros(100);
 impl Half {
     /// An ACK for this data passed the capture point.
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
-        let Some(number) = seg.ack else {
+        let Some(number) = seg.ack() else {
             return;
         };
         if self.origin.is_none() {
@@ -34,7 +34,7 @@ impl Half {
             self.window_shift.map(|shift| u64::from(seg.window) << shift.min(14))
         };
         self.note_unseen(ack, seg);
-        if let Some((value, _)) = seg.timestamps
+        if let Some((value, _)) = seg.timestamps()
             && self.newest_stamp.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0)
         {
             self.newest_stamp = Some(value);
@@ -114,7 +114,7 @@ impl Half {
         while let Some(front) = self.pending.front() {
             let due = front.seg.time + view.toward_sender;
             if let Some(seg) = seg.filter(|_| !near) {
-                let echoed = match (seg.timestamps, front.seg.timestamps) {
+                let echoed = match (seg.timestamps(), front.seg.timestamps()) {
                     (Some((_, echo)), Some((value, _))) => Some(value.wrapping_sub(echo) as i32),
                     _ => None,
                 };
@@ -126,7 +126,7 @@ impl Half {
                 if !had_it {
                     break;
                 }
-                if echoed == Some(0) && !seg.moved && !front.seg.moved {
+                if echoed == Some(0) && !seg.moved() && !front.seg.moved() {
                     self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
                 }
             }
@@ -221,7 +221,7 @@ impl Half {
             self.outstanding.pop_front();
         }
         self.largest_acked = largest;
-        self.check_eifel(before, ack.ack, ack.seg.timestamps.map(|(_, echo)| echo));
+        self.check_eifel(before, ack.ack, ack.seg.timestamps().map(|(_, echo)| echo));
         let recovering = self.recovery != Recovery::None;
         match self.recovery {
             Recovery::Fast(recover) | Recovery::Timeout(recover) if ack.ack >= recover => {
@@ -235,7 +235,7 @@ impl Half {
             _ => {}
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = |moved: bool| !any_resent && !recovering && !moved && !ack.seg.moved;
+        let timed = |moved: bool| !any_resent && !recovering && !moved && !ack.seg.moved();
         let delay = newest.filter(|&(_, moved)| timed(moved)).map(|(time, _)| ack.seg.time - time);
         (delay, known)
     }

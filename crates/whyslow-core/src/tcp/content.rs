@@ -300,6 +300,7 @@ impl Stream {
         found.records += 1;
         found.largest_record = found.largest_record.max(u32::from(header.len) + tls::HEADER_LEN as u32);
         if fresh && found.firsts.len() < LIST_MAX {
+            make_room(&mut found.firsts);
             found.firsts.push((start, end, header.kind));
         }
         match header.kind {
@@ -415,6 +416,7 @@ impl Stream {
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
                 let found = self.found();
                 if found.heads.len() < LIST_MAX {
+                    make_room(&mut found.heads);
                     found.heads.push((at, head.label));
                 }
                 if found.server_name.is_none() {
@@ -449,6 +451,13 @@ impl Stream {
                 }
             }
         }
+    }
+}
+
+/// Of most connections one entry is all.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.is_empty() {
+        list.reserve_exact(1);
     }
 }
 

@@ -320,7 +320,7 @@ impl Half {
                     end: start,
                     time: seg.time,
                     tsval: tsval(seg),
-                    ip_id: seg.ip_id,
+                    ip_id: seg.ip_id(),
                     before: self.last_send.map_or(seg.time, |(time, _)| time),
                     passed: self.passed,
                 };
@@ -346,7 +346,7 @@ impl Half {
             time: seg.time,
             tsval: tsval(seg),
             resent: false,
-            moved: seg.moved,
+            moved: seg.moved(),
             passed: self.passed,
         };
         self.outstanding.push_back(sent);
@@ -397,7 +397,7 @@ impl Half {
             return;
         }
         // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
-        let echo = seg.timestamps.map(|(_, echo)| echo);
+        let echo = seg.timestamps().map(|(_, echo)| echo);
         let unseen_ack = echo.zip(self.newest_stamp).is_some_and(|(now, newest)| now.wrapping_sub(newest) as i32 > 0)
             && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {
@@ -405,7 +405,7 @@ impl Half {
             let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
             let held = self.since.zero_window || self.since.update;
             let calm = self.recovery == Recovery::None && !held;
-            let measured = !seg.moved && !self.round_start_moved;
+            let measured = !seg.moved() && !self.round_start_moved;
             if (at_once || flowing) && calm && measured && view.toward_sender > view.epsilon {
                 self.round_trips.push(seg.time - self.round_start);
             }
@@ -424,14 +424,14 @@ impl Half {
         self.round_top = self.sent_max.max(end);
         self.round_due = false;
         self.round_start = seg.time;
-        self.round_start_moved = seg.moved;
+        self.round_start_moved = seg.moved();
     }
 
     /// Whether the other side's payload ended the transfer: this side had run dry, and answers only now that it has it.
     /// Gives when that payload began and ended.
     fn take_turn(&mut self, seg: &Seg) -> Option<(Nanos, Nanos)> {
         let peer = self.peer.take()?;
-        let has_it = seg.ack.is_none_or(|ack| ack.distance(peer.end_of_first) >= 0);
+        let has_it = seg.ack().is_none_or(|ack| ack.distance(peer.end_of_first) >= 0);
         if !has_it {
             // It crossed this segment on the way; the next ones may yet answer it.
             return self.transfer.is_none().then_some((peer.first, peer.last));
@@ -452,7 +452,7 @@ impl Half {
 
     /// The other side sent new payload.
     pub fn on_peer_payload(&mut self, seg: &Seg) {
-        let acked_all = match (seg.ack, self.origin) {
+        let acked_all = match (seg.ack(), self.origin) {
             (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
             _ => true,
         };
@@ -600,5 +600,5 @@ impl Half {
 }
 
 pub(super) fn tsval(seg: &Seg) -> Option<u32> {
-    seg.timestamps.map(|(value, _)| value)
+    seg.timestamps().map(|(value, _)| value)
 }

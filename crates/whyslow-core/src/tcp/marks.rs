@@ -49,7 +49,7 @@ impl Numbers {
     pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
         let quiet = seg.time - self.last;
         self.last = seg.time;
-        let Some(id) = seg.ip_id else {
+        let Some(id) = seg.ip_id() else {
             return;
         };
         if id == 0 && self.next != Some(0) {
@@ -144,7 +144,7 @@ impl Half {
         };
         let (own, skipped) = (packets(u64::from(seg.len)).max(1), packets(start.saturating_sub(self.sent_max)));
         self.numbers.see(seg, own, skipped);
-        if let Some(value) = tsval(seg).filter(|_| !seg.moved) {
+        if let Some(value) = tsval(seg).filter(|_| !seg.moved()) {
             self.ticks.see(seg.time, value);
         }
     }
@@ -193,7 +193,7 @@ mod tests {
             fragment: false,
             tunnels: 0,
         };
-        Seg::new(&segment, 0, Nanos::from_millis(ms), Frame::default())
+        Seg::new(&segment, 0, Nanos::from_millis(ms), Frame::default(), false)
     }
 
     /// After packets of these times and numbers.

@@ -34,6 +34,7 @@ mod tests;
 
 /// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
 const HELD: usize = 128;
+const _: () = assert!(HELD <= u8::MAX as usize, "places among them are bytes");
 
 /// One connection while it lasts.
 #[derive(Debug)]
@@ -41,14 +42,17 @@ pub struct Connection {
     endpoints: [(IpAddr, u16); 2],
     first: Nanos,
     last: Nanos,
+    /// The last packet that carried or answered a SYN or payload.
+    last_active: Nanos,
+    unanswered: bool,
+    /// Payload that was seen, copies included.
+    payload: u64,
     first_frame: Frame,
     origins: [Option<SeqNumber>; 2],
     handshake: HandshakeFacts,
-    negotiated: Negotiated,
     stage: Stage,
     /// Of sides that have sent payload.
     streams: [Option<Box<content::Stream>>; 2],
-    recent: [Recent; 2],
     closing: [Option<(Nanos, Frame)>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
@@ -56,11 +60,12 @@ pub struct Connection {
     first_payload: Option<Side>,
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
-    doubts: Doubts,
+    /// Of the few that raise some.
+    doubts: Option<Box<Doubts>>,
 }
 
 /// What the SYNs settle.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Negotiated {
     /// The segment size on the wire, timestamps included, once both SYNs are known.
     wire_mss: Option<u32>,
@@ -69,8 +74,36 @@ struct Negotiated {
     sack: bool,
     /// Shift for the windows that are offered to each side.
     window_shift: [Option<u8>; 2],
-    /// What the handshake took.
+    /// What the handshake took. Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298
+    /// section 3).
     rtt: Option<Nanos>,
+}
+
+impl Negotiated {
+    fn of(handshake: &HandshakeFacts) -> Self {
+        let offers = handshake.offers;
+        let (mut wire_mss, mut mss) = (None, None);
+        if let [Some(a), Some(b)] = offers {
+            // RFC 9293 section 3.7.1: without the option, 536.
+            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
+            let size = size(a).min(size(b));
+            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
+            mss = Some(size.saturating_sub(stamps).max(1));
+            wire_mss = u32::try_from(size).ok();
+        }
+        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+        Self {
+            wire_mss,
+            mss,
+            sack: offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack)),
+            window_shift: [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
+                _ if refused => Some(0),
+                (Some(_), Some(peer)) => peer.window_scale,
+                _ => None,
+            }),
+            rtt: handshake.rtt().filter(|_| handshake.retries == [0, 0]),
+        }
+    }
 }
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
@@ -87,7 +120,7 @@ struct Held {
     /// The SACK blocks of those that have some, by their place.
     sacks: Vec<(usize, SackBlocks)>,
     /// The segment size was known from this place on.
-    mss_from: usize,
+    mss_from: Option<u8>,
     /// Where the points go that are asked for.
     trace: Option<Box<trace::Trace>>,
 }
@@ -95,6 +128,7 @@ struct Held {
 /// Both directions, as their senders saw them.
 #[derive(Debug)]
 struct Settled {
+    recent: [Recent; 2],
     estimator: Estimator,
     halves: [Half; 2],
     views: [View; 2],
@@ -108,13 +142,14 @@ impl Connection {
             endpoints: [(segment.src, segment.src_port), (segment.dst, segment.dst_port)],
             first: time,
             last: time,
+            last_active: time,
+            unanswered: false,
+            payload: 0,
             first_frame: frame,
             origins: [None; 2],
             handshake: HandshakeFacts::default(),
-            negotiated: Negotiated::default(),
             stage: Stage::Held(Held::default()),
             streams: Default::default(),
-            recent: Default::default(),
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
@@ -122,30 +157,39 @@ impl Connection {
             first_payload: None,
             seen: [false; 2],
             ttl: [(None, None); 2],
-            doubts: Doubts::default(),
+            doubts: None,
         }
     }
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
-        self.doubts.backwards += u64::from(time + Nanos::from_millis(1) < self.last);
+        if time + Nanos::from_millis(1) < self.last {
+            self.doubts().backwards += 1;
+        }
         let moved = time < self.last;
         let time = time.max(self.last);
-        let mut seg = Seg::new(segment, from, time, frame);
-        seg.moved = moved;
-        if self.recent[seg.from()].holds(&seg, &segment.options.sack) {
-            self.doubts.duplicate_frames += 1;
-            return;
-        }
+        let seg = Seg::new(segment, from, time, frame, moved);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
-            self.doubts.bad_checksums += 1;
+            self.doubts().bad_checksums += 1;
+            return;
+        }
+        if self.stage.holds(&seg, &segment.options.sack) {
+            self.doubts().duplicate_frames += 1;
             return;
         }
         self.last = time;
+        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
+        if carries || self.unanswered {
+            self.last_active = time;
+        }
+        self.unanswered = carries;
+        self.payload += u64::from(seg.len);
         self.seen[from] = true;
-        self.doubts.malformed_options += u64::from(segment.options.malformed);
+        if segment.options.malformed {
+            self.doubts().malformed_options += 1;
+        }
         self.note_origins(&seg);
         if seg.flags.has(Flags::SYN) {
             self.ttl[from].0.get_or_insert(seg.ttl);
@@ -169,12 +213,26 @@ impl Connection {
         }
     }
 
+    /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
+    pub fn active(&self) -> Nanos {
+        self.last_active - self.first
+    }
+
+    /// Payload that was seen, copies included.
+    pub fn payload(&self) -> u64 {
+        self.payload
+    }
+
+    fn doubts(&mut self) -> &mut Doubts {
+        self.doubts.get_or_insert_default()
+    }
+
     fn note_origins(&mut self, seg: &Seg) {
         let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
         let syn = seg.flags.has(Flags::SYN);
         if !seg.flags.has(Flags::RST) {
             self.origins[seg.from()].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
-            if let Some(ack) = seg.ack {
+            if let Some(ack) = seg.ack() {
                 self.origins[1 - seg.from()].get_or_insert(before_first(ack));
             }
         }
@@ -186,13 +244,11 @@ impl Connection {
         if !seg.flags.has(Flags::SYN) {
             let opener = if handshake.syn.is_some() { self.client() } else { 0 };
             let handshake = &mut self.handshake;
-            if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack.is_some() {
+            if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack().is_some() {
                 handshake.ack = Some(at);
-                handshake.moved |= seg.moved;
-                // Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298 section 3).
-                self.negotiated.rtt = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
+                handshake.moved |= seg.moved();
                 if let Stage::Settled(settled) = &mut self.stage {
-                    settled.handshake_took(self.negotiated.rtt);
+                    settled.handshake_took(Negotiated::of(&self.handshake).rtt);
                 }
             }
             return;
@@ -205,15 +261,17 @@ impl Connection {
         } else {
             let options = &segment.options;
             handshake.offers[seg.from()] = Some(Offer::of(segment));
-            self.doubts.scale_over_14 += u64::from(options.window_scale.is_some_and(|shift| shift > 14));
+            if options.window_scale.is_some_and(|shift| shift > 14) {
+                self.doubts.get_or_insert_default().scale_over_14 += 1;
+            }
         }
-        if seg.ack.is_some() {
+        if seg.ack().is_some() {
             handshake.syn_ack.get_or_insert(at);
         } else {
             handshake.syn.get_or_insert(at);
             if handshake.syn_ack.is_none() {
                 handshake.answered_syn = Some(seg.time);
-                handshake.moved = seg.moved;
+                handshake.moved = seg.moved();
             }
         }
         self.configure();
@@ -228,7 +286,7 @@ impl Connection {
             self.fin[from].get_or_insert(seg.seq + seg.len);
             self.closing[from].get_or_insert((seg.time, seg.frame()));
         }
-        if let (Some(ack), Some(fin)) = (seg.ack, self.fin[1 - from]) {
+        if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
         }
     }
@@ -250,32 +308,16 @@ impl Connection {
         }
     }
 
-    /// What the SYNs settle for both directions.
+    /// A SYN has settled something.
     fn configure(&mut self) {
-        let offers = self.handshake.offers;
-        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
-        if let [Some(a), Some(b)] = offers {
-            // RFC 9293 section 3.7.1: without the option, 536.
-            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
-            let size = size(a).min(size(b));
-            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
-            self.negotiated.mss = Some(size.saturating_sub(stamps).max(1));
-            if self.negotiated.wire_mss.is_none()
-                && let Stage::Held(held) = &mut self.stage
-            {
-                held.mss_from = held.segs.len();
+        let negotiated = Negotiated::of(&self.handshake);
+        match &mut self.stage {
+            Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
+            Stage::Held(_) => {}
+            Stage::Settled(settled) => {
+                settled.estimator.mss = negotiated.wire_mss;
+                settled.configure(&negotiated);
             }
-            self.negotiated.wire_mss = u32::try_from(size).ok();
-        }
-        self.negotiated.sack = offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack));
-        self.negotiated.window_shift = [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
-            _ if refused => Some(0),
-            (Some(_), Some(peer)) => peer.window_scale,
-            _ => None,
-        });
-        if let Stage::Settled(settled) = &mut self.stage {
-            settled.estimator.mss = self.negotiated.wire_mss;
-            settled.configure(&self.negotiated);
         }
     }
 
@@ -283,7 +325,7 @@ impl Connection {
     fn settle(&mut self) -> &mut Settled {
         if let Stage::Held(held) = &mut self.stage {
             let held = std::mem::take(held);
-            self.stage = Stage::Settled(Settled::new(held, &self.negotiated));
+            self.stage = Stage::Settled(Settled::new(held, &Negotiated::of(&self.handshake)));
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled,
@@ -339,12 +381,16 @@ impl Connection {
         let first_unseen = zero.first_unseen.or(one.first_unseen);
         let stray = zero.stray + one.stray;
         let halves = [zero.finish(last, &views[0]), one.finish(last, &views[1])];
-        (self.doubts.unseen_bytes, self.doubts.unseen_stretches) = unseen;
-        self.doubts.first_unseen = first_unseen;
-        self.doubts.stray = stray;
         let opening = self.handshake.offers.iter().any(Option::is_some);
-        self.doubts.one_direction = self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some());
-        self.doubts.larger_than_mss = larger_than_mss;
+        let doubts = Doubts {
+            unseen_bytes: unseen.0,
+            unseen_stretches: unseen.1,
+            first_unseen,
+            stray,
+            one_direction: self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some()),
+            larger_than_mss,
+            ..self.doubts.take().map(|doubts| *doubts).unwrap_or_default()
+        };
         let [stream0, stream1] = std::mem::take(&mut self.streams);
         Facts {
             endpoints: self.endpoints,
@@ -363,7 +409,7 @@ impl Connection {
             rtt,
             halves,
             content: [stream0, stream1].map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default()),
-            doubts: self.doubts,
+            doubts,
             is_text: false,
             timeless: false,
         }
@@ -393,14 +439,40 @@ impl Connection {
     }
 }
 
+impl Stage {
+    /// Whether this is a packet captured a second time.
+    #[inline(always)]
+    fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        match self {
+            Self::Settled(settled) => settled.recent[seg.from()].holds(seg, sack),
+            Self::Held(held) => recent::is_among(&held.segs, seg, sack, |place| held.sack(place)),
+        }
+    }
+}
+
 impl Held {
+    fn mss_known(&mut self) {
+        self.mss_from = self.mss_from.or(u8::try_from(self.segs.len()).ok());
+    }
+
+    /// The SACK blocks of the segment at this place.
+    fn sack(&self, place: usize) -> SackBlocks {
+        let found = self.sacks.binary_search_by_key(&place, |(place, _)| *place);
+        found.ok().and_then(|found| self.sacks.get(found)).map(|(_, sack)| *sack).unwrap_or_default()
+    }
+
     fn push(&mut self, seg: Seg, sack: &SackBlocks) {
         if !sack.is_empty() {
             self.sacks.push((self.segs.len(), *sack));
         }
         if self.segs.len() == self.segs.capacity() {
-            // By less than the usual doubling: most connections end with a few.
-            self.segs.reserve_exact((self.segs.len() / 2).max(4));
+            // By less than the usual doubling: many connections end with a few, and a SYN that nobody answers with one.
+            let more = match self.segs.len() {
+                0 => 1,
+                held @ 1..8 => 8 - held,
+                held => held / 2,
+            };
+            self.segs.reserve_exact(more);
         }
         self.segs.push(seg);
     }
@@ -409,6 +481,7 @@ impl Held {
 impl Settled {
     fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
         let mut settled = Box::new(Self {
+            recent: Default::default(),
             estimator: Estimator::default(),
             halves: [Half::default(), Half::default()],
             views: [View::default(); 2],
@@ -418,7 +491,7 @@ impl Settled {
             settled.trace(trace);
         }
         for (index, seg) in held.segs.iter().enumerate() {
-            if index == held.mss_from {
+            if held.mss_from.is_some_and(|place| usize::from(place) == index) {
                 settled.estimator.mss = negotiated.wire_mss;
             }
             settled.estimator.see(seg);
@@ -430,6 +503,7 @@ impl Settled {
         let mut sacks = held.sacks.iter().peekable();
         for (index, seg) in held.segs.iter().enumerate() {
             let sack = sacks.next_if(|(place, _)| *place == index).map_or(SackBlocks::default(), |(_, sack)| *sack);
+            settled.recent[seg.from()].holds(seg, &sack);
             settled.process(seg, &sack);
         }
         settled

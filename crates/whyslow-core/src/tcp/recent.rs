@@ -11,48 +11,88 @@ const COPIED_WITHIN: Nanos = Nanos::from_millis(190);
 /// Recent packets of a side compared with a new one.
 const RECENT: usize = 16;
 
-/// The newest packets that have an IP number, in a ring that grows to [`RECENT`].
-#[derive(Clone, Debug, Default)]
+/// The newest packets that have an IP number.
+#[derive(Clone, Debug)]
 pub(super) struct Recent {
-    /// What tells a packet, and when it passed.
-    ring: Vec<(u64, Nanos)>,
+    /// What tells a packet. Apart, so that several are compared at a time.
+    marks: [u64; RECENT],
+    /// When it passed.
+    times: [Nanos; RECENT],
     oldest: usize,
 }
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { marks: [0; RECENT], times: [LONG_AGO; RECENT], oldest: 0 }
+    }
+}
+
+/// Of a place where no packet is yet.
+const LONG_AGO: Nanos = Nanos(i64::MIN / 2);
 
 impl Recent {
     /// Whether this is a packet captured a second time, and not a segment sent a second time: nothing at all differs, and the
     /// sender's IP stack, which numbers its packets, did not number it anew. As late as a timer, it is the sender's copy after all:
     /// some number copies as the first ones.
     pub(super) fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        let Some(id) = seg.ip_id.filter(|id| *id != 0) else {
+        let Some(id) = number(seg) else {
             return false;
         };
         let mark = mark(id, seg, sack);
-        if self.ring.iter().any(|&(other, time)| other == mark && seg.time - time < COPIED_WITHIN) {
+        // Nearly always it is none of them, which a look at all is quickest to say.
+        let any = self.marks.iter().fold(false, |any, other| any | (*other == mark));
+        if any
+            && self
+                .marks
+                .iter()
+                .zip(&self.times)
+                .any(|(other, &time)| *other == mark && seg.time - time < COPIED_WITHIN)
+        {
             return true;
         }
-        if self.ring.len() < RECENT {
-            self.ring.push((mark, seg.time));
-        } else if let Some(oldest) = self.ring.get_mut(self.oldest) {
-            *oldest = (mark, seg.time);
-            self.oldest = (self.oldest + 1) % RECENT;
-        }
+        self.marks[self.oldest] = mark;
+        self.times[self.oldest] = seg.time;
+        self.oldest = (self.oldest + 1) % RECENT;
         false
     }
+}
+
+/// The same among the first segments of a connection, which are at hand themselves: `sack` gives the blocks of the one at a place.
+pub(super) fn is_among(first: &[Seg], seg: &Seg, blocks: &SackBlocks, sack: impl Fn(usize) -> SackBlocks) -> bool {
+    let Some(id) = number(seg) else {
+        return false;
+    };
+    let numbered =
+        first.iter().enumerate().rev().filter(|(_, other)| other.from() == seg.from() && number(other).is_some());
+    numbered.take(RECENT).any(|(place, other)| {
+        number(other) == Some(id)
+            && seg.time - other.time < COPIED_WITHIN
+            && told(other) == told(seg)
+            && sack(place) == *blocks
+    })
+}
+
+/// What the sender's IP stack numbered its packet with.
+fn number(seg: &Seg) -> Option<u16> {
+    seg.ip_id().filter(|id| *id != 0)
+}
+
+/// What the headers say beside the packet's number and SACK blocks.
+fn told(seg: &Seg) -> [u64; 3] {
+    let ack = seg.ack().map_or(0, |ack| u64::from(ack.0));
+    let (value, echo) = seg.timestamps().unwrap_or_default();
+    [
+        u64::from(seg.seq.0) << 32 | ack,
+        u64::from(value) << 32 | u64::from(echo),
+        u64::from(seg.len) << 32 | u64::from(seg.window) << 16 | u64::from(seg.flags.0),
+    ]
 }
 
 /// All that the headers say, as one number: two packets with one number and one hash are taken for the same.
 fn mark(id: u16, seg: &Seg, sack: &SackBlocks) -> u64 {
     let sack = Some(sack).filter(|sack| !sack.as_slice().is_empty());
-    let ack = seg.ack.map_or(0, |ack| u64::from(ack.0));
-    let (value, echo) = seg.timestamps.unwrap_or_default();
-    let numbers = [
-        u64::from(seg.seq.0) << 32 | ack,
-        u64::from(value) << 32 | u64::from(echo),
-        u64::from(seg.len) << 32 | u64::from(seg.window) << 16 | u64::from(seg.flags.0),
-    ];
     // The odd factors keep the words apart, and the multiplication of 64 by 64 bits mixes them.
-    let [a, b, c] = numbers;
+    let [a, b, c] = told(seg);
     let fold = |x: u64, y: u64| {
         let product = u128::from(x) * u128::from(y);
         (product >> 64) as u64 ^ product as u64

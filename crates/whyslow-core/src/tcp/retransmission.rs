@@ -384,7 +384,7 @@ impl Half {
         let late = seg.time - hole.time;
         let older_stamp = tsval(seg).zip(hole.tsval).map(|(this, next)| next.wrapping_sub(this) as i32);
         let older_id =
-            seg.ip_id.zip(hole.ip_id).filter(|&(a, b)| a != 0 && b != 0).map(|(this, next)| next.wrapping_sub(this));
+            seg.ip_id().zip(hole.ip_id).filter(|&(a, b)| a != 0 && b != 0).map(|(this, next)| next.wrapping_sub(this));
         let too_soon = late < view.rtt.unwrap_or(Nanos::from_millis(3)).scale(0.5);
         match older_stamp {
             Some(ticks) if ticks < 0 => false,
@@ -408,7 +408,7 @@ impl Half {
                 time: seg.time,
                 tsval: tsval(seg),
                 resent: true,
-                moved: seg.moved,
+                moved: seg.moved(),
                 passed: self.passed,
             };
             self.outstanding.insert(index, sent);

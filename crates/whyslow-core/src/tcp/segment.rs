@@ -1,5 +1,5 @@
-//! What a connection keeps of a segment: no borrowed bytes, so that it can wait until the vantage is known, and no more than
-//! a cache line. SACK blocks, which few segments have, are kept beside it.
+//! What a connection keeps of a segment: no borrowed bytes, so that it can wait until the vantage is known, and as little as can
+//! be. SACK blocks, which few segments have, are kept beside it.
 
 use crate::analysis::Frame;
 use crate::flow::Side;
@@ -11,55 +11,90 @@ pub(crate) struct Seg {
     pub time: Nanos,
     // Apart, so that what was just written in two pieces is not read as one, which the processor would have to wait for.
     frame: u64,
-    pub timestamps: Option<(u32, u32)>,
-    pub ack: Option<SeqNumber>,
+    /// TSval and TSecr, if `has` says so.
+    stamps: (u32, u32),
+    /// The acknowledgement's number, which the flag tells of.
+    ack: SeqNumber,
     pub seq: SeqNumber,
     pub len: u32,
-    pub ip_id: Option<u16>,
+    file: u16,
+    ip_id: u16,
     pub flags: Flags,
     pub window: u16,
-    file: Option<u16>,
-    side: u8,
-    /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
-    pub moved: bool,
+    has: u8,
     pub ttl: u8,
     /// The two ECN bits of the IP header.
     pub ecn: u8,
 }
 
-const _: () = assert!(size_of::<Seg>() <= 64, "a connection holds many of them");
+const _: () = assert!(size_of::<Seg>() <= 48, "a connection holds many of them");
+
+/// Bits of [`Seg::has`].
+const FROM_ONE: u8 = 1;
+const MOVED: u8 = 2;
+const STAMPED: u8 = 4;
+const IP_ID: u8 = 8;
+const FILE: u8 = 16;
 
 impl Seg {
     #[inline(always)]
-    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) -> Self {
+    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame, moved: bool) -> Self {
+        let bit = |bit: u8, is: bool| if is { bit } else { 0 };
         Self {
             time,
-            moved: false,
             frame: frame.number,
-            file: frame.file,
-            side: u8::from(from != 0),
+            stamps: segment.options.timestamps.unwrap_or_default(),
+            ack: segment.ack,
             seq: segment.seq,
-            ack: segment.flags.has(Flags::ACK).then_some(segment.ack),
+            len: segment.payload_len,
+            file: frame.file.unwrap_or_default(),
+            ip_id: segment.ip_id.unwrap_or_default(),
             flags: segment.flags,
             window: segment.window,
-            len: segment.payload_len,
-            timestamps: segment.options.timestamps,
-            ip_id: segment.ip_id,
+            has: bit(FROM_ONE, from != 0)
+                | bit(MOVED, moved)
+                | bit(STAMPED, segment.options.timestamps.is_some())
+                | bit(IP_ID, segment.ip_id.is_some())
+                | bit(FILE, frame.file.is_some()),
             ttl: segment.ttl,
             ecn: segment.ecn,
         }
     }
 
+    /// What it acknowledges.
+    #[inline(always)]
+    pub fn ack(&self) -> Option<SeqNumber> {
+        self.flags.has(Flags::ACK).then_some(self.ack)
+    }
+
+    /// TSval and TSecr (RFC 7323).
+    #[inline(always)]
+    pub fn timestamps(&self) -> Option<(u32, u32)> {
+        (self.has & STAMPED != 0).then_some(self.stamps)
+    }
+
+    /// The number that the sender's IP stack gave its packet.
+    #[inline(always)]
+    pub fn ip_id(&self) -> Option<u16> {
+        (self.has & IP_ID != 0).then_some(self.ip_id)
+    }
+
+    /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
+    #[inline(always)]
+    pub fn moved(&self) -> bool {
+        self.has & MOVED != 0
+    }
+
     /// Where it is in the capture.
     #[inline(always)]
     pub fn frame(&self) -> Frame {
-        Frame { file: self.file, number: self.frame }
+        Frame { file: (self.has & FILE != 0).then_some(self.file), number: self.frame }
     }
 
     /// Who sent it.
     #[inline(always)]
     pub fn from(&self) -> Side {
-        usize::from(self.side & 1)
+        usize::from(self.has & FROM_ONE)
     }
 
     /// Sequence space that it takes: payload, SYN and FIN.

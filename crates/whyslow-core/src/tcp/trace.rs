@@ -241,12 +241,14 @@ pub(super) struct Trace {
     client: Side,
     waiting: VecDeque<Point>,
     late: u64,
+    /// Who has sent a SYN: another one is a copy.
+    syn: [bool; 2],
 }
 
 impl Connection {
     /// From here on each segment gives a point. `client` is the side that is told as the client.
     pub fn trace(&mut self, client: Side) {
-        let trace = Box::new(Trace { client, waiting: VecDeque::new(), late: 0 });
+        let trace = Box::new(Trace { client, waiting: VecDeque::new(), late: 0, syn: [false; 2] });
         match &mut self.stage {
             Stage::Held(held) => held.trace = Some(trace),
             Stage::Settled(settled) => settled.trace(trace),
@@ -299,9 +301,12 @@ impl Settled {
 
     /// What the headers say.
     fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
-        let client = self.trace.as_ref()?.client;
         let (from, to) = (seg.from(), 1 - seg.from());
         let syn = seg.flags.has(Flags::SYN);
+        let trace = self.trace.as_mut()?;
+        let client = trace.client;
+        // Nothing but its timer has a SYN sent again (RFC 6298 section 5.7).
+        let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
         let shift = if syn { Some(0) } else { self.halves[to].window_shift };
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
         for &(left, right) in blocks.as_slice() {
@@ -311,7 +316,7 @@ impl Settled {
                 sacks += 1;
             }
         }
-        let ack = seg.ack.and_then(|ack| self.halves[to].unwrap(ack));
+        let ack = seg.ack().and_then(|ack| self.halves[to].unwrap(ack));
         let data = seg.len > 0 || syn || seg.flags.has(Flags::FIN);
         Some(Point {
             time: seg.time,
@@ -322,10 +327,14 @@ impl Settled {
             seq: self.halves[from].unwrap(seg.seq),
             raw_seq: seg.seq,
             ack,
-            raw_ack: seg.ack,
+            raw_ack: seg.ack(),
             window: shift.map(|shift| u64::from(seg.window) << shift.min(14)),
             raw_window: seg.window,
-            kind: if data { Kind::New } else { Kind::Empty },
+            kind: match (data, syn_again) {
+                (_, true) => Kind::Timeout,
+                (true, false) => Kind::New,
+                (false, false) => Kind::Empty,
+            },
             unseen_original: false,
             duplicate_ack: false,
             marked: seg.ecn == 0b11,

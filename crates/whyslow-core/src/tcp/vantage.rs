@@ -82,7 +82,7 @@ pub(crate) struct Estimator {
 impl Estimator {
     fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) {
         let time = answer.time - asked;
-        if time.0 >= 0 && !answer.moved {
+        if time.0 >= 0 && !answer.moved() {
             let least = &mut self.toward[side];
             *least = Some(least.map_or(time, |least| least.min(time)));
         }
@@ -92,7 +92,7 @@ impl Estimator {
     pub fn see(&mut self, seg: &Seg) {
         let (from, to) = (seg.from(), 1 - seg.from());
         self.sides[from].ttl = Some(self.sides[from].ttl.map_or(seg.ttl, |ttl| ttl.max(seg.ttl)));
-        if let Some(ack) = seg.ack {
+        if let Some(ack) = seg.ack() {
             if let Some((end, time)) = self.sides[to].probe
                 && ack.distance(end) >= 0
             {
@@ -101,14 +101,14 @@ impl Estimator {
             }
             self.sides[to].note_ack(ack);
         }
-        if let Some((value, echo)) = seg.timestamps {
+        if let Some((value, echo)) = seg.timestamps() {
             let asked = &mut self.sides[to].stamps;
-            if seg.ack.is_some() && asked.settled != Some(echo) {
+            if seg.ack().is_some() && asked.settled != Some(echo) {
                 let time = asked.time_of(echo);
-                asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved);
+                asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved());
                 time.into_iter().for_each(|time| self.sample(from, seg, time));
             }
-            self.sides[from].stamps.note(value, if seg.moved { UNTIMED } else { seg.time });
+            self.sides[from].stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
         }
         self.note_sent(seg);
     }
@@ -122,7 +122,7 @@ impl Estimator {
         let side = &mut self.sides[seg.from()];
         let new = side.highest.is_none_or(|highest| end.distance(highest) > 0);
         if new {
-            if side.probe.is_none() && !seg.moved {
+            if side.probe.is_none() && !seg.moved() {
                 side.probe = Some((end, seg.time));
             }
             side.highest = Some(end);

@@ -64,9 +64,9 @@ impl Replays {
         other.kept.into_iter().rev().for_each(|kept| self.put(kept));
     }
 
-    /// Gives the connections other ids, in the same order.
-    pub(crate) fn renumber(&mut self, id: impl Fn(u64) -> u64) {
-        self.kept.iter_mut().for_each(|kept| kept.connection = id(kept.connection));
+    /// Gives the connections other ids, in the same order, and lets go of those that get none.
+    pub(crate) fn renumber(&mut self, id: impl Fn(u64) -> Option<u64>) {
+        self.kept.retain_mut(|kept| id(kept.connection).map(|id| kept.connection = id).is_some());
     }
 
     /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` plays up to `at_once` of

@@ -1,50 +1,14 @@
 //! The model's clock: lets packets, ACKs, pauses and timers happen in the order of their times.
 
+use super::agenda::{Agenda, Event, Wake};
+use super::congestion::{Algorithm, Bbr, Control, Cubic, Reno};
 use super::link::Link;
 use super::receiver::{Ack, Receiver};
 use super::sender::{Held, Packet, Sender};
 use super::{MOST_ROUNDS, MOST_SEGMENTS, Outcome, Scenario, Silence};
 use crate::analysis::Limit;
 use crate::units::Nanos;
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
-/// What happens.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Arrives(usize),
-    Acked(Ack),
-    /// The ACK that is held back since this segment arrived is due.
-    AckDue(usize),
-    PauseEnds,
-    Timer,
-    Recheck,
-    Pace,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Due {
-    at: Nanos,
-    order: u64,
-    event: Event,
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Due {}
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
-    }
-}
+use std::cmp::Reverse;
 
 /// Plays a transfer through.
 pub fn simulate(scenario: &Scenario) -> Outcome {
@@ -53,7 +17,16 @@ pub fn simulate(scenario: &Scenario) -> Outcome {
     let played = scenario.bytes.clamp(1, most);
     let rtt = Nanos(scenario.rtt.0.clamp(1_000, 3_600_000_000_000));
     let scenario = Scenario { mss, rtt, ..scenario.clone() };
-    let mut driver = Driver::new(&scenario, played);
+    match scenario.sender.algorithm {
+        Algorithm::Reno => play::<Reno>(&scenario, played),
+        Algorithm::Cubic => play::<Cubic>(&scenario, played),
+        Algorithm::Bbr => play::<Bbr>(&scenario, played),
+    }
+}
+
+/// Plays so many of a transfer's bytes, and reckons the rest.
+fn play<C: Control>(scenario: &Scenario, played: u64) -> Outcome {
+    let mut driver = Driver::<C>::new(scenario, played);
     let mut outcome = driver.run();
     if scenario.bytes > played {
         let (at, bytes) = driver.quarter;
@@ -65,20 +38,18 @@ pub fn simulate(scenario: &Scenario) -> Outcome {
         add(&mut outcome.limits, last, more);
         outcome.extrapolated = true;
     }
-    outcome.limits.retain(|&(_, time)| time > Nanos::ZERO);
     outcome.limits.sort_by_key(|&(limit, time)| (Reverse(time), limit));
     outcome
 }
 
-struct Driver<'a> {
+struct Driver<'a, C> {
     scenario: &'a Scenario,
     bytes: u64,
     now: Nanos,
-    queue: BinaryHeap<Reverse<Due>>,
-    order: u64,
-    link: Link,
-    sender: Sender,
-    receiver: Receiver,
+    agenda: Agenda,
+    link: Link<'a>,
+    sender: Sender<C>,
+    receiver: Receiver<'a>,
     /// Index of the pause that comes next, and whether it is on.
     pause: usize,
     silent: Option<Silence>,
@@ -93,22 +64,18 @@ struct Driver<'a> {
     /// When three quarters were acknowledged, and how much that was.
     quarter: (Nanos, u64),
     delivered: Nanos,
-    /// Times for which an event is in the queue already.
-    timer: Option<Nanos>,
-    pace: Option<Nanos>,
 }
 
-impl<'a> Driver<'a> {
+impl<'a, C: Control> Driver<'a, C> {
     fn new(scenario: &'a Scenario, bytes: u64) -> Self {
         let receiver = Receiver::new(&scenario.receiver, scenario.rtt);
         Self {
             scenario,
             bytes,
             now: Nanos::ZERO,
-            queue: BinaryHeap::new(),
-            order: 0,
+            agenda: Agenda::new(),
             link: Link::new(scenario),
-            sender: Sender::new(scenario, receiver.edge()),
+            sender: Sender::new(scenario, bytes, receiver.edge()),
             receiver,
             pause: 0,
             silent: None,
@@ -120,8 +87,6 @@ impl<'a> Driver<'a> {
             round: (0, 0),
             quarter: (Nanos::ZERO, 0),
             delivered: Nanos::ZERO,
-            timer: None,
-            pace: None,
         }
     }
 
@@ -130,18 +95,18 @@ impl<'a> Driver<'a> {
         while self.sender.acknowledged() < self.bytes {
             let held = self.send_all();
             let limit = self.limit(held);
-            let Some(Reverse(due)) = self.queue.pop() else {
+            let Some((at, event)) = self.agenda.next() else {
                 // Nothing can happen any more: no scenario leads here, but no scenario may hang either.
                 break;
             };
             // While packets wait for the narrow link, that is what holds the transfer.
             let carried =
-                if covers(limit) { (self.link.busy_until().min(due.at) - self.now).or_zero() } else { Nanos::ZERO };
+                if covers(limit) { (self.link.busy_until().min(at) - self.now).or_zero() } else { Nanos::ZERO };
             add(&mut self.stretch, Limit::Bandwidth, carried);
-            add(&mut self.stretch, limit, due.at - self.now - carried);
+            add(&mut self.stretch, limit, at - self.now - carried);
             self.last_limit = if carried > Nanos::ZERO { Limit::Bandwidth } else { limit };
-            self.now = due.at;
-            self.happen(due.event);
+            self.now = at;
+            self.happen(event);
         }
         self.settle(None);
         Outcome {
@@ -165,9 +130,8 @@ impl<'a> Driver<'a> {
         self.sender.offer(next.map_or(self.bytes, |pause| pause.at.min(self.bytes)));
     }
 
-    fn schedule(&mut self, at: Nanos, event: Event) {
-        self.queue.push(Reverse(Due { at: at.max(self.now), order: self.order, event }));
-        self.order += 1;
+    fn wake(&mut self, at: Nanos, wake: Wake) {
+        self.agenda.wake((at.max(self.now), self.now), wake);
     }
 
     /// Sends what may be sent; why no more.
@@ -184,21 +148,16 @@ impl<'a> Driver<'a> {
                 Err(held) => break held,
             }
         };
-        if let Held::Pace(at) = held
-            && self.pace != Some(at)
-        {
-            self.pace = Some(at);
-            self.schedule(at, Event::Pace);
+        if let Held::Pace(at) = held {
+            self.wake(at, Wake::Pace);
         }
-        if let Some(at) = self.sender.timer
-            && self.silent.is_none()
-            && self.timer.is_none_or(|known| known > at)
-        {
-            self.timer = Some(at);
-            self.schedule(at, Event::Timer);
+        // A silence that is given stands for what timers did in it.
+        match self.sender.timer() {
+            Some(at) if self.silent.is_none() => self.wake(at, Wake::Timer),
+            _ => self.agenda.forget(Wake::Timer),
         }
         if let Some(at) = self.sender.recheck.take() {
-            self.schedule(at, Event::Recheck);
+            self.agenda.recheck((at.max(self.now), self.now));
         }
         held
     }
@@ -210,7 +169,7 @@ impl<'a> Driver<'a> {
         let comes = pause.at <= self.sender.sent() && (self.sender.sent() < self.bytes || pause.kind == Silence::Timer);
         if comes && self.silent.is_none() {
             self.silent = Some(pause.kind);
-            self.schedule(self.now + pause.length.or_zero(), Event::PauseEnds);
+            self.wake(self.now + pause.length.or_zero(), Wake::PauseEnds);
         }
         comes
     }
@@ -233,27 +192,39 @@ impl<'a> Driver<'a> {
             }
         }
         if let Some(at) = self.link.send(self.now, packet.start, packet.end, packet.first_copy) {
-            self.schedule(at, Event::Arrives(packet.segment));
+            self.arrive(at.max(self.now), packet.segment);
         }
+    }
+
+    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver answers is known already.
+    fn arrive(&mut self, at: Nanos, segment: usize) {
+        while let Some((due, segment)) = self.agenda.due_before((at, self.now)) {
+            self.answer_late(due, segment);
+        }
+        let ack = self.receiver.arrive(at, segment, |segment| self.sender.end_of(segment));
+        if self.receiver.delivered() >= self.bytes && self.delivered == Nanos::ZERO {
+            self.delivered = at;
+        }
+        match ack {
+            Some(ack) => self.answer(at, ack),
+            None => self.agenda.ack_due((at + self.scenario.receiver.ack_delay, at), segment),
+        }
+    }
+
+    fn answer_late(&mut self, at: Nanos, segment: usize) {
+        if let Some(ack) = self.receiver.answer_late(segment) {
+            self.answer(at, ack);
+        }
+    }
+
+    /// The receiver sends an ACK.
+    fn answer(&mut self, at: Nanos, ack: Ack) {
+        self.agenda.acked((at + self.link.way_back(), at), ack);
     }
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Arrives(segment) => {
-                let ack = self.receiver.arrive(self.now, segment, |segment| self.sender.end_of(segment));
-                if self.receiver.delivered() >= self.bytes && self.delivered == Nanos::ZERO {
-                    self.delivered = self.now;
-                }
-                match ack {
-                    Some(ack) => self.schedule(self.now + self.link.way_back(), Event::Acked(ack)),
-                    None => self.schedule(self.now + self.scenario.receiver.ack_delay, Event::AckDue(segment)),
-                }
-            }
-            Event::AckDue(segment) => {
-                if let Some(ack) = self.receiver.answer_late(segment) {
-                    self.schedule(self.now + self.link.way_back(), Event::Acked(ack));
-                }
-            }
+            Event::AckDue(segment) => self.answer_late(self.now, segment),
             Event::Acked(ack) => {
                 self.settle(None);
                 self.sender.acknowledge(self.now, &ack);
@@ -261,7 +232,7 @@ impl<'a> Driver<'a> {
                     self.quarter = (self.now, self.sender.acknowledged());
                 }
             }
-            Event::PauseEnds => {
+            Event::Wakes(Wake::PauseEnds) => {
                 match self.silent.take() {
                     Some(Silence::Timer) => {
                         self.settle(Some(Limit::Timeout));
@@ -284,18 +255,14 @@ impl<'a> Driver<'a> {
                 self.pause += 1;
                 self.offer();
             }
-            Event::Timer => {
-                self.timer = None;
-                // A silence that is given stands for what timers did in it.
-                if self.silent.is_none() && self.sender.timer.is_some_and(|at| at <= self.now) {
-                    self.settle(Some(Limit::Timeout));
-                    if let Some(packet) = self.sender.time_out(self.now) {
-                        self.put(packet);
-                    }
+            Event::Wakes(Wake::Timer) => {
+                self.settle(Some(Limit::Timeout));
+                if let Some(packet) = self.sender.time_out(self.now) {
+                    self.put(packet);
                 }
             }
             Event::Recheck => self.sender.find_losses(self.now),
-            Event::Pace => {}
+            Event::Wakes(Wake::Pace) => {}
         }
     }
 
@@ -318,7 +285,7 @@ impl<'a> Driver<'a> {
 
     /// The time since the last send or ACK is known for what it was.
     fn settle(&mut self, as_limit: Option<Limit>) {
-        for (limit, time) in std::mem::take(&mut self.stretch) {
+        for (limit, time) in self.stretch.drain(..) {
             add(&mut self.limits, as_limit.unwrap_or(limit), time);
         }
     }
@@ -330,6 +297,9 @@ fn covers(limit: Limit) -> bool {
 }
 
 fn add(sums: &mut Vec<(Limit, Nanos)>, limit: Limit, time: Nanos) {
+    if time == Nanos::ZERO {
+        return;
+    }
     match sums.iter_mut().find(|(known, _)| *known == limit) {
         Some((_, sum)) => *sum += time,
         None => sums.push((limit, time)),

@@ -5,13 +5,15 @@ use crate::units::Nanos;
 
 /// What becomes of packets, one after the other.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Link<'a> {
     /// Bytes per nanosecond of the narrow link.
     speed: Option<f64>,
+    /// A full segment: its bytes, and how long that link is busy with it.
+    full: (u64, Nanos),
     queue: Option<u64>,
     /// Half of the round trip.
     one_way: Nanos,
-    losses: Losses,
+    losses: &'a Losses,
     /// Index of the next listed loss.
     next_loss: usize,
     random: u64,
@@ -19,17 +21,19 @@ pub(super) struct Link {
     busy: Nanos,
 }
 
-impl Link {
-    pub(super) fn new(scenario: &Scenario) -> Self {
+impl<'a> Link<'a> {
+    pub(super) fn new(scenario: &'a Scenario) -> Self {
         let random = match scenario.losses {
             Losses::Random { seed, .. } => seed,
             Losses::At(_) => 0,
         };
+        let speed = scenario.rate.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9);
         Self {
-            speed: scenario.rate.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9),
+            speed,
+            full: (scenario.mss, speed.map_or(Nanos::ZERO, |speed| takes(scenario.mss, speed))),
             queue: scenario.queue,
             one_way: scenario.rtt.scale(0.5),
-            losses: scenario.losses.clone(),
+            losses: &scenario.losses,
             next_loss: 0,
             random,
             busy: Nanos::ZERO,
@@ -47,7 +51,8 @@ impl Link {
                 if self.queue.is_some_and(|room| waiting.0 as f64 * speed + size as f64 > room.max(size) as f64) {
                     return None;
                 }
-                self.busy = now + waiting + Nanos((size as f64 / speed).round() as i64);
+                let (full, known) = self.full;
+                self.busy = now + waiting + if size == full { known } else { takes(size, speed) };
                 self.busy
             }
         };
@@ -65,7 +70,7 @@ impl Link {
     }
 
     fn is_lost(&mut self, from: u64, to: u64, first_copy: bool) -> bool {
-        match &self.losses {
+        match self.losses {
             Losses::Random { probability, .. } => {
                 let probability = *probability;
                 self.draw() < probability
@@ -89,4 +94,9 @@ impl Link {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
+}
+
+/// How long a link of this speed is busy with so many bytes.
+fn takes(size: u64, speed: f64) -> Nanos {
+    Nanos((size as f64 / speed).round() as i64)
 }

@@ -8,6 +8,7 @@
 //!
 //! Work is bounded: what is longer than [`MOST_SEGMENTS`] is carried on at the rate of its last quarter, and the [`Outcome`] says so.
 
+mod agenda;
 mod buffer;
 mod congestion;
 mod driver;

@@ -19,8 +19,8 @@ pub(super) struct Ack {
 }
 
 #[derive(Debug)]
-pub(super) struct Receiver {
-    settings: Receiving,
+pub(super) struct Receiver<'a> {
+    settings: &'a Receiving,
     rtt: Nanos,
     next: usize,
     /// Segments beyond a hole.
@@ -32,17 +32,19 @@ pub(super) struct Receiver {
     /// The window, and what it follows: bytes delivered at the start of the round trip that is measured.
     window: u64,
     measured: (Nanos, u64),
+    /// Of the windows that were seen, so many count or did so before.
+    steps: usize,
 }
 
-impl Receiver {
-    pub(super) fn new(settings: &Receiving, rtt: Nanos) -> Self {
+impl<'a> Receiver<'a> {
+    pub(super) fn new(settings: &'a Receiving, rtt: Nanos) -> Self {
         let window = match &settings.window {
             Window::Unlimited => u64::MAX,
             Window::Autotuned { initial, most } => (*initial).min(*most),
             Window::Seen(steps) => steps.first().map_or(u64::MAX, |step| step.1),
         };
         Self {
-            settings: settings.clone(),
+            settings,
             rtt,
             next: 0,
             early: BTreeSet::new(),
@@ -51,6 +53,7 @@ impl Receiver {
             pending: 0,
             window,
             measured: (Nanos::ZERO, 0),
+            steps: 0,
         }
     }
 
@@ -109,9 +112,9 @@ impl Receiver {
                 }
             }
             Window::Seen(steps) => {
-                let after = steps.partition_point(|step| step.0 <= self.delivered);
-                if let Some(step) = after.checked_sub(1).and_then(|index| steps.get(index)) {
+                while let Some(step) = steps.get(self.steps).filter(|step| step.0 <= self.delivered) {
                     self.window = step.1;
+                    self.steps += 1;
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! loss probe, then with the retransmission timer (RFC 6298, with Linux' least values).
 
 use super::buffer::Buffer;
-use super::congestion::{Acked, Control, control};
+use super::congestion::{Acked, Control};
 use super::receiver::Ack;
 use super::{LEAST_TIMER, Scenario};
 use crate::units::Nanos;
@@ -76,7 +76,7 @@ struct Recovery {
 }
 
 #[derive(Debug)]
-pub(super) struct Sender {
+pub(super) struct Sender<C> {
     mss: u64,
     cap: u64,
     buffer: Option<Buffer>,
@@ -98,13 +98,13 @@ pub(super) struct Sender {
     copies: u64,
     /// The latest copy that is known to have arrived.
     newest: (u64, Nanos),
-    control: Box<dyn Control>,
+    control: C,
     recovery: Option<Recovery>,
     round_end: usize,
     /// Most in flight in this round and in the one before.
     most: (u32, u32),
     held_by_window: (bool, bool),
-    srtt: Option<Nanos>,
+    srtt: Nanos,
     variation: Nanos,
     least: Nanos,
     backoff: u32,
@@ -113,18 +113,21 @@ pub(super) struct Sender {
     delivered: f64,
     delivered_at: Nanos,
     pub(super) resent: u64,
-    pub(super) timer: Option<Nanos>,
+    timer: Option<Nanos>,
+    /// The timer starts anew at this time.
+    arm: Option<Nanos>,
     pub(super) recheck: Option<Nanos>,
 }
 
-impl Sender {
-    pub(super) fn new(scenario: &Scenario, edge: u64) -> Self {
+impl<C: Control> Sender<C> {
+    /// Sends so many bytes.
+    pub(super) fn new(scenario: &Scenario, bytes: u64, edge: u64) -> Self {
         Self {
             mss: scenario.mss,
             cap: scenario.sender.cap.unwrap_or(u64::MAX),
             buffer: scenario.sender.buffer.map(|room| Buffer::new(room, scenario.bytes)),
             pacing: scenario.sender.pacing.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9 / scenario.mss as f64),
-            segments: Vec::new(),
+            segments: Vec::with_capacity((bytes / scenario.mss) as usize + 1),
             first: 0,
             acknowledged: 0,
             sent: 0,
@@ -136,13 +139,13 @@ impl Sender {
             order: VecDeque::new(),
             copies: 0,
             newest: (0, Nanos::ZERO),
-            control: control(&scenario.sender, scenario.rtt),
+            control: C::new(&scenario.sender, scenario.rtt),
             recovery: None,
             round_end: 0,
             most: (0, 0),
             held_by_window: (false, false),
             // What the handshake measured.
-            srtt: Some(scenario.rtt),
+            srtt: scenario.rtt,
             variation: scenario.rtt.scale(0.5),
             least: scenario.rtt,
             backoff: 0,
@@ -152,6 +155,7 @@ impl Sender {
             delivered_at: Nanos::ZERO,
             resent: 0,
             timer: None,
+            arm: None,
             recheck: None,
         }
     }
@@ -191,8 +195,8 @@ impl Sender {
 
     /// RFC 6298, with Linux' least variation.
     pub(super) fn rto(&self) -> Nanos {
-        let timer = self.srtt.unwrap_or(LEAST_TIMER) + self.variation.scale(4.0).max(LEAST_TIMER);
-        timer.scale(f64::from(1u32 << self.backoff.min(8)))
+        let timer = self.srtt + times(self.variation, 4).max(LEAST_TIMER);
+        times(timer, 1 << self.backoff.min(8))
     }
 
     fn allowed(&self) -> f64 {
@@ -254,7 +258,7 @@ impl Sender {
             let room = self.edge.saturating_sub(self.sent);
             // Hosts cut their segments so that a small window is used up (Linux: to half of it); crumbs they keep back (RFC 9293
             // section 3.8.6.2.1).
-            let useful = room >= self.mss / CRUMB || (room > 0 && self.in_flight == 0);
+            let useful = room > 0 && (room >= self.mss / CRUMB || self.in_flight == 0);
             return if useful { Ok(room) } else { Err(Held::Receiver) };
         }
         if self.sent + size - self.acknowledged > self.cap && self.sent > self.acknowledged && !full {
@@ -304,7 +308,7 @@ impl Sender {
         if let Some(recovery) = &mut self.recovery {
             recovery.sent += 1.0;
         }
-        self.arm(now);
+        self.arm = Some(now);
     }
 
     /// An ACK arrives.
@@ -366,7 +370,7 @@ impl Sender {
             delivery_rate: (self.delivered - delivered.0) / took,
             in_flight: f64::from(self.in_flight),
         });
-        self.arm(now);
+        self.arm = Some(now);
     }
 
     /// Marks a segment as arrived. Returns 1 if that is news.
@@ -397,9 +401,9 @@ impl Sender {
 
     fn measure(&mut self, rtt: Nanos) {
         self.least = self.least.min(rtt);
-        let srtt = self.srtt.unwrap_or(rtt);
-        self.variation = self.variation.scale(0.75) + Nanos((rtt - srtt).0.abs()).scale(0.25);
-        self.srtt = Some(srtt.scale(0.875) + rtt.scale(0.125));
+        let off = Nanos((rtt - self.srtt).0.abs());
+        self.variation = eighths(self.variation, 6) + eighths(off, 2);
+        self.srtt = eighths(self.srtt, 7) + eighths(rtt, 1);
     }
 
     /// Looks for copies that something sent later has overtaken.
@@ -408,12 +412,12 @@ impl Sender {
         let patient = self.beyond < 3 && self.recovery.is_none();
         let mut found = false;
         while let Some(&(segment, order)) = self.order.front() {
-            let known = self.segments[segment];
+            let known = &self.segments[segment];
             if known.state == State::InFlight && known.order == order {
                 if order >= self.newest.0 {
                     break;
                 }
-                let due = known.sent + self.srtt.unwrap_or(self.least) + self.least.scale(0.25);
+                let due = known.sent + self.srtt + eighths(self.least, 2);
                 if patient && due > now {
                     self.recheck = Some(due);
                     break;
@@ -465,17 +469,24 @@ impl Sender {
         recovery.window = pipe + more.max(if recovery.sent == 0.0 { 1.0 } else { 0.0 });
     }
 
-    /// Starts the timer anew.
-    fn arm(&mut self, now: Nanos) {
-        self.timer = if self.in_flight == 0 && self.lost.is_empty() {
+    /// When the timer fires.
+    pub(super) fn timer(&mut self) -> Option<Nanos> {
+        // Each packet and each ACK starts it anew, and only the last time counts before something else happens.
+        if let Some(now) = self.arm.take() {
+            self.timer = self.timer_from(now);
+        }
+        self.timer
+    }
+
+    fn timer_from(&self, now: Nanos) -> Option<Nanos> {
+        if self.in_flight == 0 && self.lost.is_empty() {
             None
         } else if self.may_probe() {
-            let srtt = self.srtt.unwrap_or(LEAST_TIMER);
             let alone = if self.in_flight == 1 { LEAST_TIMER } else { Nanos::from_millis(2) };
-            Some(now + (srtt.scale(2.0) + alone).min(self.rto()))
+            Some(now + (times(self.srtt, 2) + alone).min(self.rto()))
         } else {
             Some(now + self.rto())
-        };
+        }
     }
 
     fn may_probe(&self) -> bool {
@@ -529,4 +540,14 @@ impl Sender {
         });
         self.round_end = self.segments.len();
     }
+}
+
+/// As [`Nanos::scale`], in whole numbers: these are reckoned for each packet.
+fn times(time: Nanos, factor: i64) -> Nanos {
+    Nanos(time.0.saturating_mul(factor))
+}
+
+/// So many eighths of a length of time, rounded.
+fn eighths(time: Nanos, number: i64) -> Nanos {
+    Nanos(time.0.saturating_mul(number).saturating_add(4) >> 3)
 }

@@ -2,7 +2,7 @@
 //! keeps two round trips' worth in flight. Left out: the search for a smaller round trip every ten seconds, and long-term rates of
 //! policers.
 
-use super::{Acked, Control};
+use super::{Acked, Control, Sending, SlowStart};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ enum Mode {
 }
 
 #[derive(Debug)]
-pub(super) struct Bbr {
+pub(in super::super) struct Bbr {
     mode: Mode,
     /// Largest delivery rates of the last rounds, segments per nanosecond.
     rates: VecDeque<f64>,
@@ -36,17 +36,6 @@ pub(super) struct Bbr {
 }
 
 impl Bbr {
-    pub(super) fn new(initial_window: f64, rtt: Nanos) -> Self {
-        Self {
-            mode: Mode::Startup,
-            rates: VecDeque::from([0.0]),
-            least: rtt.max(Nanos(1)),
-            window: initial_window,
-            full: 0.0,
-            full_rounds: 0,
-        }
-    }
-
     fn rate(&self) -> f64 {
         self.rates.iter().copied().fold(0.0, f64::max)
     }
@@ -89,6 +78,17 @@ impl Bbr {
 }
 
 impl Control for Bbr {
+    fn new(sending: &Sending, rtt: Nanos) -> Self {
+        Self {
+            mode: Mode::Startup,
+            rates: VecDeque::from([0.0]),
+            least: rtt.max(Nanos(1)),
+            window: SlowStart::new(sending).window,
+            full: 0.0,
+            full_rounds: 0,
+        }
+    }
+
     fn on_ack(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {
             self.least = self.least.min(rtt.max(Nanos(1)));

@@ -3,7 +3,7 @@
 //! segment ahead of it.
 
 use super::hystart::HyStart;
-use super::{Acked, Control, SlowStart};
+use super::{Acked, Control, Sending, SlowStart};
 use crate::units::Nanos;
 
 /// RFC 9438 section 5: C, in segments per second cubed.
@@ -18,7 +18,7 @@ const FASTEST: f64 = 2.0;
 const FIRST: f64 = 20.0;
 
 #[derive(Debug)]
-pub(super) struct Cubic {
+pub(in super::super) struct Cubic {
     slow: SlowStart,
     hystart: Option<HyStart>,
     most: f64,
@@ -33,10 +33,6 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    pub(super) fn new(slow: SlowStart, hystart: Option<HyStart>) -> Self {
-        Self { slow, hystart, most: 0.0, epoch: None, k: 0.0, origin: 0.0, friendly: (0.0, 0.0), least: Nanos::ZERO }
-    }
-
     fn avoid(&mut self, now: Nanos, segments: f64) {
         let window = self.slow.window.floor();
         let since = *self.epoch.get_or_insert_with(|| {
@@ -65,6 +61,19 @@ impl Cubic {
 }
 
 impl Control for Cubic {
+    fn new(sending: &Sending, _rtt: Nanos) -> Self {
+        Self {
+            slow: SlowStart::new(sending),
+            hystart: sending.hystart.then(HyStart::default),
+            most: 0.0,
+            epoch: None,
+            k: 0.0,
+            origin: 0.0,
+            friendly: (0.0, 0.0),
+            least: Nanos::ZERO,
+        }
+    }
+
     fn on_ack(&mut self, acked: &Acked) {
         if let Some(rtt) = acked.rtt {
             self.least = if self.least > Nanos::ZERO { self.least.min(rtt) } else { rtt };

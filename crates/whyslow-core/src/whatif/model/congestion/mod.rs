@@ -5,6 +5,10 @@ mod cubic;
 mod hystart;
 mod reno;
 
+pub(super) use bbr::Bbr;
+pub(super) use cubic::Cubic;
+pub(super) use reno::Reno;
+
 use super::Sending;
 use crate::units::Nanos;
 
@@ -51,7 +55,9 @@ pub(super) struct Acked {
 }
 
 /// A congestion controller.
-pub(super) trait Control: std::fmt::Debug {
+pub(super) trait Control {
+    /// As a sender with these settings starts. `rtt` is what the handshake measured.
+    fn new(sending: &Sending, rtt: Nanos) -> Self;
     /// An ACK arrived.
     fn on_ack(&mut self, acked: &Acked);
     /// A loss was found, for the first time since the last recovery.
@@ -76,21 +82,6 @@ pub(super) trait Control: std::fmt::Debug {
     }
 }
 
-/// The controller that a sender uses. `rtt` is what the handshake measured.
-pub(super) fn control(sending: &Sending, rtt: Nanos) -> Box<dyn Control> {
-    let slow = SlowStart {
-        window: sending.initial_window.max(1.0),
-        threshold: sending.threshold.max(2.0),
-        gain: (sending.growth - 1.0).clamp(0.1, 1.0),
-        credit: 0.0,
-    };
-    match sending.algorithm {
-        Algorithm::Reno => Box::new(reno::Reno::new(slow)),
-        Algorithm::Cubic => Box::new(cubic::Cubic::new(slow, sending.hystart.then(hystart::HyStart::default))),
-        Algorithm::Bbr => Box::new(bbr::Bbr::new(slow.window, rtt)),
-    }
-}
-
 /// What controllers with a window and a threshold share.
 #[derive(Clone, Copy, Debug)]
 struct SlowStart {
@@ -103,6 +94,15 @@ struct SlowStart {
 }
 
 impl SlowStart {
+    fn new(sending: &Sending) -> Self {
+        Self {
+            window: sending.initial_window.max(1.0),
+            threshold: sending.threshold.max(2.0),
+            gain: (sending.growth - 1.0).clamp(0.1, 1.0),
+            credit: 0.0,
+        }
+    }
+
     /// Congestion avoidance: one segment more for every so many that are acknowledged, and whole ones only (Linux' `tcp_cong_avoid_ai`).
     fn avoid(&mut self, per_segment: f64, segments: f64) {
         if self.credit >= per_segment {

@@ -1,18 +1,16 @@
 //! Reno (RFC 5681): one segment more a round, half of the window after a loss.
 
-use super::{Acked, Control, SlowStart};
+use super::{Acked, Control, Sending, SlowStart};
 use crate::units::Nanos;
 
 #[derive(Debug)]
-pub(super) struct Reno(SlowStart);
-
-impl Reno {
-    pub(super) fn new(slow: SlowStart) -> Self {
-        Self(slow)
-    }
-}
+pub(in super::super) struct Reno(SlowStart);
 
 impl Control for Reno {
+    fn new(sending: &Sending, _rtt: Nanos) -> Self {
+        Self(SlowStart::new(sending))
+    }
+
     fn on_ack(&mut self, acked: &Acked) {
         if acked.recovering || !acked.limited {
             return;

@@ -1,0 +1,132 @@
+//! What is going to happen to the sender, in the order of time.
+//!
+//! At the same time, what was arranged first comes first. ACKs come in the order in which they were arranged, for nothing overtakes on
+//! the path; and every ACK that is held back is held back equally long. So both wait in lines, of which only the heads are
+//! compared. Of what else happens nothing is expected twice: each has a place of its own; but for the times at which the sender looks
+//! for losses again, which are seldom and stay.
+
+use super::receiver::Ack;
+use crate::units::Nanos;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What happens.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    Acked(Ack),
+    /// The ACK that is held back since this segment arrived is due.
+    AckDue(usize),
+    /// The sender looks for losses again.
+    Recheck,
+    Wakes(Wake),
+}
+
+/// Why something happens though nothing arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wake {
+    PauseEnds,
+    Timer,
+    Pace,
+}
+
+/// When something happens, and since when that is known.
+pub(super) type Turn = (Nanos, Nanos);
+
+/// Later than everything.
+const NEVER: Turn = (Nanos::MAX, Nanos::MAX);
+
+const WAKES: [Wake; 3] = [Wake::PauseEnds, Wake::Timer, Wake::Pace];
+
+#[derive(Debug)]
+pub(super) struct Agenda {
+    acks: Line<Ack>,
+    held: Line<usize>,
+    /// In the order of [`WAKES`].
+    wakes: [Turn; 3],
+    rechecks: BinaryHeap<Reverse<Turn>>,
+}
+
+impl Agenda {
+    pub(super) fn new() -> Self {
+        Self {
+            acks: Line(VecDeque::new()),
+            held: Line(VecDeque::new()),
+            wakes: [NEVER; 3],
+            rechecks: BinaryHeap::new(),
+        }
+    }
+
+    /// An ACK comes to the sender; no earlier than the one before.
+    pub(super) fn acked(&mut self, turn: Turn, ack: Ack) {
+        self.acks.add(turn, ack);
+    }
+
+    /// A held-back ACK is due; no earlier than the one before.
+    pub(super) fn ack_due(&mut self, turn: Turn, segment: usize) {
+        self.held.add(turn, segment);
+    }
+
+    pub(super) fn recheck(&mut self, turn: Turn) {
+        self.rechecks.push(Reverse(turn));
+    }
+
+    /// This happens then, and not when it was said to before.
+    pub(super) fn wake(&mut self, turn: Turn, wake: Wake) {
+        let known = &mut self.wakes[wake as usize];
+        if known.0 != turn.0 {
+            *known = turn;
+        }
+    }
+
+    pub(super) fn forget(&mut self, wake: Wake) {
+        self.wakes[wake as usize] = NEVER;
+    }
+
+    /// What comes next, and when.
+    pub(super) fn next(&mut self) -> Option<(Nanos, Event)> {
+        let (ack, held) = (self.acks.turn(), self.held.turn());
+        let recheck = self.rechecks.peek().map_or(NEVER, |turn| turn.0);
+        let [pause, timer, pace] = self.wakes;
+        let wake = pause.min(timer).min(pace);
+        let other = wake.min(recheck);
+        if ack <= other && ack <= held {
+            return Some((ack.0, Event::Acked(self.acks.next()?)));
+        }
+        if held <= other {
+            return Some((held.0, Event::AckDue(self.held.next()?)));
+        }
+        if recheck <= wake {
+            self.rechecks.pop();
+            return Some((recheck.0, Event::Recheck));
+        }
+        let which = WAKES.into_iter().find(|&which| self.wakes[which as usize] == wake)?;
+        self.forget(which);
+        Some((wake.0, Event::Wakes(which)))
+    }
+
+    /// Takes a held-back ACK that is due before this turn: when, and its segment.
+    pub(super) fn due_before(&mut self, turn: Turn) -> Option<(Nanos, usize)> {
+        let due = self.held.turn();
+        if due < turn { self.held.next().map(|segment| (due.0, segment)) } else { None }
+    }
+}
+
+/// What happens in the order in which it was arranged.
+#[derive(Debug)]
+struct Line<T>(VecDeque<(Turn, T)>);
+
+impl<T> Line<T> {
+    fn add(&mut self, turn: Turn, what: T) {
+        debug_assert!(self.0.back().is_none_or(|last| last.0 <= turn), "nothing overtakes");
+        self.0.push_back((turn, what));
+    }
+
+    /// Of the first in it.
+    fn turn(&self) -> Turn {
+        self.0.front().map_or(NEVER, |first| first.0)
+    }
+
+    fn next(&mut self) -> Option<T> {
+        self.0.pop_front().map(|(_, what)| what)
+    }
+}
