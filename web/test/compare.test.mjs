@@ -263,6 +263,21 @@ test("a report goes down to each packet of a large connection, and says where it
   await drawn(page);
   assert.equal((await pointAt(page, "30001")).frame, "30001");
   assert.equal(await page.locator(".coarse").count(), 0);
+  // Across two parts it has what the program itself gives.
+  const figures = async (page, name) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("button:has-text('CSV')")]);
+    await download.saveAs(join(folder, name));
+    return readFileSync(join(folder, name), "utf8");
+  };
+  await page.goto(`file://${join(folder, "long.html")}#c=1&t=0.78~0.88`);
+  await page.reload();
+  await drawn(page);
+  const other = await served(t, await view(path), "#c=1&t=0.78~0.88");
+  await drawn(other);
+  await other.waitForTimeout(1500);
+  const [held, asked] = [await figures(page, "held.csv"), await figures(other, "asked.csv")];
+  assert.ok(held.split("\n").length > 950, "each packet has a row");
+  assert.equal(held, asked);
   // The same without the packets, as of a connection for which there was no room.
   const html = readFileSync(join(folder, "long.html"), "utf8");
   const [, data] = html.match(/id="data">([^<]+)</);
