@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { launch } from "./browser.mjs";
 import { folder, json, run, sample, serve, view } from "./program.mjs";
 
@@ -194,6 +195,64 @@ test("how much of a large file has come is shown", async (t) => {
   await page.waitForSelector(".overview .verdict h1", { timeout: 60_000 });
 });
 
+const drawn = (page) => page.waitForSelector('.figure[aria-busy="false"][data-range]');
+const readout = (page) =>
+  page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
+
+/** Goes to a frame, zooms in on it, and points at it: what is said of it. */
+async function pointAt(page, frame) {
+  const old = page.url();
+  await page.keyboard.press("g");
+  await page.waitForSelector(".goto input:focus");
+  await page.keyboard.type(frame);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((old) => location.href !== old, old);
+  for (let step = 0; step < 12; step += 1) await page.keyboard.press("+");
+  await page.waitForTimeout(500);
+  const box = await page.locator(".figure").boundingBox();
+  let said = {};
+  for (let y = 40; y < 300; y += 30) {
+    await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + y);
+    said = await readout(page);
+    if (said.frame === frame) break;
+  }
+  return said;
+}
+
+test("a connection is drawn across a rotation set", async (t) => {
+  const whole = readFileSync(sample("loss-client"));
+  // Cut between two records.
+  let [cut, records] = [24, 0];
+  for (; records < 700; records += 1) cut += 16 + whole.readUInt32LE(cut + 8);
+  const parts = [0, 1].map((part) => join(folder, `set-${part}.pcap`));
+  writeFileSync(parts[0], whole.subarray(0, cut));
+  writeFileSync(parts[1], Buffer.concat([whole.subarray(0, 24), whole.subarray(cut)]));
+  const page = await served(t, await view(...parts), "#c=1");
+  await drawn(page);
+  const alone = await served(t, await view(sample("loss-client")), "#c=1");
+  await drawn(alone);
+  const [said, expected] = [await pointAt(page, "2:31"), await pointAt(alone, String(700 + 31))];
+  assert.equal(said.frame, "2:31");
+  assert.deepEqual({ ...said, frame: "" }, { ...expected, frame: "" });
+  await page.keyboard.press("0");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("a:has-text('pcapng')")]);
+  await download.saveAs(join(folder, "set.pcapng"));
+  assert.equal(json(join(folder, "set.pcapng")).captures[0].packets, json(sample("loss-client")).captures[0].tcp_packets);
+});
+
+test("what comes through a pipe is drawn too, and its size is said", async (t) => {
+  const bytes = readFileSync(sample("loss-client"));
+  const server = await serve(["view", "-"], bytes);
+  const page = await served(t, server, "#c=1");
+  await drawn(page);
+  assert.equal(await page.textContent(".file"), "-");
+  assert.ok(server.said().includes(`${thousands(bytes.length)} B came`), server.said());
+  const [, kept] = server.said().match(/are in (\S+) until the end/);
+  assert.ok(existsSync(kept));
+  await server.end();
+  assert.ok(!existsSync(kept), "the file goes with the program");
+});
+
 test("a report goes down to each packet of a large connection, and says where it does not", async (t) => {
   // Its packets are more than are drawn one by one.
   const path = join(folder, "long.pcap");
@@ -201,22 +260,37 @@ test("a report goes down to each packet of a large connection, and says where it
   run("report", path, "-o", join(folder, "long.html"));
   const page = await open(t, "about:blank", { offline: true });
   await page.goto(`file://${join(folder, "long.html")}#c=1&t=3~3.05`);
-  await page.waitForSelector('.figure[aria-busy="false"][data-range]');
-  await page.keyboard.press("g");
-  await page.waitForSelector(".goto input:focus");
-  await page.keyboard.type("30001");
-  await page.keyboard.press("Enter");
-  await page.waitForFunction(() => !location.hash.includes("t=3~3.05"));
+  await drawn(page);
+  assert.equal((await pointAt(page, "30001")).frame, "30001");
   assert.equal(await page.locator(".coarse").count(), 0);
-  const said = async () => page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
-  for (let step = 0; step < 12; step += 1) await page.keyboard.press("+");
-  await page.waitForTimeout(500);
-  const box = await page.locator(".figure").boundingBox();
-  for (const y of [60, 120, 180, 240]) {
-    await page.mouse.move(box.x + 78 + (box.width - 90) / 2, box.y + y);
-    if (Number((await said()).frame) === 30_001) return;
-  }
-  assert.fail(`frame 30001 is not under the pointer: ${JSON.stringify(await said())}`);
+  // Across two parts it has what the program itself gives.
+  const figures = async (page, name) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("button:has-text('CSV')")]);
+    await download.saveAs(join(folder, name));
+    return readFileSync(join(folder, name), "utf8");
+  };
+  await page.goto(`file://${join(folder, "long.html")}#c=1&t=0.78~0.88`);
+  await page.reload();
+  await drawn(page);
+  const other = await served(t, await view(path), "#c=1&t=0.78~0.88");
+  await drawn(other);
+  await other.waitForTimeout(1500);
+  const [held, asked] = [await figures(page, "held.csv"), await figures(other, "asked.csv")];
+  assert.ok(held.split("\n").length > 950, "each packet has a row");
+  assert.equal(held, asked);
+  // The same without the packets, as of a connection for which there was no room.
+  const html = readFileSync(join(folder, "long.html"), "utf8");
+  const [, data] = html.match(/id="data">([^<]+)</);
+  const document = JSON.parse(gunzipSync(Buffer.from(data, "base64")));
+  assert.ok(document.series["1"].length > 4);
+  document.series["1"].length = 1;
+  writeFileSync(join(folder, "coarse.html"), html.replace(data, gzipSync(JSON.stringify(document)).toString("base64")));
+  await page.goto(`file://${join(folder, "coarse.html")}#c=1`);
+  await drawn(page);
+  assert.equal(await page.locator(".coarse").count(), 0);
+  await page.goto(`file://${join(folder, "coarse.html")}#c=1&t=3~3.01`);
+  await page.waitForSelector(".coarse");
+  assert.match(await page.textContent(".coarse"), /whyslow view/);
 });
 
 /** A capture of one connection with so many packets: segments a tenth of a millisecond apart, every second one acknowledged. */

@@ -57,7 +57,7 @@ function joinLanes(a: Lane, b: Lane): Lane {
 }
 
 /** Lists of indices into the segments, which move on with what stands before them. */
-const INDICES = new Set(["dup", "ce", "dsack"]);
+const INDICES: ReadonlySet<string> = new Set<keyof Points>(["dup", "ce", "dsack"]);
 
 function joinPoints(a: Points, b: Points): Points {
   const before = a.t.length;

@@ -19,6 +19,8 @@ import { csv, filter, save } from "./take";
 
 /** Milliseconds of rest before the address and the data follow a movement. */
 const REST = 180;
+/** With fewer columns in sight there should be something finer. */
+const COARSE = 500;
 /** The narrowest range, seconds. */
 const LEAST = 1e-7;
 /** Pixels of a saved picture to one of the page. */
@@ -148,11 +150,12 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
       screen.current.paint(shown, view.graph);
       cursor();
       answers.current?.want(shown.from, shown.to);
-      setIsCoarse(!local && shown.answer !== null && shown.answer.points === null && (shown.to - shown.from) / shown.answer.width < 500);
+      // A report's own file answers at once: what is coarse now stays so.
+      setIsCoarse(!local && shown.answer !== null && shown.answer.points === null && shown.to - shown.from < COARSE * shown.answer.width);
       around.dataset.frame = (performance.now() - began).toFixed(1);
       around.dataset.range = `${shown.from}~${shown.to}`;
     });
-  }, [scene, local, view.graph]);
+  }, [scene, view.graph, local]);
   // Who calls back later calls the newest.
   const painter = useRef(paint);
   painter.current = paint;
