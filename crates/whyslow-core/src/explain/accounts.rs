@@ -24,7 +24,7 @@ impl Size {
     }
 }
 
-type Rank = (Reverse<Nanos>, Reverse<u64>, ConnectionId);
+pub(super) type Rank = (Reverse<Nanos>, Reverse<u64>, ConnectionId);
 
 /// What is left of a connection.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Account {
         self.size.id
     }
 
-    fn rank(&self) -> Rank {
+    pub(super) fn rank(&self) -> Rank {
         self.size.rank(self.lost)
     }
 }
