@@ -1,4 +1,5 @@
 // A real browser: Debian's chromium, or what CHROMIUM names.
+import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
@@ -11,4 +12,19 @@ export function launch() {
   if (!executable) throw new Error("no chromium: apt-get install chromium, or name one in CHROMIUM");
   // Root has no sandbox of its own; the pages are ours.
   return chromium.launch({ executablePath: executable, args: ["--no-sandbox", "--force-color-profile=srgb"] });
+}
+
+/** A page at an address, whose complaints fail the test `t`. */
+export async function open(browser, t, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+  });
+  await page.goto(url);
+  return page;
 }
