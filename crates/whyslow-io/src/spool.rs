@@ -61,12 +61,6 @@ impl Spool {
     pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
-
-    /// The name of an input, or what came as this input.
-    pub fn name(&self, path: &str) -> String {
-        let kept = self.kept.iter().find(|kept| kept.path().as_os_str() == path);
-        kept.map_or_else(|| path.to_owned(), |kept| kept.name.clone())
-    }
 }
 
 /// What is not there, or a folder: whoever reads it says so.

@@ -197,8 +197,7 @@ impl Desk {
                 (Ok(reading), _) => State::Ready(Arc::new(Opened::new(reading, opening, uploads)), None),
                 (Err(error), before) => {
                     // A folder of ours says nothing to whoever dropped a file.
-                    let names = opening.names.iter();
-                    let told = names.fold(error.to_string(), |told, (path, name)| told.replace(path, name));
+                    let told = opening.told(&error.to_string());
                     match before {
                         Some(open) => State::Ready(open, Some(told)),
                         None => State::Failed(told),

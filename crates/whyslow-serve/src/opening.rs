@@ -45,6 +45,11 @@ impl Opening {
         self.names.get(path).cloned().unwrap_or_else(|| path.to_owned())
     }
 
+    /// A message about inputs, with what these are called in place of their paths.
+    pub fn told(&self, message: &str) -> String {
+        self.names.iter().fold(message.to_owned(), |told, (path, name)| told.replace(path, name))
+    }
+
     /// All inputs, as they are called.
     pub(crate) fn title(&self) -> String {
         self.groups.iter().flatten().map(|input| self.name(&input.name())).collect::<Vec<_>>().join(", ")

@@ -122,7 +122,10 @@ pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
     }
     let kept = if task.markdown { None } else { Some(Kept::new(&inputs)?) };
-    let opening = Opening::of(kept.as_ref().map_or(inputs.as_slice(), Kept::inputs).to_vec());
+    let opening = match &kept {
+        Some(kept) => Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) },
+        None => Opening::of(inputs.clone()),
+    };
     let reading = report::read(&opening)?;
     let names: Vec<_> = inputs.iter().map(Input::name).collect();
     let connection = find(&reading.analysis, which).with_context(|| names.join(", "))?;
@@ -136,7 +139,7 @@ pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
     if task.xplot {
         let folder = task.output.as_deref().unwrap_or(Path::new("."));
         let path = capture.map_or("", |capture| &capture.path);
-        write_xplot(&packets, folder, &kept.as_ref().map_or_else(|| path.to_owned(), |kept| kept.name(path)))?;
+        write_xplot(&packets, folder, &opening.name(path))?;
         return Ok(ExitCode::SUCCESS);
     }
     if task.csv || task.jsonl {

@@ -46,11 +46,6 @@ impl Kept {
         self.spool.inputs()
     }
 
-    /// How a file that was kept is called.
-    pub(crate) fn name(&self, path: &str) -> String {
-        self.spool.name(path)
-    }
-
     /// What was kept, by its file's path.
     pub(crate) fn names(&self) -> BTreeMap<String, String> {
         self.spool.kept().iter().map(|kept| (kept.path().display().to_string(), kept.name.clone())).collect()

@@ -27,7 +27,8 @@ pub(crate) fn run(task: &ReportTask, mut out: Output) -> anyhow::Result<()> {
 /// When an input cannot be read.
 pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
     let mut meter = Meter::new();
-    Ok(whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))?)
+    whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
+        .map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))
 }
 
 /// Writes the page with what was read; without a path to stdout.

@@ -185,8 +185,8 @@ impl TextReader {
         self.release(sink);
         if !self.evidence {
             let message = format!(
-                "no packet was found in {} lines of text; expected tcpdump's output, with lines such as \"{EXAMPLE}\"",
-                self.line
+                "no packet was found in {} of text; expected tcpdump's output, with lines such as \"{EXAMPLE}\"",
+                if self.line == 1 { "1 line".to_owned() } else { format!("{} lines", self.line) }
             );
             return Err(CaptureError { offset: self.offset, message });
         }

@@ -185,6 +185,10 @@ fn what_comes_through_a_pipe_is_kept_for_as_long_as_it_is_needed() {
     let graphs = folder.put("y", b"").with_file_name("graphs");
     let output = piped(&["--xplot", "-o", graphs.to_str().unwrap()]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("stdin.1.s2c_tsg.xpl"));
+    // What is wrong with it is said of the pipe, not of the file that it was kept in.
+    let output = whyslow().args(["export", "-", "--csv"]).write_stdin("x").assert().code(2).get_output().clone();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("whyslow: -: byte 1: no packet was found in 1 line of text"), "{said}");
 }
 
 fn with_separators(number: usize) -> String {
