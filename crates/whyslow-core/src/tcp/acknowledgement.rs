@@ -139,6 +139,9 @@ impl Half {
     }
 
     fn apply_one(&mut self, ack: &Ack<'_>, at: Nanos, view: &View) {
+        if self.steady_ack(ack, at, view) {
+            return;
+        }
         let sacks = !ack.sack.is_empty();
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
@@ -155,13 +158,7 @@ impl Half {
             let (delay, known) = self.acknowledge(ack, at);
             delivered -= known.min(delivered);
             if let Some(delay) = delay {
-                let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
-                self.facts.ack_delay_min = Some(least);
-                late = delay - least;
-                let whole = delay + view.toward_sender;
-                self.smoothed.sample(whole);
-                self.rtt.push(whole);
-                rtt = Some(whole);
+                (rtt, late) = self.measured(delay, view);
             }
         } else {
             self.count_duplicate(ack);
@@ -180,21 +177,10 @@ impl Half {
         }
         let opened = self.edge > edge_before;
         if newly > 0 || opened || ack.seg.len > 0 || sacks {
-            self.since.at = Some(at);
-            self.since.frame = Some(ack.seg.frame());
-            self.since.new |= newly > 0;
             self.since.update |= opened && newly == 0;
-            self.since.payload = ack.seg.len > 0;
-            self.since.any_payload |= ack.seg.len > 0;
-            if ack.seg.len > 0 {
-                self.since.payload_at = Some(at);
-            }
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.least_room = match (self.since.least_room, room_before) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+            self.since.released(ack.seg, at, newly > 0, room_before);
         }
         if let Some(transfer) = &mut self.transfer {
             transfer.acked(at, ack.ack, delivered, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
@@ -204,6 +190,17 @@ impl Half {
         }
     }
 
+    /// An ACK came so long after the segment that it measures: the round trip, and how much later than the soonest it was.
+    #[inline(always)]
+    pub(super) fn measured(&mut self, delay: Nanos, view: &View) -> (Option<Nanos>, Nanos) {
+        let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
+        self.facts.ack_delay_min = Some(least);
+        let whole = delay + view.toward_sender;
+        self.smoothed.sample(whole);
+        self.rtt.push(whole);
+        (Some(whole), delay - least)
+    }
+
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
     fn acknowledge(&mut self, ack: &Ack<'_>, at: Nanos) -> (Option<Nanos>, u64) {
@@ -211,16 +208,7 @@ impl Half {
         self.duplicate_acks = 0;
         self.resent.remove(0, ack.ack);
         let known = self.sacked.remove(0, ack.ack);
-        let mut newest = None;
-        let mut any_resent = false;
-        let mut largest = self.largest_acked;
-        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack.ack) {
-            any_resent |= sent.resent;
-            largest = largest.max(sent.end - sent.start);
-            newest = Some((sent.time, sent.moved));
-            self.outstanding.pop_front();
-        }
-        self.largest_acked = largest;
+        let (newest, any_resent) = self.take_acknowledged(ack.ack);
         self.check_eifel(before, ack.ack, ack.seg.timestamps().map(|(_, echo)| echo));
         let recovering = self.recovery != Recovery::None;
         match self.recovery {
@@ -235,9 +223,24 @@ impl Half {
             _ => {}
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = |moved: bool| !any_resent && !recovering && !moved && !ack.seg.moved();
-        let delay = newest.filter(|&(_, moved)| timed(moved)).map(|(time, _)| ack.seg.time - time);
-        (delay, known)
+        let timed = !any_resent && !recovering && !ack.seg.moved();
+        (newest.filter(|_| timed).map(|time| ack.seg.time - time), known)
+    }
+
+    /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
+    #[inline(always)]
+    pub(super) fn take_acknowledged(&mut self, ack: u64) -> (Option<Nanos>, bool) {
+        let mut newest = None;
+        let mut any_resent = false;
+        let mut largest = self.largest_acked;
+        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack) {
+            any_resent |= sent.resent;
+            largest = largest.max(sent.end - sent.start);
+            newest = Some(sent.time).filter(|_| !sent.moved);
+            self.outstanding.pop_front();
+        }
+        self.largest_acked = largest;
+        (newest, any_resent)
     }
 
     /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.

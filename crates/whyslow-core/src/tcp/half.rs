@@ -68,6 +68,8 @@ pub(crate) struct Half {
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
     pub(super) resends: VecDeque<super::retransmission::Resend>,
+    /// Behind the highest of them.
+    pub(super) copies_end: u64,
     /// Up to when waits for copies of lost copies are counted.
     pub(super) copy_awaited: Nanos,
     pub(super) recovery: Recovery,
@@ -108,7 +110,7 @@ pub(crate) struct Half {
     /// See [`Seg::moved`].
     round_start_moved: bool,
     /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
-    peer: Option<PeerPayload>,
+    pub(super) peer: Option<PeerPayload>,
     /// Bytes acknowledged or followed, though never captured.
     pub unseen_bytes: u64,
     pub unseen_stretches: u64,
@@ -116,10 +118,16 @@ pub(crate) struct Half {
     pub stray: u64,
     /// What each segment was, where that is asked for.
     pub(super) notes: Option<Box<Notes>>,
+    /// Takes no straight way, so that the two can be compared.
+    #[cfg(test)]
+    pub(super) never_steady: bool,
+    /// How many segments and how many ACKs went that way.
+    #[cfg(test)]
+    pub(super) steady: [u64; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PeerPayload {
+pub(super) struct PeerPayload {
     first: Nanos,
     last: Nanos,
     end_of_first: SeqNumber,
@@ -146,6 +154,7 @@ impl Default for Half {
             sacked: Ranges::default(),
             resent: Ranges::default(),
             resends: VecDeque::new(),
+            copies_end: 0,
             copy_awaited: Nanos::ZERO,
             recovery: Recovery::None,
             recovery_start: Nanos::ZERO,
@@ -184,6 +193,10 @@ impl Default for Half {
             first_unseen: None,
             stray: 0,
             notes: None,
+            #[cfg(test)]
+            never_steady: false,
+            #[cfg(test)]
+            steady: [0; 2],
         }
     }
 }
@@ -312,6 +325,9 @@ impl Half {
     }
 
     fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+        if self.steady_send(seg, start, end) {
+            return;
+        }
         self.begin_or_go_on(seg, start, view);
         if start > self.sent_max {
             if self.holes.len() < 4096 {
@@ -340,6 +356,14 @@ impl Half {
         let again = self.resent_unseen(seg, start, view);
         self.end_gap(seg, start > self.sent_max, again, view);
         self.sent_max = end;
+        self.note_new(seg, start, end);
+        self.note_flight(seg, end, self.in_flight());
+        self.sent_now(seg);
+    }
+
+    /// New bytes are outstanding.
+    #[inline(always)]
+    pub(super) fn note_new(&mut self, seg: &Seg, start: u64, end: u64) {
         let sent = Sent {
             start,
             end,
@@ -353,7 +377,12 @@ impl Half {
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
-        let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
+    }
+
+    /// So much is in flight with this segment, which carries new bytes up to `end`.
+    #[inline(always)]
+    pub(super) fn note_flight(&mut self, seg: &Seg, end: u64, in_flight: u64) {
+        let window = self.edge.map(|edge| edge.saturating_sub(self.una));
         self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
         self.flight_at_send = in_flight;
         if let Some(transfer) = &mut self.transfer {
@@ -361,7 +390,6 @@ impl Half {
             transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
             transfer.sent(end, seg.time, seg.frame(), in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
         }
-        self.sent_now(seg);
     }
 
     fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
@@ -551,7 +579,8 @@ impl Half {
         }
     }
 
-    fn sent_now(&mut self, seg: &Seg) {
+    #[inline(always)]
+    pub(super) fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
         self.last_tsval = tsval(seg);
         self.last_send = Some((seg.time, seg.frame()));

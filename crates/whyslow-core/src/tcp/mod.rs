@@ -15,6 +15,7 @@ mod retransmission;
 mod rtt;
 mod segment;
 mod sent;
+mod steady;
 pub mod trace;
 mod vantage;
 
@@ -194,10 +195,20 @@ impl Connection {
         if self.has_captured(&seg, sack) {
             return;
         }
-        self.note_origins(&seg);
-        self.note_handshake_ack(&seg);
-        self.note_close(&seg);
+        if !self.is_under_way() {
+            self.note_origins(&seg);
+            self.note_handshake_ack(&seg);
+            self.note_close(&seg);
+        }
         self.follow(&seg, sack, plain.payload);
+    }
+
+    /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
+    #[inline(always)]
+    fn is_under_way(&self) -> bool {
+        let opened = self.handshake.syn_ack.is_none() | self.handshake.ack.is_some();
+        let known = self.origins[0].is_some() & self.origins[1].is_some();
+        known & opened & self.fin[0].is_none() & self.fin[1].is_none()
     }
 
     /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
@@ -229,6 +240,7 @@ impl Connection {
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
+    #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
         if seg.len > 0 {
             if !seg.flags.has(Flags::SYN) {
@@ -568,9 +580,7 @@ impl Settled {
 
     /// The next segment.
     fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let before = self.estimator.toward;
-        self.estimator.see(seg);
-        if self.estimator.toward != before {
+        if self.estimator.see(seg) {
             self.look();
         }
         self.process(seg, sack);

@@ -24,7 +24,7 @@ const RECENT_RESENDS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MOST_SMALL: u64 = 1_000;
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+pub(super) const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
 /// First frames remembered of copies of lost copies.
 const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
@@ -270,6 +270,7 @@ impl Half {
         if self.resends.len() == MOST_RESENDS {
             self.resends.pop_front();
         }
+        self.copies_end = self.copies_end.max(resend.end);
         self.resends.push_back(resend);
     }
 

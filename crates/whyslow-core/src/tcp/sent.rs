@@ -77,6 +77,25 @@ pub(super) struct SinceSend {
     pub zero_window: bool,
 }
 
+impl SinceSend {
+    /// An ACK reached the sender `at` this time that could release data; before it there was so much room to the right edge.
+    #[inline(always)]
+    pub fn released(&mut self, ack: &Seg, at: Nanos, new: bool, room: Option<u64>) {
+        self.at = Some(at);
+        self.frame = Some(ack.frame());
+        self.new |= new;
+        self.payload = ack.len > 0;
+        if self.payload {
+            self.any_payload = true;
+            self.payload_at = Some(at);
+        }
+        self.least_room = match (self.least_room, room) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
 /// Loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recovery {

@@ -80,16 +80,21 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) {
+    /// Whether it is the least so far.
+    fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) -> bool {
         let time = answer.time - asked;
-        if time.0 >= 0 && !answer.moved() {
-            let least = &mut self.toward[side];
-            *least = Some(least.map_or(time, |least| least.min(time)));
+        let least = &mut self.toward[side];
+        let is_least = time.0 >= 0 && !answer.moved() && least.is_none_or(|least| time < least);
+        if is_least {
+            *least = Some(time);
         }
+        is_least
     }
 
-    /// A segment passed the capture point.
-    pub fn see(&mut self, seg: &Seg) {
+    /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
+    #[inline]
+    pub fn see(&mut self, seg: &Seg) -> bool {
+        let mut changed = false;
         let (from, to) = (seg.from(), 1 - seg.from());
         self.sides[from].ttl = Some(self.sides[from].ttl.map_or(seg.ttl, |ttl| ttl.max(seg.ttl)));
         if let Some(ack) = seg.ack() {
@@ -97,7 +102,7 @@ impl Estimator {
                 && ack.distance(end) >= 0
             {
                 self.sides[to].probe = None;
-                self.sample(from, seg, time);
+                changed |= self.sample(from, seg, time);
             }
             self.sides[to].note_ack(ack);
         }
@@ -106,11 +111,12 @@ impl Estimator {
             if seg.ack().is_some() && asked.settled != Some(echo) {
                 let time = asked.time_of(echo);
                 asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved());
-                time.into_iter().for_each(|time| self.sample(from, seg, time));
+                changed |= time.is_some_and(|time| self.sample(from, seg, time));
             }
             self.sides[from].stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
         }
         self.note_sent(seg);
+        changed
     }
 
     fn note_sent(&mut self, seg: &Seg) {
