@@ -361,10 +361,15 @@ impl Stream {
                 self.records(piece);
             }
         }
-        if self.may_open() && piece.start >= self.next && piece.start != self.awaited {
+        // What most payload begins with opens nothing, which is quickly said.
+        let may_open = piece.bytes.first().is_some_and(|&byte| tls::may_open(byte) || http::may_open(byte));
+        if may_open && self.may_open() && piece.start >= self.next && piece.start != self.awaited {
             self.open_in(piece, piece.start, false);
         }
-        while self.may_open() && self.open_in(piece, self.awaited, true) {}
+        while (piece.start..piece.end).contains(&self.awaited)
+            && self.may_open()
+            && self.open_in(piece, self.awaited, true)
+        {}
     }
 
     /// Whether another opening may be looked for.
@@ -375,10 +380,6 @@ impl Stream {
     /// Looks for an opening at position `at` of a piece; true when that was a head.
     fn open_in(&mut self, piece: Piece<'_>, at: u64, message: bool) -> bool {
         let Some(bytes) = piece.from(at) else { return false };
-        // What most payload begins with is neither, which is quickly said.
-        if !message && !bytes.first().is_some_and(|&byte| tls::may_open(byte) || http::may_open(byte)) {
-            return false;
-        }
         let whole = piece.start.saturating_add(piece.bytes.len() as u64) == piece.end;
         match self.open(at, bytes, piece.end, message, whole && bytes.len() < GATHER_MAX) {
             Opened::Head => return true,

@@ -9,9 +9,9 @@ use super::facts::{Gap, HalfFacts, Release};
 use super::marks::{Numbers, Ticks};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
-use super::retransmission::SentAgain;
+use super::retransmission::{PROBE_FLOOR, SentAgain};
 use super::rtt::{Quantiles, Smoothed};
-use super::segment::Seg;
+use super::segment::{Place, Seg};
 use super::sent::{Hole, Pending, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use crate::analysis::Frame;
@@ -31,7 +31,7 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 /// Round-trip samples from which a median of ACKs' delays means something.
 const LEAST_DELAYS: u64 = 50;
 /// A sequence number farther than this from what was sent last is not of this connection.
-const STRAY: u32 = 1 << 30;
+pub(super) const STRAY: u32 = 1 << 30;
 
 /// What is known of the path when a segment is looked at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,10 +51,12 @@ pub(crate) struct Half {
     /// Shift for the windows offered to this sender; none while unknown.
     pub window_shift: Option<u8>,
     /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
-    pub negotiated_mss: Option<u64>,
+    negotiated_mss: Option<u64>,
+    /// See [`mss`](Self::mss).
+    size: u64,
     /// Both ends permit SACK.
     pub sack_permitted: bool,
-    pub(super) largest_len: u64,
+    largest_len: u64,
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
@@ -64,6 +66,8 @@ pub(crate) struct Half {
     pub(super) edge: Option<u64>,
     pub(super) window: Option<u64>,
     pub(super) outstanding: VecDeque<Sent>,
+    /// Some of them may overlap.
+    pub(super) tangled: bool,
     pub(super) holes: Vec<Hole>,
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
@@ -77,8 +81,7 @@ pub(crate) struct Half {
     pub(super) duplicate_acks: u32,
     pub(super) pending: VecDeque<Pending>,
     pub(super) pending_sacks: VecDeque<SackBlocks>,
-    pub(super) newest_ack: u64,
-    pub(super) last_send: Option<(Nanos, Frame)>,
+    pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
     pub(super) ran_dry: bool,
     pub(super) flight_at_send: u64,
@@ -118,12 +121,6 @@ pub(crate) struct Half {
     pub stray: u64,
     /// What each segment was, where that is asked for.
     pub(super) notes: Option<Box<Notes>>,
-    /// Takes no straight way, so that the two can be compared.
-    #[cfg(test)]
-    pub(super) never_steady: bool,
-    /// How many segments and how many ACKs went that way.
-    #[cfg(test)]
-    pub(super) steady: [u64; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +139,7 @@ impl Default for Half {
             origin: None,
             window_shift: None,
             negotiated_mss: None,
+            size: 1,
             largest_len: 0,
             facts: HalfFacts::default(),
             sent_max: 0,
@@ -150,6 +148,7 @@ impl Default for Half {
             edge: None,
             window: None,
             outstanding: VecDeque::new(),
+            tangled: false,
             holes: Vec::new(),
             sacked: Ranges::default(),
             resent: Ranges::default(),
@@ -161,7 +160,6 @@ impl Default for Half {
             duplicate_acks: 0,
             pending: VecDeque::new(),
             pending_sacks: VecDeque::new(),
-            newest_ack: 0,
             last_send: None,
             last_len: 0,
             ran_dry: false,
@@ -193,10 +191,6 @@ impl Default for Half {
             first_unseen: None,
             stray: 0,
             notes: None,
-            #[cfg(test)]
-            never_steady: false,
-            #[cfg(test)]
-            steady: [0; 2],
         }
     }
 }
@@ -208,16 +202,44 @@ impl Half {
     }
 
     /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
+    #[inline(always)]
     pub fn mss(&self) -> u64 {
-        self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)
+        self.size
+    }
+
+    /// What the SYNs have settled of segment sizes.
+    pub fn negotiated(&mut self, mss: Option<u64>) {
+        self.negotiated_mss = mss;
+        self.settle_size();
+    }
+
+    fn settle_size(&mut self) {
+        self.size = self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1);
+    }
+
+    #[inline(always)]
+    fn note_len(&mut self, len: u64) {
+        if len > self.largest_len {
+            self.largest_len = len;
+            self.settle_size();
+        }
+    }
+
+    /// Bytes over which rates are taken.
+    #[inline(always)]
+    pub(super) fn bin(&self) -> u64 {
+        10 * self.negotiated_mss.unwrap_or(1460)
     }
 
     /// Bytes in flight, as the sender counts them (RFC 6675's pipe).
+    #[inline(always)]
     pub(super) fn in_flight(&self) -> u64 {
         let all = self.sent_max.saturating_sub(self.una);
-        if self.sacked.is_empty() && self.recovery == Recovery::None {
-            return all;
-        }
+        if self.sacked.is_empty() && self.recovery == Recovery::None { all } else { self.pipe(all) }
+    }
+
+    #[inline(never)]
+    fn pipe(&self, all: u64) -> u64 {
         let sacked = self.sacked.covered(self.una, self.sent_max);
         let lost_below = match self.recovery {
             Recovery::Timeout(recover) => recover,
@@ -232,6 +254,7 @@ impl Half {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
+    #[inline(always)]
     pub(super) fn room(&self) -> Option<u64> {
         self.edge.map(|edge| edge.saturating_sub(self.sent_max))
     }
@@ -257,8 +280,31 @@ impl Half {
 
     /// A segment of the sender passed the capture point.
     /// Says whether it carried new payload.
+    #[inline(always)]
     pub fn on_segment(&mut self, seg: &Seg, view: &View) -> bool {
         self.facts.packets += 1;
+        let is_next = self.origin.is_some_and(|origin| seg.seq == origin + self.sent_max as u32);
+        let is_plain = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0;
+        if !(is_next && is_plain && self.notes.is_none()) {
+            return self.on_any_segment(seg, view);
+        }
+        // What nearly all segments are: what follows those before them.
+        let start = self.sent_max;
+        if !self.pending.is_empty() {
+            self.apply(Some(seg), view);
+        }
+        self.note_marks(seg, start);
+        let len = u64::from(seg.len);
+        if len > 0 {
+            self.note_len(len);
+            self.on_new_data(seg, start, start + len, view);
+            self.passed += len;
+        }
+        len > 0
+    }
+
+    #[inline(never)]
+    fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
         if seg.flags.has(Flags::RST) {
             return false;
         }
@@ -267,7 +313,6 @@ impl Half {
             self.origin = Some(if syn { seg.seq } else { SeqNumber(seg.seq.0.wrapping_sub(1)) });
             self.sent_max = u64::from(!syn);
             self.una = self.sent_max;
-            self.newest_ack = self.sent_max;
         }
         let Some(start) = self.unwrap(seg.seq) else {
             self.stray += 1;
@@ -290,7 +335,7 @@ impl Half {
             return false;
         }
         let end = start + u64::from(seg.len);
-        self.largest_len = self.largest_len.max(u64::from(seg.len));
+        self.note_len(u64::from(seg.len));
         if seg.flags.has(Flags::FIN) {
             (self.fin_sent, self.fin_time) = (Some(end), seg.time);
         }
@@ -324,46 +369,26 @@ impl Half {
         }
     }
 
-    fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        if self.steady_send(seg, start, end) {
-            return;
-        }
-        self.begin_or_go_on(seg, start, view);
-        if start > self.sent_max {
-            if self.holes.len() < 4096 {
-                let hole = Hole {
-                    start: self.sent_max,
-                    end: start,
-                    time: seg.time,
-                    tsval: tsval(seg),
-                    ip_id: seg.ip_id(),
-                    before: self.last_send.map_or(seg.time, |(time, _)| time),
-                    passed: self.passed,
-                };
-                self.holes.push(hole);
-            }
-            if let Some(transfer) = &mut self.transfer {
-                transfer.facts().unseen += start - self.sent_max;
-            }
-            if let Recovery::Timeout(recover) = self.recovery {
-                // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
-                self.recovery = Recovery::Timeout(recover.max(start));
-            }
-        } else if start < self.sent_max {
-            // Old bytes with new ones behind them: a retransmission that took more along.
-            self.resent.insert(start, self.sent_max);
-        }
-        let again = self.resent_unseen(seg, start, view);
-        self.end_gap(seg, start > self.sent_max, again, view);
-        self.sent_max = end;
-        self.note_new(seg, start, end);
-        self.note_flight(seg, end, self.in_flight());
-        self.sent_now(seg);
-    }
-
-    /// New bytes are outstanding.
     #[inline(always)]
-    pub(super) fn note_new(&mut self, seg: &Seg, start: u64, end: u64) {
+    fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+        match &mut self.transfer {
+            // Neither a transfer nor a round begins.
+            Some(transfer) if !self.round_due && self.peer.is_none() && !is_newer(seg, self.newest_stamp) => {
+                transfer.reopen();
+            }
+            _ => self.begin_or_go_on(seg, start, view),
+        }
+        if start != self.sent_max {
+            self.note_step(seg, start);
+        }
+        match (self.short_pause(seg), &mut self.transfer) {
+            (Some(pause), Some(transfer)) if start == self.sent_max => transfer.short_gap(pause, false, false),
+            _ => {
+                let again = self.resent_unseen(seg, start, view);
+                self.end_gap(seg, start > self.sent_max, again, view);
+            }
+        }
+        self.sent_max = end;
         let sent = Sent {
             start,
             end,
@@ -377,19 +402,58 @@ impl Half {
         if self.outstanding.len() > MOST_OUTSTANDING {
             self.outstanding.pop_front();
         }
-    }
-
-    /// So much is in flight with this segment, which carries new bytes up to `end`.
-    #[inline(always)]
-    pub(super) fn note_flight(&mut self, seg: &Seg, end: u64, in_flight: u64) {
-        let window = self.edge.map(|edge| edge.saturating_sub(self.una));
+        let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
         self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
         self.flight_at_send = in_flight;
+        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
             transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
-            transfer.sent(end, seg.time, seg.frame(), in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.sent(end, seg.time, seg.place, in_flight, window, bin);
         }
+        self.sent_now(seg);
+    }
+
+    /// New data begins at `start`, and not where what was sent before ends.
+    #[inline(never)]
+    fn note_step(&mut self, seg: &Seg, start: u64) {
+        if start < self.sent_max {
+            // Old bytes with new ones behind them: a retransmission that took more along.
+            self.resent.insert(start, self.sent_max);
+            self.tangled = true;
+            return;
+        }
+        if self.holes.len() < 4096 {
+            let hole = Hole {
+                start: self.sent_max,
+                end: start,
+                time: seg.time,
+                tsval: tsval(seg),
+                ip_id: seg.ip_id(),
+                before: self.last_send.map_or(seg.time, |(time, _)| time),
+                passed: self.passed,
+            };
+            self.holes.push(hole);
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.facts().unseen += start - self.sent_max;
+        }
+        if let Recovery::Timeout(recover) = self.recovery {
+            // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
+            self.recovery = Recovery::Timeout(recover.max(start));
+        }
+    }
+
+    /// The pause before this segment, if it is so short that only its length counts, and nothing but the ACK clock can have held the
+    /// sender.
+    #[inline(always)]
+    fn short_pause(&self, seg: &Seg) -> Option<Nanos> {
+        let (last, _) = self.last_send?;
+        let floor = self.transfer.as_ref()?.gap_floor();
+        let pause = seg.time - last;
+        // With more room than this no sender stops: see [`stops`](Self::stops).
+        let roomy = self.since.least_room.is_none_or(|room| room >= 3 * self.mss());
+        (pause <= floor && pause < PROBE_FLOOR && roomy && self.recovery == Recovery::None).then_some(pause)
     }
 
     fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
@@ -406,13 +470,15 @@ impl Half {
             }
         }
         self.end_gap(seg, false, Some(again), view);
+        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent(seg.time, seg.frame(), end - start, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.resent(seg.time, seg.frame(), end - start, bin);
         }
         self.sent_now(seg);
     }
 
     /// Opens a transfer, a round, or neither, for new data at `start`.
+    #[inline(never)]
     fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
         let turn = self.take_turn(seg);
         if turn.is_some() || self.transfer.is_none() {
@@ -425,8 +491,7 @@ impl Half {
             return;
         }
         // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
-        let echo = seg.timestamps().map(|(_, echo)| echo);
-        let unseen_ack = echo.zip(self.newest_stamp).is_some_and(|(now, newest)| now.wrapping_sub(newest) as i32 > 0)
+        let unseen_ack = is_newer(seg, self.newest_stamp)
             && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {
             let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
@@ -479,6 +544,7 @@ impl Half {
     }
 
     /// The other side sent new payload.
+    #[inline(always)]
     pub fn on_peer_payload(&mut self, seg: &Seg) {
         let acked_all = match (seg.ack(), self.origin) {
             (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
@@ -504,8 +570,9 @@ impl Half {
 
     /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
     /// in the capture. `again`: how it came to be sent again, if it was.
+    #[inline(never)]
     fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
-        let Some((last, last_frame)) = self.last_send else {
+        let Some((last, last_place)) = self.last_send else {
             return;
         };
         let Some(floor) = self.transfer.as_ref().map(Recorder::gap_floor) else {
@@ -565,8 +632,8 @@ impl Half {
             sent_apart: self.sent_apart(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
-            frames: (last_frame, seg.frame()),
-            ack_frame: since.frame,
+            frames: (last_place.frame(), seg.frame()),
+            ack_frame: since.at.map(|_| since.place.frame()),
         };
         if let Some(transfer) = &mut self.transfer {
             transfer.gap(gap);
@@ -583,7 +650,7 @@ impl Half {
     pub(super) fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
         self.last_tsval = tsval(seg);
-        self.last_send = Some((seg.time, seg.frame()));
+        self.last_send = Some((seg.time, seg.place));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);
@@ -628,6 +695,14 @@ impl Half {
     }
 }
 
+/// Whether a segment echoes a newer timestamp than the newest that was captured.
+#[inline(always)]
+fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
+    let echo = seg.timestamps().map(|(_, echo)| echo);
+    echo.zip(newest).is_some_and(|(echo, newest)| echo.wrapping_sub(newest) as i32 > 0)
+}
+
+#[inline(always)]
 pub(super) fn tsval(seg: &Seg) -> Option<u32> {
     seg.timestamps().map(|(value, _)| value)
 }

@@ -15,7 +15,6 @@ mod retransmission;
 mod rtt;
 mod segment;
 mod sent;
-mod steady;
 pub mod trace;
 mod vantage;
 
@@ -188,10 +187,11 @@ impl Connection {
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
+    #[inline]
     pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
         let (time, moved) = self.clock(time);
         let seg = Seg::plain(plain, from, time, frame, moved);
-        let sack = &SackBlocks::default();
+        let sack = &SackBlocks::NONE;
         if self.has_captured(&seg, sack) {
             return;
         }
@@ -240,7 +240,7 @@ impl Connection {
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
-    #[inline(always)]
+    #[inline(never)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
         if seg.len > 0 {
             if !seg.flags.has(Flags::SYN) {
@@ -566,7 +566,7 @@ impl Settled {
 
     fn configure(&mut self, negotiated: &Negotiated) {
         for (half, shift) in self.halves.iter_mut().zip(negotiated.window_shift) {
-            half.negotiated_mss = negotiated.mss;
+            half.negotiated(negotiated.mss);
             half.sack_permitted = negotiated.sack;
             half.window_shift = shift;
         }
@@ -579,6 +579,7 @@ impl Settled {
     }
 
     /// The next segment.
+    #[inline(always)]
     fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
         if self.estimator.see(seg) {
             self.look();
@@ -587,6 +588,7 @@ impl Settled {
     }
 
     /// Takes over what is known of the vantage.
+    #[inline(never)]
     fn look(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
@@ -594,6 +596,7 @@ impl Settled {
         self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
     }
 
+    #[inline(always)]
     fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
         let (from, to) = (seg.from(), 1 - seg.from());
         self.halves[to].on_ack(seg, sack, &self.views[to]);

@@ -2,6 +2,7 @@
 
 use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use super::rtt::Quantiles;
+use super::segment::Place;
 use crate::analysis::Frame;
 use crate::units::Nanos;
 
@@ -23,7 +24,7 @@ pub(crate) struct Recorder {
     facts: TransferFacts,
     round: RoundFacts,
     /// The last segment.
-    last: (Nanos, Frame),
+    last: (Nanos, Place),
     /// How many rounds one entry stands for, after merging.
     weight: u32,
     merging: Option<RoundFacts>,
@@ -83,7 +84,7 @@ impl Recorder {
             gap_floor,
             ..TransferFacts::default()
         };
-        Self { facts, round: new_round(time, frame), last: (time, frame), weight: 1, ..Self::default() }
+        Self { facts, round: new_round(time, frame), last: (time, frame.into()), weight: 1, ..Self::default() }
     }
 
     /// The round that is going on ends; the next begins with the segment sent at `time`.
@@ -96,7 +97,7 @@ impl Recorder {
 
     /// A segment with new bytes up to `end`. Rates are taken over `bin` bytes.
     #[inline(always)]
-    pub fn sent(&mut self, end: u64, time: Nanos, frame: Frame, in_flight: u64, window: Option<u64>, bin: u64) {
+    pub fn sent(&mut self, end: u64, time: Nanos, place: Place, in_flight: u64, window: Option<u64>, bin: u64) {
         let bytes = end.saturating_sub(self.facts.seq.1);
         self.sent_rate.add(bytes, time, bin);
         self.round.bytes += bytes;
@@ -104,7 +105,7 @@ impl Recorder {
         self.facts.segments += 1;
         self.round.in_flight = self.round.in_flight.max(in_flight);
         self.round.window = self.round.window.max(window);
-        self.last = (time, frame);
+        self.last = (time, place);
     }
 
     /// A segment of `bytes` sent again.
@@ -112,7 +113,7 @@ impl Recorder {
         self.sent_rate.add(bytes, time, bin);
         self.facts.segments += 1;
         self.resent_unseen(frame);
-        self.last = (time, frame);
+        self.last = (time, frame.into());
     }
 
     /// What [`sent`](Self::sent) is told of as new was sent again, its first copy not captured.
@@ -125,7 +126,8 @@ impl Recorder {
 
     /// The last segment of the round is known. Times never go back.
     fn end_round(&mut self) {
-        let (time, frame) = self.last;
+        let (time, place) = self.last;
+        let frame = place.frame();
         self.round.last_send = time;
         self.round.last_frame = frame;
         self.facts.last_send = time;
@@ -163,6 +165,12 @@ impl Recorder {
             self.round.rtt = least(self.round.rtt, Some(rtt));
             self.round.ack_late = least(self.round.ack_late, Some(late));
         }
+        self.reached(time, ack);
+    }
+
+    /// All up to here is acknowledged.
+    #[inline(always)]
+    pub fn reached(&mut self, time: Nanos, ack: u64) {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
             self.facts.acknowledged = true;
             self.facts.end = self.facts.end.max(time);

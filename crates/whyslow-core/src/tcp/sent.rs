@@ -1,7 +1,6 @@
 //! What a direction remembers of segments, holes and ACKs until they are settled.
 
-use super::segment::Seg;
-use crate::analysis::Frame;
+use super::segment::{Place, Seg};
 use crate::units::Nanos;
 use crate::wire::SackBlocks;
 
@@ -58,7 +57,8 @@ pub(super) struct Pending {
 pub(super) struct SinceSend {
     /// When the last of them that could release data reached the sender.
     pub at: Option<Nanos>,
-    pub frame: Option<Frame>,
+    /// Its frame.
+    pub place: Place,
     /// It acknowledged new data.
     pub new: bool,
     /// It opened the window only.
@@ -82,7 +82,7 @@ impl SinceSend {
     #[inline(always)]
     pub fn released(&mut self, ack: &Seg, at: Nanos, new: bool, room: Option<u64>) {
         self.at = Some(at);
-        self.frame = Some(ack.frame());
+        self.place = ack.place;
         self.new |= new;
         self.payload = ack.len > 0;
         if self.payload {

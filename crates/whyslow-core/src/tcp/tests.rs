@@ -9,7 +9,6 @@ use crate::wire::{Options, SackBlocks};
 
 mod copies;
 mod marks;
-mod steady;
 
 const MSS: u32 = 1000;
 
@@ -66,11 +65,6 @@ impl Script {
     }
 
     fn run(&self) -> Facts {
-        self.play(|_| {}).finish()
-    }
-
-    /// As `run`, after `begin` has seen the connection that is still empty.
-    fn play(&self, begin: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -112,13 +106,11 @@ impl Script {
             let frame = Frame { file: None, number: index as u64 + 1 };
             let connection = connection.get_or_insert_with(|| {
                 assert_eq!(line.from, 0, "side 0 speaks first");
-                let mut connection = Connection::new(&segment, time, frame);
-                begin(&mut connection);
-                connection
+                Connection::new(&segment, time, frame)
             });
             connection.push(&segment, line.from, time, frame);
         }
-        connection.unwrap()
+        connection.unwrap().finish()
     }
 }
 
