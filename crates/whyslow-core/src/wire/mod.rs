@@ -25,7 +25,7 @@ mod testing;
 mod tunnel;
 mod view;
 
-pub use ends::{End, Ends};
+pub use ends::Ends;
 pub use link::{is_supported, link_type_name};
 pub use skip::Skip;
 
@@ -62,7 +62,7 @@ pub fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
     fast::glance(packet)
 }
 
-pub use fast::Glance;
+pub use fast::{Glance, Ordinary};
 
 /// Layer after layer.
 #[inline(never)]

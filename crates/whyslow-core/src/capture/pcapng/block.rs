@@ -166,6 +166,7 @@ impl PcapNg {
                 format!("frame {frame} at byte {offset} claims {captured} captured bytes of a packet of {original}")
             });
         }
+        self.ledger.time(time);
         self.ledger.packet(sink, time, link, data, original, snaplen);
         // Options follow the padding.
         let padding = data.len().wrapping_neg() & 3;
