@@ -230,9 +230,8 @@ impl Pcap {
             let header = fields.header::<BIG>(header);
             // The first record, and one that goes back in time, are unusual as well.
             let gone = header.time.wrapping_sub(previous);
-            let unusual = !header.fraction_ok
-                | (header.captured > usual.min(header.original))
-                | (gone as u64 > DAY as u64);
+            let unusual =
+                !header.fraction_ok | (header.captured > usual.min(header.original)) | (gone as u64 > DAY as u64);
             if unusual {
                 let at = self.offset + (bytes.len() - rest.len()) as u64;
                 self.previous = (previous != NO_TIME).then_some(previous);

@@ -3,7 +3,7 @@
 use super::half::{Half, STRAY, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
-use super::sent::{Ack, Pending, Recovery};
+use super::sent::{Ack, Recovery};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -23,9 +23,9 @@ impl Half {
             return;
         };
         let window = if seg.flags.has(Flags::SYN) {
-            Some(u64::from(seg.window))
+            Some(u32::from(seg.window))
         } else {
-            self.window_shift.map(|shift| u64::from(seg.window) << shift.min(14))
+            self.window_shift.map(|shift| u32::from(seg.window) << shift.min(14))
         };
         if !self.holes.is_empty() || ack > self.sent_max + 1 {
             self.note_unseen(ack, seg);
@@ -36,10 +36,11 @@ impl Half {
             self.newest_stamp = Some(value);
         }
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
+        let ack = Ack::new(seg, ack, window, !sack.is_empty());
         if self.pending.is_empty() && view.toward_sender <= AT_ONCE {
-            self.apply_one(&Ack { seg, sack, ack, window }, seg.time + view.toward_sender, view);
+            self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
         } else {
-            self.keep_waiting(&Ack { seg, sack, ack, window }, view);
+            self.keep_waiting(ack, sack, view);
         }
     }
 
@@ -70,23 +71,17 @@ impl Half {
 
     /// The sender does not have this ACK yet.
     #[inline(never)]
-    fn keep_waiting(&mut self, ack: &Ack<'_>, view: &View) {
-        let now = ack.seg.time;
-        self.pending.push_back(Pending {
-            seg: *ack.seg,
-            ack: ack.ack,
-            window: ack.window,
-            sacks: !ack.sack.is_empty(),
-        });
-        if !ack.sack.is_empty() {
-            self.pending_sacks.push_back(*ack.sack);
+    fn keep_waiting(&mut self, ack: Ack, sack: &SackBlocks, view: &View) {
+        let now = ack.time;
+        self.pending.push_back(ack);
+        if ack.sacks {
+            self.pending_sacks.push_back(*sack);
         }
         // Without data from the sender nothing else would apply them.
         let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
-        while self.pending.len() > MOST_PENDING || self.pending.front().is_some_and(|ack| now - ack.seg.time > patience)
-        {
+        while self.pending.len() > MOST_PENDING || self.pending.front().is_some_and(|ack| now - ack.time > patience) {
             let Some((waited, sack)) = self.next_pending() else { break };
-            self.apply_in_turn(&waited.as_ack(&sack), waited.seg.time + view.toward_sender, view);
+            self.apply_in_turn(&waited, &sack, waited.time + view.toward_sender, view);
         }
         if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
@@ -95,10 +90,10 @@ impl Half {
 
     /// The ACK that has waited longest, and its SACK blocks.
     #[inline(always)]
-    fn next_pending(&mut self) -> Option<(Pending, Option<SackBlocks>)> {
+    fn next_pending(&mut self) -> Option<(Ack, SackBlocks)> {
         let waited = self.pending.pop_front()?;
         let sack = if waited.sacks { self.pending_sacks.pop_front() } else { None };
-        Some((waited, sack))
+        Some((waited, sack.unwrap_or(SackBlocks::NONE)))
     }
 
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
@@ -144,17 +139,17 @@ impl Half {
         let by = Known { seg: seg.filter(|_| !near), way: view.toward_sender };
         let mut is_due = self.pending.front().is_some_and(|front| by.includes(front));
         while is_due && let Some(front) = self.pending.front() {
-            let mut at = front.seg.time + view.toward_sender;
+            let mut at = front.time + view.toward_sender;
             if let Some(seg) = seg {
                 at = at.min(seg.time);
-                if !near && by.is_echoed(front) && !seg.moved() && !front.seg.moved() {
-                    self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
+                if !near && by.is_echoed(front) && !seg.moved() && !front.moved {
+                    self.toward_sender_now = (seg.time - front.time).max(view.toward_sender);
                 }
             }
             let next = self.pending.get(1);
             is_due = next.is_some_and(|next| by.includes(next));
             // Of several at a time that tell nothing new only the last one counts.
-            if is_due && next.is_some_and(|next| next.is_like(front)) && self.is_known(&front.as_ack(&None)) {
+            if is_due && next.is_some_and(|next| next.is_like(front)) && self.is_known(front) {
                 let ack = front.ack;
                 self.pending.pop_front();
                 if let Some(transfer) = &mut self.transfer {
@@ -165,27 +160,27 @@ impl Half {
             let Some((waited, sack)) = self.next_pending() else {
                 break;
             };
-            self.apply_one(&waited.as_ack(&sack), at, view);
+            self.apply_one(&waited, &sack, at, view);
         }
     }
 
     #[inline(never)]
-    fn apply_in_turn(&mut self, ack: &Ack<'_>, at: Nanos, view: &View) {
-        self.apply_one(ack, at, view);
+    fn apply_in_turn(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
+        self.apply_one(ack, sack, at, view);
     }
 
     #[inline(always)]
-    fn apply_one(&mut self, ack: &Ack<'_>, at: Nanos, view: &View) {
+    fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
         if self.is_known(ack) {
             self.round_due |= self.una >= self.round_mark;
             self.since.emptied = self.una >= self.sent_max;
-            self.since.released(ack.seg, at, false, self.room());
+            self.since.released(ack, at, false, self.room());
             if let Some(transfer) = &mut self.transfer {
                 transfer.reached(at, ack.ack);
             }
             return;
         }
-        let sacks = !ack.sack.is_empty();
+        let sacks = ack.sacks;
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let room_before = self.room();
@@ -194,7 +189,7 @@ impl Half {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, ack.ack);
         }
-        let mut delivered = newly + if sacks { self.mark_sacks(ack) } else { 0 };
+        let mut delivered = newly + if sacks { self.mark_sacks(ack, sack) } else { 0 };
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
@@ -203,21 +198,21 @@ impl Half {
             if let Some(delay) = delay {
                 (rtt, late) = self.measured(delay, view);
             }
-        } else if ack.seg.len == 0 {
+        } else if ack.len == 0 {
             self.count_duplicate(ack);
         }
-        if ack.seg.flags.has(Flags::ECE) && !ack.seg.flags.has(Flags::SYN) {
+        if ack.flags.has(Flags::ECE) && !ack.flags.has(Flags::SYN) {
             self.note_echo(ack, at);
         }
         self.set_window(ack, at);
         self.round_due |= self.una >= self.round_mark
             || (!self.sacked.is_empty() && self.sacked.highest().is_some_and(|top| top > self.round_top));
         let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.seg.len > 0 || sacks {
+        if newly > 0 || opened || ack.len > 0 || sacks {
             self.since.update |= opened && newly == 0;
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.released(ack.seg, at, newly > 0, room_before);
+            self.since.released(ack, at, newly > 0, room_before);
         }
         let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
@@ -230,26 +225,27 @@ impl Half {
 
     /// Payload with an ACK that tells nothing new: what the other side's bulk data carries.
     #[inline(always)]
-    fn is_known(&self, ack: &Ack<'_>) -> bool {
-        let same =
-            ack.ack == self.una && ack.window == self.window && ack.window.map(|window| ack.ack + window) == self.edge;
-        let plain = ack.seg.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
+    fn is_known(&self, ack: &Ack) -> bool {
+        let same = ack.ack == self.una
+            && ack.window() == self.window
+            && ack.window().map(|window| ack.ack + window) == self.edge;
+        let plain = ack.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
         same && plain
-            && ack.seg.len > 0
-            && ack.sack.is_empty()
-            && ack.window != Some(0)
+            && ack.len > 0
+            && !ack.sacks
+            && ack.window() != Some(0)
             && self.zero_since.is_none()
             && self.sacked.is_empty()
             && self.notes.is_none()
     }
 
     #[inline(never)]
-    fn note_echo(&mut self, ack: &Ack<'_>, at: Nanos) {
+    fn note_echo(&mut self, ack: &Ack, at: Nanos) {
         self.facts.ecn_echoes += 1;
         if let Some(transfer) = &mut self.transfer {
             let facts = transfer.facts();
             facts.ecn_echoes += 1;
-            facts.first_echo.get_or_insert((at, ack.seg.frame()));
+            facts.first_echo.get_or_insert((at, ack.place.frame()));
         }
     }
 
@@ -267,7 +263,7 @@ impl Half {
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
     #[inline(always)]
-    fn acknowledge(&mut self, ack: &Ack<'_>, at: Nanos) -> (Option<Nanos>, u64) {
+    fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let before = std::mem::replace(&mut self.una, ack.ack);
         self.duplicate_acks = 0;
         if !self.resent.is_empty() {
@@ -276,15 +272,15 @@ impl Half {
         let known = if self.sacked.is_empty() { 0 } else { self.sacked.remove(0, ack.ack) };
         let (newest, any_resent) = self.take_acknowledged(ack.ack);
         if self.copies_end > before {
-            self.check_eifel(before, ack.ack, ack.seg.timestamps().map(|(_, echo)| echo));
+            self.check_eifel(before, ack.ack, ack.timestamps().map(|(_, echo)| echo));
         }
         let recovering = self.recovery != Recovery::None;
         if recovering {
             self.end_recovery(ack.ack, at);
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = !any_resent && !recovering && !ack.seg.moved();
-        (newest.filter(|_| timed).map(|time| ack.seg.time - time), known)
+        let timed = !any_resent && !recovering && !ack.moved;
+        (newest.filter(|_| timed).map(|time| ack.time - time), known)
     }
 
     /// Recovery is over once all that was outstanding when it began is acknowledged.
@@ -338,9 +334,8 @@ impl Half {
 
     /// Gives how many bytes are reported for the first time.
     #[inline(never)]
-    fn mark_sacks(&mut self, ack: &Ack<'_>) -> u64 {
+    fn mark_sacks(&mut self, ack: &Ack, blocks: &SackBlocks) -> u64 {
         let mut news = 0;
-        let blocks = ack.sack;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
@@ -362,14 +357,14 @@ impl Half {
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
     #[inline(never)]
-    fn count_duplicate(&mut self, ack: &Ack<'_>) {
-        let same_window = ack.window.is_none() || ack.window == self.window;
+    fn count_duplicate(&mut self, ack: &Ack) {
+        let same_window = ack.window().is_none() || ack.window() == self.window;
         if ack.ack == self.una
-            && ack.seg.len == 0
-            && !ack.seg.flags.has(Flags::SYN)
-            && !ack.seg.flags.has(Flags::FIN)
+            && ack.len == 0
+            && !ack.flags.has(Flags::SYN)
+            && !ack.flags.has(Flags::FIN)
             && self.sent_max > self.una
-            && (same_window || !ack.sack.is_empty())
+            && (same_window || ack.sacks)
         {
             self.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;
@@ -377,8 +372,8 @@ impl Half {
     }
 
     #[inline(always)]
-    fn set_window(&mut self, ack: &Ack<'_>, at: Nanos) {
-        let Some(window) = ack.window else {
+    fn set_window(&mut self, ack: &Ack, at: Nanos) {
+        let Some(window) = ack.window() else {
             return;
         };
         // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
@@ -388,7 +383,7 @@ impl Half {
         self.window = Some(window);
         self.edge = Some(ack.ack + window);
         self.facts.max_window = self.facts.max_window.max(Some(window));
-        if ack.seg.flags.has(Flags::RST) || ack.seg.flags.has(Flags::SYN) {
+        if ack.flags.has(Flags::RST) || ack.flags.has(Flags::SYN) {
             return;
         }
         if window == 0 || self.zero_since.is_some() {
@@ -425,46 +420,26 @@ struct Known<'a> {
 impl Known<'_> {
     /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time.
     #[inline(always)]
-    fn includes(&self, ack: &Pending) -> bool {
+    fn includes(&self, ack: &Ack) -> bool {
         let Some(seg) = self.seg else { return true };
-        match newer(&ack.seg, seg) {
+        match newer(ack, seg) {
             Some(newer) if newer != 0 => newer < 0,
-            _ => ack.seg.time + self.way <= seg.time + Nanos(self.way.0 / 50) + Nanos::from_micros(100),
+            _ => ack.time + self.way <= seg.time + Nanos(self.way.0 / 50) + Nanos::from_micros(100),
         }
     }
 
     /// Whether it echoes this one's timestamp.
     #[inline(always)]
-    fn is_echoed(&self, ack: &Pending) -> bool {
-        self.seg.is_some_and(|seg| newer(&ack.seg, seg) == Some(0))
+    fn is_echoed(&self, ack: &Ack) -> bool {
+        self.seg.is_some_and(|seg| newer(ack, seg) == Some(0))
     }
 }
 
 /// By how much an ACK's timestamp is newer than what a segment echoes.
 #[inline(always)]
-fn newer(ack: &Seg, seg: &Seg) -> Option<i32> {
+fn newer(ack: &Ack, seg: &Seg) -> Option<i32> {
     let ((value, _), (_, echo)) = (ack.timestamps()?, seg.timestamps()?);
     Some(value.wrapping_sub(echo) as i32)
-}
-
-impl Pending {
-    /// The same but for its time, and with payload.
-    #[inline(always)]
-    fn is_like(&self, other: &Self) -> bool {
-        self.ack == other.ack
-            && self.window == other.window
-            && self.seg.flags == other.seg.flags
-            && self.seg.len > 0
-            && other.seg.len > 0
-            && !self.sacks
-            && !other.sacks
-    }
-
-    #[inline(always)]
-    fn as_ack<'a>(&'a self, sack: &'a Option<SackBlocks>) -> Ack<'a> {
-        let sack = sack.as_ref().unwrap_or(&SackBlocks::NONE);
-        Ack { seg: &self.seg, sack, ack: self.ack, window: self.window }
-    }
 }
 
 /// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a duplicate.

@@ -12,7 +12,7 @@ use super::recorder::Recorder;
 use super::retransmission::{PROBE_FLOOR, SentAgain};
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::{Place, Seg};
-use super::sent::{Hole, Pending, Recovery, Sent, SinceSend};
+use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
@@ -79,7 +79,7 @@ pub(crate) struct Half {
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
-    pub(super) pending: VecDeque<Pending>,
+    pub(super) pending: VecDeque<Ack>,
     pub(super) pending_sacks: VecDeque<SackBlocks>,
     pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,

@@ -187,7 +187,7 @@ impl Connection {
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
-    #[inline]
+    #[inline(always)]
     pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
         let (time, moved) = self.clock(time);
         let seg = Seg::plain(plain, from, time, frame, moved);

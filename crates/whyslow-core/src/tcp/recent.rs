@@ -77,11 +77,13 @@ pub(super) fn is_among(first: &[Seg], seg: &Seg, blocks: &SackBlocks, sack: impl
 }
 
 /// What the sender's IP stack numbered its packet with.
+#[inline(always)]
 fn number(seg: &Seg) -> Option<u16> {
     seg.ip_id().filter(|id| *id != 0)
 }
 
 /// What the headers say beside the packet's number and SACK blocks.
+#[inline(always)]
 fn told(seg: &Seg) -> [u64; 3] {
     let ack = seg.ack().map_or(0, |ack| u64::from(ack.0));
     let (value, echo) = seg.timestamps().unwrap_or_default();

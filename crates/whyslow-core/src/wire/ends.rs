@@ -25,12 +25,8 @@ impl Ends {
             (IpAddr::V4(from), IpAddr::V4(to)) => Self::v4(&join(from.octets(), to.octets()), &ports),
             (IpAddr::V6(from), IpAddr::V6(to)) => Self::v6(&join(from.octets(), to.octets()), &ports),
             // No packet has both; were there one, it would be of IPv6.
-            (IpAddr::V4(from), IpAddr::V6(to)) => {
-                Self::v6(&join(from.to_ipv6_mapped().octets(), to.octets()), &ports)
-            }
-            (IpAddr::V6(from), IpAddr::V4(to)) => {
-                Self::v6(&join(from.octets(), to.to_ipv6_mapped().octets()), &ports)
-            }
+            (IpAddr::V4(from), IpAddr::V6(to)) => Self::v6(&join(from.to_ipv6_mapped().octets(), to.octets()), &ports),
+            (IpAddr::V6(from), IpAddr::V4(to)) => Self::v6(&join(from.octets(), to.to_ipv6_mapped().octets()), &ports),
         }
     }
 

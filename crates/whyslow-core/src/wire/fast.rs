@@ -127,10 +127,8 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
         let head: &[u8; LINK + V6 + TCP] = packet.data.first_chunk()?;
         let kind = u32::from_be_bytes([head[12], head[13], head[14], head[15]]) & 0xffff_f000;
         let length = usize::from(u16::from_be_bytes([head[18], head[19]]));
-        let ordinary = kind == 0x86dd_6000
-            && head[20] == 6
-            && length >= TCP
-            && LINK + V6 + length <= packet.original_len as usize;
+        let ordinary =
+            kind == 0x86dd_6000 && head[20] == 6 && length >= TCP && LINK + V6 + length <= packet.original_len as usize;
         ordinary.then(|| Self { head, data: packet.data, wire: length - TCP })
     }
 
