@@ -36,9 +36,7 @@ fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
 
 #[inline(always)]
 fn is_of<T>(ends: &Ends, hash: u64) -> impl Fn(&Slot<T>) -> bool {
-    move |slot| {
-        slot.hash == hash && slot.kept.ends.same_connection(ends)
-    }
+    move |slot| slot.hash == hash && slot.kept.ends.same_connection(ends)
 }
 
 impl<T> Part<T> {
