@@ -191,12 +191,15 @@ impl Explainer {
         if !self.share.takes(hash) {
             return;
         }
-        let Some(plain) = glance.plain() else { return self.take_any(*packet, glance, ends, hash) };
-        let Some((open, from)) = self.table.find(&ends, hash, packet.time) else {
-            return self.take_any(*packet, glance, ends, hash);
-        };
-        self.segments += 1;
-        open.tcp.push_plain(&plain, from, packet.time, Frame { file: self.file, number: packet.frame });
+        if let Some(found) = self.table.find(&ends, hash)
+            && let Some(plain) = glance.plain()
+        {
+            self.segments += 1;
+            let (from, frame) = (found.from, Frame { file: self.file, number: packet.frame });
+            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, frame);
+        } else {
+            self.take_any(*packet, glance, ends, hash);
+        }
     }
 
     /// One that is not plain, or the first of its connection. What it is given it has of its own, so that for the others
@@ -257,7 +260,7 @@ impl Explainer {
 }
 
 impl Sink for Explainer {
-    #[inline]
+    #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
         if self.packets == 0 {
             self.begin(packet.time);

@@ -80,7 +80,8 @@ impl Ledger {
         self.packet(sink, time, link, data, original_len, snaplen);
     }
 
-    /// Gives a packet to the sink, whose time was told or will be. `snaplen` is what the capture was limited to.
+    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than what was captured; `snaplen` is
+    /// what the capture was limited to.
     #[inline(always)]
     pub(super) fn packet<S: Sink>(
         &mut self,
@@ -94,11 +95,9 @@ impl Ledger {
         self.frames += 1;
         let cut = data.len() < original_len as usize;
         self.cut.count += u64::from(cut);
-        if cut & (data.len() >= self.cut.above) {
+        if data.len() >= self.cut.above && cut {
             self.cut_higher(data.len(), snaplen);
         }
-        // Fits: no reader gives a packet of 4 GiB or more.
-        let original_len = original_len.max(data.len() as u32);
         sink.packet(&Packet { frame: self.frames, time: Nanos(time), link, data, original_len });
     }
 
@@ -151,10 +150,15 @@ impl Ledger {
     /// Notes a clock that was set between two packets in a row of one interface; `time` is that of the next frame.
     #[inline]
     pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
-        let gone = time.saturating_sub(previous);
-        if !(-STEP_BACK..=STEP_FORWARD).contains(&gone) {
-            self.clock_step(gone);
+        if Self::is_step(previous, time) {
+            self.clock_step(time.saturating_sub(previous));
         }
+    }
+
+    /// Whether a clock was set between two packets in a row of one interface.
+    #[inline(always)]
+    pub(super) fn is_step(previous: i64, time: i64) -> bool {
+        !(-STEP_BACK..=STEP_FORWARD).contains(&time.saturating_sub(previous))
     }
 
     #[cold]

@@ -20,7 +20,7 @@ pub(super) struct Variant {
     /// The file header's length in bytes.
     file_header: usize,
     /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type, of no use here.
-    extra: usize,
+    extra: u8,
 }
 
 const FILE_HEADER: usize = 24;
@@ -55,6 +55,18 @@ enum Lengths {
     Either,
 }
 
+impl Lengths {
+    /// Captured and original.
+    #[cold]
+    fn of(self, first: u32, second: u32) -> (u32, u32) {
+        match self {
+            Self::Usual => (first, second),
+            Self::Swapped => (second, first),
+            Self::Either => (first.min(second), first.max(second)),
+        }
+    }
+}
+
 /// How the fields of a record's header are to be understood.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
@@ -73,14 +85,12 @@ impl Fields {
     #[inline(always)]
     fn header<const BIG: bool>(self, bytes: &[u8; RECORD_HEADER]) -> Header {
         let order = if BIG { Order::Big } else { Order::Little };
-        let [s0, s1, s2, s3, f0, f1, f2, f3, c0, c1, c2, c3, o0, o1, o2, o3] = *bytes;
-        let seconds = order.u32([s0, s1, s2, s3]);
-        let fraction = order.u32([f0, f1, f2, f3]);
-        let (first, second) = (order.u32([c0, c1, c2, c3]), order.u32([o0, o1, o2, o3]));
+        let (fields, _) = bytes.as_chunks::<4>();
+        let [seconds, fraction, first, second] =
+            [0, 1, 2, 3].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
         let (captured, original) = match self.lengths {
             Lengths::Usual => (first, second),
-            Lengths::Swapped => (second, first),
-            Lengths::Either => (first.min(second), first.max(second)),
+            lengths => lengths.of(first, second),
         };
         // No overflow: 2^32 s and 2^32 µs together are less than 2^63 ns.
         let time = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * i64::from(self.unit);
@@ -212,6 +222,12 @@ impl Pcap {
         longest_packet(self.link)
     }
 
+    /// How far a record's packet lies behind its start.
+    #[inline(always)]
+    fn before(&self) -> usize {
+        RECORD_HEADER + usize::from(self.variant.extra)
+    }
+
     fn limit(&self) -> u32 {
         if self.snaplen == 0 { u32::MAX } else { self.snaplen }
     }
@@ -220,32 +236,30 @@ impl Pcap {
     /// and what is needed next; 0 when a damaged record stands there.
     fn records<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
         let (fields, link, snaplen, limit) = (self.fields, self.link, self.snaplen, self.limit());
-        let before = RECORD_HEADER + self.variant.extra;
+        let before = self.before();
         // Without a limit of its own, a record of unusual length gets the closer look as well.
         let usual = limit.min(self.longest());
         let mut previous = self.previous.unwrap_or(NO_TIME);
         let mut rest = bytes;
         let need = loop {
             let Some(header) = rest.first_chunk() else { break RECORD_HEADER };
-            let header = fields.header::<BIG>(header);
+            let Header { time, fraction_ok, captured, mut original } = fields.header::<BIG>(header);
             // The first record, and one that goes back in time, are unusual as well.
-            let gone = header.time.wrapping_sub(previous);
-            let unusual =
-                !header.fraction_ok | (header.captured > usual.min(header.original)) | (gone as u64 > DAY as u64);
-            if unusual {
+            let gone = time.wrapping_sub(previous);
+            if !fraction_ok || captured > usual || captured > original || gone as u64 > DAY as u64 {
                 let at = self.offset + (bytes.len() - rest.len()) as u64;
                 self.previous = (previous != NO_TIME).then_some(previous);
-                match self.look_closer::<BIG>(header, rest, end, at) {
-                    Verdict::Fine => {}
+                match self.look_closer::<BIG>(rest, end, at) {
+                    Verdict::Fine => original = original.max(captured),
                     Verdict::Damaged => break 0,
                     Verdict::Need(need) => break need,
                 }
             }
-            let whole = before + header.captured as usize;
+            let whole = before + captured as usize;
             let Some((record, after)) = rest.split_at_checked(whole) else { break whole };
-            previous = header.time;
+            previous = time;
             let data = record.get(before..).unwrap_or_default();
-            self.ledger.packet(sink, header.time, link, data, header.original, snaplen);
+            self.ledger.packet(sink, time, link, data, original, snaplen);
             rest = after;
         };
         if previous != NO_TIME {
@@ -255,15 +269,16 @@ impl Pcap {
         Progress { consumed: bytes.len() - rest.len(), need }
     }
 
-    /// Judges a record whose header is not as usual. That is nothing to worry about when another header follows, for then
+    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to worry about when another header follows, for then
     /// the length is right.
     #[cold]
     #[inline(never)]
-    fn look_closer<const BIG: bool>(&mut self, header: Header, rest: &[u8], end: bool, at: u64) -> Verdict {
+    fn look_closer<const BIG: bool>(&mut self, rest: &[u8], end: bool, at: u64) -> Verdict {
+        let Some(header) = rest.first_chunk().map(|header| self.header::<BIG>(header)) else { return Verdict::Fine };
         if header.captured > self.longest() {
             return Verdict::Damaged;
         }
-        let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
+        let next = self.before() + header.captured as usize;
         match rest.get(next..) {
             // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
             None if end => return Verdict::Fine,
@@ -337,7 +352,7 @@ impl Pcap {
             Some((usual.contains(&header.captured) && !self.is_doubtful(&header, previous)).then_some(header))
         };
         let Some(Some(header)) = credible(0, self.previous) else { return Candidate::No };
-        let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
+        let next = self.before() + header.captured as usize;
         match credible(next, Some(header.time)) {
             Some(Some(_)) => Candidate::Record,
             Some(None) => Candidate::No,

@@ -47,6 +47,26 @@ pub struct Routed<'a, T> {
     pub new: bool,
 }
 
+/// A connection that is in the table, and the end of it that was asked for.
+#[derive(Debug)]
+pub struct Found<'a, T> {
+    slot: &'a mut Slot<T>,
+    /// Who sends from that end.
+    pub from: Side,
+}
+
+impl<'a, T> Found<'a, T> {
+    /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
+    /// nor ends one, so that nothing else need be done about it.
+    #[inline(always)]
+    pub fn plain(self, time: Nanos) -> &'a mut T {
+        let Slot { last, kept, .. } = self.slot;
+        *last = (*last).max(time);
+        kept.answered = true;
+        &mut kept.value
+    }
+}
+
 /// How long a connection may be silent before it leaves the table, by its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Expiry {
@@ -177,16 +197,12 @@ impl<T> Table<T> {
         due
     }
 
-    /// Finds the connection of a [plain](crate::wire::Plain) segment, which neither opens nor ends one: what is kept for it, and
-    /// who sent the segment. None when there is no such connection; [`route`](Self::route) opens it then. The time must have been
-    /// told with [`tick`](Self::tick).
+    /// The connection between these ends, if there is one. The time must have been told with [`tick`](Self::tick).
     #[inline(always)]
-    pub fn find(&mut self, ends: &Ends, hash: u64, time: Nanos) -> Option<(&mut T, Side)> {
-        let Slot { last, kept, .. } = self.parts[part_of(hash)].find(ends, hash)?;
-        *last = (*last).max(time);
-        kept.answered = true;
-        let from = kept.side(ends);
-        Some((&mut kept.value, from))
+    pub fn find(&mut self, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
+        let slot = self.parts[part_of(hash)].find(ends, hash)?;
+        let from = slot.kept.side(ends);
+        Some(Found { slot, from })
     }
 
     /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by

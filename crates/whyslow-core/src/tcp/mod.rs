@@ -189,18 +189,22 @@ impl Connection {
     /// As [`push`](Self::push), for a segment that can do less.
     #[inline(always)]
     pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
+        // Put together where the segment's fields were read, so that they are written down but once.
         let (time, moved) = self.clock(time);
-        let seg = Seg::plain(plain, from, time, frame, moved);
+        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+    }
+
+    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
         let sack = &SackBlocks::NONE;
-        if self.has_captured(&seg, sack) {
+        if self.has_captured(seg, sack) {
             return;
         }
         if !self.is_under_way() {
-            self.note_origins(&seg);
-            self.note_handshake_ack(&seg);
-            self.note_close(&seg);
+            self.note_origins(seg);
+            self.note_handshake_ack(seg);
+            self.note_close(seg);
         }
-        self.follow(&seg, sack, plain.payload);
+        self.follow(seg, sack, payload);
     }
 
     /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
@@ -214,11 +218,16 @@ impl Connection {
     /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
     #[inline(always)]
     fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
+        if time < self.last { self.clock_back(time) } else { (time, false) }
+    }
+
+    #[cold]
+    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
         if time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
         }
-        (time.max(self.last), time < self.last)
+        (self.last, true)
     }
 
     /// Whether this is a packet captured a second time. If not, it counts.

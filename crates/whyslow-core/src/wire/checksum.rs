@@ -28,8 +28,8 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
 
 /// Whether the checksum is right of a segment that is this header and these options, no more.
 #[inline(always)]
-pub(super) fn adds_up(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8]) -> bool {
-    let length = (header.len() + options.len()) as u16;
+pub(super) fn adds_up<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
+    let length = (20 + LIST) as u16;
     let pseudo = add(pseudo_header(addresses), u64::from(length.to_be()));
     is_right(add(pseudo, add(sum(header), sum(options))))
 }

@@ -42,17 +42,13 @@ impl Ends {
     /// As [`v4`](Self::v4).
     #[inline(always)]
     pub(super) fn v6(addresses: &[u8; 32], ports: &[u8; 4]) -> Self {
-        let (addresses, _) = addresses.as_chunks::<16>();
-        let [from, to] = [0, 1].map(|end| addresses.get(end).map_or(0, |address| u128::from_le_bytes(*address)));
+        let (words, _) = addresses.as_chunks::<8>();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| words.get(at).map_or(0, |word| u64::from_le_bytes(*word)));
         let ports = u32::from_le_bytes(*ports);
-        let from_greater = (from, ports & 0xffff) > (to, ports >> 16);
-        let (lesser, greater) = if from_greater { (to, from) } else { (from, to) };
-        Self {
-            words: [lesser as u64, (lesser >> 64) as u64, greater as u64, (greater >> 64) as u64],
-            ports: if from_greater { ports.rotate_left(16) } else { ports },
-            is_v6: true,
-            from_greater,
-        }
+        // The words that hosts of one network do not have in common come first.
+        let from_greater = (b, a, ports & 0xffff) > (d, c, ports >> 16);
+        let (words, ports) = if from_greater { ([c, d, a, b], ports.rotate_left(16)) } else { ([a, b, c, d], ports) };
+        Self { words, ports, is_v6: true, from_greater }
     }
 
     /// Whether both are of one connection, whichever its direction.

@@ -52,9 +52,17 @@ impl<'a> Glance<'a> {
     #[inline(always)]
     pub fn plain(&self) -> Option<Plain<'a>> {
         match self {
-            Self::V4(packet) => packet.plain(packet.v4()),
-            Self::V6(packet) => packet.plain(packet.v6()),
+            Self::V4(packet) => packet.plain(packet.v4(), || self.is_bad()),
+            Self::V6(packet) => packet.plain(packet.v6(), || self.is_bad()),
         }
+    }
+
+    /// Of a segment without payload whose checksum is not right: whether it was not merely left to the network card. What it is
+    /// given it has of its own, so that for other segments nothing need be written down.
+    #[cold]
+    #[inline(never)]
+    fn is_bad(self) -> bool {
+        self.decode_to(|segment| segment.checksum == Checksum::Bad).unwrap_or(true)
     }
 
     /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and nothing is moved.
@@ -95,15 +103,16 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
     /// An ordinary packet of IPv4; none if it is not one.
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
-        let head: &[u8; LINK + V4 + TCP] = packet.data.first_chunk()?;
-        // Version 4 and five words of header.
-        let kind = u32::from_be_bytes([head[12], head[13], head[14], head[15]]) & 0xffff_ff00;
-        // Neither more fragments nor an offset; time to live; protocol.
-        let kept = u32::from_be_bytes([head[20], head[21], head[22], head[23]]) & 0x3fff_00ff;
-        let length = usize::from(u16::from_be_bytes([head[16], head[17]]));
-        let ordinary =
-            kind == 0x0800_4500 && kept == 6 && length >= V4 + TCP && LINK + length <= packet.original_len as usize;
-        ordinary.then(|| Self { head, data: packet.data, wire: length - V4 - TCP })
+        let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
+        // The bytes of a word from the lowest on. First version 4 and five words of header behind the link's type, then neither
+        // more fragments nor an offset, and the protocol.
+        let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00ff_ffff;
+        let kept = u32::from_le_bytes(*this.part::<20, 4>()) & 0xff00_ff3f;
+        let length = usize::from(u16::from_be_bytes(*this.part::<16, 2>()));
+        if kind != 0x0045_0008 || kept != 0x0600_0000 || LINK + length > packet.original_len as usize {
+            return None;
+        }
+        Some(Self { wire: length.checked_sub(V4 + TCP)?, ..this })
     }
 
     /// What its IP header says.
@@ -124,12 +133,14 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
     /// An ordinary packet of IPv6; none if it is not one.
     #[inline(always)]
     fn is_v6(packet: &Packet<'a>) -> Option<Self> {
-        let head: &[u8; LINK + V6 + TCP] = packet.data.first_chunk()?;
-        let kind = u32::from_be_bytes([head[12], head[13], head[14], head[15]]) & 0xffff_f000;
-        let length = usize::from(u16::from_be_bytes([head[18], head[19]]));
-        let ordinary =
-            kind == 0x86dd_6000 && head[20] == 6 && length >= TCP && LINK + V6 + length <= packet.original_len as usize;
-        ordinary.then(|| Self { head, data: packet.data, wire: length - TCP })
+        let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
+        let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00f0_ffff;
+        let [next] = *this.part::<20, 1>();
+        let length = usize::from(u16::from_be_bytes(*this.part::<18, 2>()));
+        if kind != 0x0060_dd86 || next != 6 || LINK + V6 + length > packet.original_len as usize {
+            return None;
+        }
+        Some(Self { wire: length.checked_sub(TCP)?, ..this })
     }
 
     /// What its IP header says.
@@ -146,7 +157,12 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
     }
 }
 
-/// The list that nearly every segment has: two for padding, and the timestamps.
+/// Of the word that begins with the TCP header's length: that, and the flags that make a segment do more.
+const TELLING: u32 = 0xf000_0000 | ((Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) as u32) << 16;
+/// An ACK that does no more, without options, and with 12 bytes of them.
+const BARE: u32 = 0x5000_0000 | (Flags::ACK.0 as u32) << 16;
+const LISTED: u32 = 0x8000_0000 | (Flags::ACK.0 as u32) << 16;
+/// How those 12 bytes begin in nearly every segment: two for padding, and the timestamps.
 const STAMPS: [u8; 4] = [1, 1, 8, 10];
 
 impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
@@ -171,39 +187,28 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
     }
 
     #[inline(always)]
-    fn plain(&self, ip: Header<'a>) -> Option<Plain<'a>> {
+    fn plain(&self, ip: Header<'a>, is_bad: impl FnOnce() -> bool) -> Option<Plain<'a>> {
         let tcp = self.tcp();
-        let number = |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
-        // The header's length in words, three bits for nobody, the flags, the window.
-        let middle = number(12);
-        let flags = Flags((middle >> 16) as u16 & 0x1ff);
-        let telling = Flags::ACK | Flags::SYN | Flags::FIN | Flags::RST;
-        if flags.0 & telling.0 != Flags::ACK.0 {
-            return None;
-        }
+        let [_, _, _, _, s0, s1, s2, s3, a0, a1, a2, a3, m0, m1, m2, m3, ..] = *tcp;
+        let middle = u32::from_be_bytes([m0, m1, m2, m3]);
         let rest = self.data.get(HEADERS..)?;
-        let (list, timestamps, rest) = match middle >> 28 {
-            5 => (&[][..], None, rest),
-            8 => {
+        let (timestamps, payload_len, rest) = match middle & TELLING {
+            BARE => (None, self.without_list(ip.addresses, &[], is_bad)?, rest),
+            LISTED => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
                 let [k0, k1, k2, k3, a, b, c, d, e, f, g, h] = *list;
                 if [k0, k1, k2, k3] != STAMPS {
                     return None;
                 }
                 let stamps = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
-                (&list[..], Some(stamps), rest)
+                (Some(stamps), self.without_list(ip.addresses, list, is_bad)?, rest)
             }
             _ => return None,
         };
-        let payload_len = self.wire.checked_sub(list.len())?;
-        // Without payload it was captured whole.
-        if payload_len == 0 && !checksum::adds_up(ip.addresses, tcp, list) && self.is_bad(ip) {
-            return None;
-        }
         Some(Plain {
-            seq: SeqNumber(number(4)),
-            ack: SeqNumber(number(8)),
-            flags,
+            seq: SeqNumber(u32::from_be_bytes([s0, s1, s2, s3])),
+            ack: SeqNumber(u32::from_be_bytes([a0, a1, a2, a3])),
+            flags: Flags((middle >> 16) as u16 & 0x1ff),
             window: middle as u16,
             payload_len: payload_len as u32,
             payload: rest.get(..payload_len).unwrap_or(rest),
@@ -214,11 +219,20 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         })
     }
 
-    /// Of a segment whose checksum is not right: whether it was not merely left to the network card.
-    #[cold]
-    fn is_bad(self, ip: Header<'a>) -> bool {
-        let tcp = self.tcp();
-        checksum::of(&ip, self.view(), [tcp[16], tcp[17]], true) == Checksum::Bad
+    /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the
+    /// checksum is wrong; it is looked at without payload alone, and then all of the segment was captured.
+    #[inline(always)]
+    fn without_list<const LIST: usize>(
+        &self,
+        addresses: Addresses<'a>,
+        list: &[u8; LIST],
+        is_bad: impl FnOnce() -> bool,
+    ) -> Option<usize> {
+        let payload_len = self.wire.checked_sub(LIST)?;
+        if payload_len == 0 && !checksum::adds_up(addresses, self.tcp(), list) && is_bad() {
+            return None;
+        }
+        Some(payload_len)
     }
 }
 

@@ -167,7 +167,7 @@ impl PcapNg {
             });
         }
         self.ledger.time(time);
-        self.ledger.packet(sink, time, link, data, original, snaplen);
+        self.ledger.packet(sink, time, link, data, original.max(captured), snaplen);
         // Options follow the padding.
         let padding = data.len().wrapping_neg() & 3;
         let order = self.order;
