@@ -183,7 +183,7 @@ impl Connection {
         }
         self.note_handshake(segment, &seg);
         self.note_close(&seg);
-        self.follow(&seg, sack, segment.payload);
+        self.follow_any(&seg, sack, segment.payload);
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
@@ -249,7 +249,7 @@ impl Connection {
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
-    #[inline(never)]
+    #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
         if seg.len > 0 {
             if !seg.flags.has(Flags::SYN) {
@@ -267,6 +267,11 @@ impl Connection {
                 }
             }
         }
+    }
+
+    #[inline(never)]
+    fn follow_any(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+        self.follow(seg, sack, payload);
     }
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
