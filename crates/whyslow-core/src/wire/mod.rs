@@ -247,6 +247,9 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
+    /// No block.
+    pub const NONE: Self = Self { len: 0, blocks: [(SeqNumber(0), SeqNumber(0)); 4] };
+
     /// Adds a block; the fifth and later ones are dropped, as the option has room for four.
     pub fn push(&mut self, left: SeqNumber, right: SeqNumber) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
