@@ -7,8 +7,10 @@
 use crate::Error;
 use crate::belt::{Belt, Walker};
 use crate::source::{Block, Filled, Gauge, Source};
+use std::iter;
 use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
@@ -48,13 +50,20 @@ impl Team {
     pub(crate) fn finish(self) -> (Analysis, Vec<Mark>) {
         let count = self.explainers.len();
         let fragments = on_threads(self.explainers, Explainer::into_fragment);
-        Fragment::merge(fragments).finish_with(2 * count, |plays| {
-            let share = plays.len().div_ceil(count).max(1);
-            let shares: Vec<_> = plays.chunks(share).collect();
-            let played = on_threads(shares, |plays| plays.iter().map(|play| play.play()).collect::<Vec<_>>());
-            played.into_iter().flatten().collect()
-        })
+        Fragment::merge(fragments).finish_with(2 * count, |plays| each_on_threads(count, plays, |play| play.play()))
     }
+}
+
+/// Does one thing with each of several values, on so many threads: whoever is done with one takes the next.
+fn each_on_threads<T: Sync, U: Send>(threads: usize, values: &[T], act: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    let left = Mutex::new(values.iter().enumerate());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let shares = on_threads(vec![(); threads.min(values.len())], |()| {
+        iter::from_fn(next).map(|(place, value)| (place, act(value))).collect::<Vec<_>>()
+    });
+    let mut done: Vec<_> = shares.into_iter().flatten().collect();
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, done)| done).collect()
 }
 
 /// Does one thing with several values at the same time; the first one on this thread.
