@@ -1,9 +1,9 @@
 //! [`Belt`]: the blocks of an input, one after the other, and walkers that each take all of them.
 //!
 //! No thread stands beside the walkers to feed them: whoever comes to the end of the belt fetches the next blocks, while the
-//! others have still to walk over those before. So whoever has less to do with the packets reads and decompresses more,
-//! no more threads are busy than there are walkers, and a block is in the cache of the one that fetched it. Several blocks are
-//! fetched in a row: walkers that came to the end together would meet there after every block again, and all but one wait.
+//! others have still to walk over those before. So whoever has less to do with the packets reads and decompresses more, and
+//! no more threads are busy than there are walkers. Several blocks are fetched in a row: walkers that came to the end together
+//! would meet there after every block again, and all but one wait.
 //!
 //! It promises that every walker sees the same blocks in the same order, and that there are at most [`LENGTH`] of them. A
 //! walker that leaves before the end takes all others with it.
@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// Most blocks between the slowest walker and the end of the belt.
 const LENGTH: usize = 16;
 /// Blocks that a walker fetches before it walks on, where there are others.
-const BURST: usize = 4;
+const BURST: usize = 8;
 
 /// Blocks on their way from whatever `F` fetches them from.
 pub(crate) struct Belt<F> {

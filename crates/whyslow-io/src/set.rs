@@ -19,6 +19,9 @@ use whyslow_core::capture::{Clock, Packet, Reader, Sink, Summary};
 use whyslow_core::units::Nanos;
 use whyslow_core::wire::{self, Flags};
 
+/// Bytes of an input that are looked at before its turn comes.
+const LOOK: usize = 256 << 10;
+
 /// Most by which an input of a set may begin before the one before it ended.
 const SLACK: Nanos = Nanos::from_millis(100);
 
@@ -54,8 +57,7 @@ impl Part {
     /// When it cannot be read or is no capture.
     pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let mut source = Source::open(input, stop)?;
-        // As much as is read at once.
-        let mut block = Block::default();
+        let mut block = Block::with_room(LOOK);
         let (mut reader, mut glance) = (Reader::new(), Glance::default());
         while !block.is_full() {
             let seen = block.len();

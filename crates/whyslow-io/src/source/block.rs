@@ -2,9 +2,8 @@
 
 use std::ops::Deref;
 
-/// Bytes read at once: enough that system calls and threads that wake each other cost nothing, and few enough that a
-/// block, and those just before it, are still in a processor's own cache when they are walked over.
-pub(crate) const BLOCK: usize = 256 << 10;
+/// Bytes read at once: enough that system calls cost nothing, and that threads seldom meet where none is read yet.
+pub(crate) const BLOCK: usize = 512 << 10;
 
 /// Room for bytes, of which some are filled. It is made once and filled many times: nothing is cleared in between.
 #[derive(Debug)]
