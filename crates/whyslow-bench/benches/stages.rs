@@ -17,7 +17,7 @@ use whyslow_core::limit::{self, Context};
 use whyslow_core::tcp::Connection;
 use whyslow_core::tcp::facts::Facts;
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::{Algorithm, Losses, Receiving, Scenario, Sending, Window, simulate};
+use whyslow_core::whatif::model::{Algorithm, Losses, Receiving, Scenario, Sending, Window, time};
 use whyslow_core::wire::{self, Ends, Plain, Segment};
 
 /// Many packets of few connections, and few packets of many.
@@ -235,7 +235,7 @@ fn scenario(kind: &str) -> Scenario {
 fn model(bencher: Bencher<'_, '_>, kind: &str) {
     let scenario = scenario(kind);
     let segments = scenario.bytes / scenario.mss;
-    bencher.counter(ItemsCount::new(segments)).bench(|| simulate(black_box(&scenario)));
+    bencher.counter(ItemsCount::new(segments)).bench(|| time(black_box(&scenario)));
 }
 
 /// Bytes → analysis.
