@@ -21,7 +21,7 @@ mod vantage;
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Checksum, Flags, SackBlocks, Segment};
+use crate::wire::{Checksum, Flags, Plain, SackBlocks, Segment};
 use facts::{Doubts, Facts, HandshakeFacts, Offer, RttFacts};
 use half::{Half, View};
 use recent::Recent;
@@ -163,54 +163,115 @@ impl Connection {
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        // Queues of one device may be noted a little out of order; that is no step of the clock.
-        if time + Nanos::from_millis(1) < self.last {
-            self.doubts().backwards += 1;
-        }
-        let moved = time < self.last;
-        let time = time.max(self.last);
-        let seg = Seg::new(segment, from, time, frame, moved);
+        let (time, moved) = self.clock(time);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
             self.doubts().bad_checksums += 1;
             return;
         }
-        if self.stage.holds(&seg, &segment.options.sack) {
-            self.doubts().duplicate_frames += 1;
+        let seg = Seg::new(segment, from, time, frame, moved);
+        let sack = &segment.options.sack;
+        if self.has_captured(&seg, sack) {
             return;
         }
-        self.last = time;
-        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
-        if carries || self.unanswered {
-            self.last_active = time;
-        }
-        self.unanswered = carries;
-        self.payload += u64::from(seg.len);
-        self.seen[from] = true;
         if segment.options.malformed {
             self.doubts().malformed_options += 1;
         }
         self.note_origins(&seg);
         if seg.flags.has(Flags::SYN) {
             self.ttl[from].0.get_or_insert(seg.ttl);
-        } else if seg.len > 0 {
-            self.ttl[from].1.get_or_insert(seg.ttl);
         }
         self.note_handshake(segment, &seg);
         self.note_close(&seg);
+        self.follow_any(&seg, sack, segment.payload);
+    }
+
+    /// As [`push`](Self::push), for a segment that can do less.
+    #[inline(always)]
+    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
+        // Put together where the segment's fields were read, so that they are written down but once.
+        let (time, moved) = self.clock(time);
+        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+    }
+
+    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
+        let sack = &SackBlocks::NONE;
+        if self.has_captured(seg, sack) {
+            return;
+        }
+        if !self.is_under_way() {
+            self.note_origins(seg);
+            self.note_handshake_ack(seg);
+            self.note_close(seg);
+        }
+        self.follow(seg, sack, payload);
+    }
+
+    /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
+    #[inline(always)]
+    fn is_under_way(&self) -> bool {
+        let opened = self.handshake.syn_ack.is_none() | self.handshake.ack.is_some();
+        let known = self.origins[0].is_some() & self.origins[1].is_some();
+        known & opened & self.fin[0].is_none() & self.fin[1].is_none()
+    }
+
+    /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
+    #[inline(always)]
+    fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
+        if time < self.last { self.clock_back(time) } else { (time, false) }
+    }
+
+    #[cold]
+    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
+        // Queues of one device may be noted a little out of order; that is no step of the clock.
+        if time + Nanos::from_millis(1) < self.last {
+            self.doubts().backwards += 1;
+        }
+        (self.last, true)
+    }
+
+    /// Whether this is a packet captured a second time. If not, it counts.
+    #[inline(always)]
+    fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        if self.stage.holds(seg, sack) {
+            self.doubts().duplicate_frames += 1;
+            return true;
+        }
+        self.last = seg.time;
+        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
+        if carries || self.unanswered {
+            self.last_active = seg.time;
+        }
+        self.unanswered = carries;
+        self.payload += u64::from(seg.len);
+        self.seen[seg.from()] = true;
+        false
+    }
+
+    /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
+    #[inline(always)]
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
         if seg.len > 0 {
-            self.first_payload.get_or_insert(from);
-            self.feed_content(segment, &seg);
+            if !seg.flags.has(Flags::SYN) {
+                self.ttl[seg.from()].1.get_or_insert(seg.ttl);
+            }
+            self.first_payload.get_or_insert(seg.from());
+            self.feed_content(seg, payload);
         }
         match &mut self.stage {
-            Stage::Settled(settled) => settled.push(&seg, &segment.options.sack),
+            Stage::Settled(settled) => settled.push(seg, sack),
             Stage::Held(held) => {
-                held.push(seg, &segment.options.sack);
+                held.push(*seg, sack);
                 if held.segs.len() >= HELD {
                     self.settle();
                 }
             }
         }
+    }
+
+    #[inline(never)]
+    fn follow_any(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+        self.follow(seg, sack, payload);
     }
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
@@ -238,21 +299,29 @@ impl Connection {
         }
     }
 
-    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        let at = (seg.time, seg.frame());
-        let handshake = &mut self.handshake;
-        if !seg.flags.has(Flags::SYN) {
-            let opener = if handshake.syn.is_some() { self.client() } else { 0 };
-            let handshake = &mut self.handshake;
-            if handshake.syn_ack.is_some() && handshake.ack.is_none() && seg.from() == opener && seg.ack().is_some() {
-                handshake.ack = Some(at);
-                handshake.moved |= seg.moved();
-                if let Stage::Settled(settled) = &mut self.stage {
-                    settled.handshake_took(Negotiated::of(&self.handshake).rtt);
-                }
-            }
+    /// The ACK that completes the handshake.
+    #[inline(always)]
+    fn note_handshake_ack(&mut self, seg: &Seg) {
+        if self.handshake.syn_ack.is_none() || self.handshake.ack.is_some() || seg.ack().is_none() {
             return;
         }
+        let opener = if self.handshake.syn.is_some() { self.client() } else { 0 };
+        if seg.from() == opener {
+            self.handshake.ack = Some((seg.time, seg.frame()));
+            self.handshake.moved |= seg.moved();
+            if let Stage::Settled(settled) = &mut self.stage {
+                settled.handshake_took(Negotiated::of(&self.handshake).rtt);
+            }
+        }
+    }
+
+    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
+        if !seg.flags.has(Flags::SYN) {
+            self.note_handshake_ack(seg);
+            return;
+        }
+        let at = (seg.time, seg.frame());
+        let handshake = &mut self.handshake;
         if handshake.offers[seg.from()].is_some() || handshake.unreadable[seg.from()] {
             handshake.retries[seg.from()] += 1;
         } else if segment.options.malformed {
@@ -291,7 +360,7 @@ impl Connection {
         }
     }
 
-    fn feed_content(&mut self, segment: &Segment<'_>, seg: &Seg) {
+    fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
         let Some(origin) = self.origins[seg.from()] else {
             return;
         };
@@ -302,7 +371,7 @@ impl Connection {
         let Some(start) = next.checked_add_signed(i64::from(distance)) else {
             return;
         };
-        stream.feed(start, u64::from(seg.len), segment.payload);
+        stream.feed(start, u64::from(seg.len), payload);
         if start + u64::from(seg.len) > next {
             self.streams[1 - seg.from()].iter_mut().for_each(|stream| stream.turn());
         }
@@ -511,7 +580,7 @@ impl Settled {
 
     fn configure(&mut self, negotiated: &Negotiated) {
         for (half, shift) in self.halves.iter_mut().zip(negotiated.window_shift) {
-            half.negotiated_mss = negotiated.mss;
+            half.negotiated(negotiated.mss);
             half.sack_permitted = negotiated.sack;
             half.window_shift = shift;
         }
@@ -524,16 +593,16 @@ impl Settled {
     }
 
     /// The next segment.
+    #[inline(always)]
     fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let before = self.estimator.toward;
-        self.estimator.see(seg);
-        if self.estimator.toward != before {
+        if self.estimator.see(seg) {
             self.look();
         }
         self.process(seg, sack);
     }
 
     /// Takes over what is known of the vantage.
+    #[inline(never)]
     fn look(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
@@ -541,6 +610,7 @@ impl Settled {
         self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
     }
 
+    #[inline(always)]
     fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
         let (from, to) = (seg.from(), 1 - seg.from());
         self.halves[to].on_ack(seg, sack, &self.views[to]);

@@ -25,7 +25,7 @@ mod testing;
 mod tunnel;
 mod view;
 
-pub use ends::{End, Ends};
+pub use ends::Ends;
 pub use link::{is_supported, link_type_name};
 pub use skip::Skip;
 
@@ -62,7 +62,7 @@ pub fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
     fast::glance(packet)
 }
 
-pub use fast::Glance;
+pub use fast::{Glance, Ordinary};
 
 /// Layer after layer.
 #[inline(never)]
@@ -136,6 +136,32 @@ pub struct Segment<'a> {
     pub fragment: bool,
     /// IP headers around the innermost one (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do not count).
     pub tunnels: u8,
+}
+
+/// What nearly every segment of an established connection is: it acknowledges, and neither opens nor closes; its options are none or
+/// the timestamps; and its checksum is not known to be wrong. All that the stages behind take from such a segment, without its ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a> {
+    /// See [`Segment::seq`].
+    pub seq: SeqNumber,
+    /// See [`Segment::ack`].
+    pub ack: SeqNumber,
+    /// ACK, and never SYN, FIN or RST.
+    pub flags: Flags,
+    /// See [`Segment::window`].
+    pub window: u16,
+    /// See [`Segment::payload_len`].
+    pub payload_len: u32,
+    /// See [`Segment::payload`].
+    pub payload: &'a [u8],
+    /// See [`Options::timestamps`].
+    pub timestamps: Option<(u32, u32)>,
+    /// See [`Segment::ip_id`].
+    pub ip_id: Option<u16>,
+    /// See [`Segment::ttl`].
+    pub ttl: u8,
+    /// See [`Segment::ecn`].
+    pub ecn: u8,
 }
 
 /// TCP header flags, including the accurate-ECN bit (RFC 9293 section 3.1, RFC 9768).
@@ -221,6 +247,9 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
+    /// No block.
+    pub const NONE: Self = Self { len: 0, blocks: [(SeqNumber(0), SeqNumber(0)); 4] };
+
     /// Adds a block; the fifth and later ones are dropped, as the option has room for four.
     pub fn push(&mut self, left: SeqNumber, right: SeqNumber) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
