@@ -82,7 +82,7 @@ struct Open {
     tcp: tcp::Connection,
 }
 
-const _: () = assert!(size_of::<Kept<Open>>() <= 512, "of open connections there may be a million");
+const _: () = assert!(size_of::<Kept<Open>>() <= 448, "of open connections there may be a million");
 
 impl Explainer {
     /// Nothing read yet; takes all connections.
@@ -133,7 +133,7 @@ impl Explainer {
     }
 
     /// No more packets of this connection come: what is left of it is its account.
-    fn close(&mut self, Kept { id, value: open, .. }: Kept<Open>) {
+    fn close(&mut self, Kept { id, value: open, ends, .. }: Kept<Open>) {
         let size = Size { id, active: open.tcp.active(), bytes: open.tcp.payload() };
         if !self.accounts.may_list(&size) {
             self.accounts.pass_over(&size);
@@ -142,7 +142,7 @@ impl Explainer {
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
-        let mut facts = open.tcp.finish();
+        let mut facts = open.tcp.finish([ends.from.told(), ends.to.told()]);
         facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
         facts.timeless |= clock == Clock::None;
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));

@@ -43,6 +43,15 @@ impl End {
         }
     }
 
+    /// The address and the port.
+    pub fn told(self) -> (IpAddr, u16) {
+        let address = match self.port & V6 {
+            0 => IpAddr::from((self.low as u32).to_be_bytes()),
+            _ => IpAddr::from((u128::from(self.high) << 64 | u128::from(self.low)).to_be_bytes()),
+        };
+        (address, self.port as u16)
+    }
+
     #[inline(always)]
     fn hash(self) -> u64 {
         fold(self.low ^ 0x9e37_79b9_7f4a_7c15, self.high ^ u64::from(self.port).wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -71,6 +80,7 @@ fn fold(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use std::collections::HashSet;
 
@@ -89,6 +99,14 @@ mod tests {
         }
         // Of 100,000 numbers of 32 bits one pair is expected to be alike.
         assert!(seen.len() > 99_990, "{}", seen.len());
+    }
+
+    #[test]
+    fn an_end_is_told_as_it_was() {
+        for address in ["192.0.2.1", "::192.0.2.1", "2001:db8::1", "255.255.255.255", "::"] {
+            let address: IpAddr = address.parse().unwrap();
+            assert_eq!(End::new(address, 65_535).told(), (address, 65_535));
+        }
     }
 
     #[test]
