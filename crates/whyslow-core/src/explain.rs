@@ -15,6 +15,7 @@ use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
 use crate::flow::{self, ConnectionId, Gone, Kept, Table};
 use crate::pair::Mark;
+use crate::rules;
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
@@ -135,7 +136,11 @@ impl Explainer {
     /// No more packets of this connection come: what is left of it is its account.
     fn close(&mut self, Kept { id, value: open, ends, .. }: Kept<Open>) {
         let size = Size { id, active: open.tcp.active(), bytes: open.tcp.payload() };
-        if !self.accounts.may_list(&size) {
+        let may_list = |lost| self.accounts.may_list(&size, lost);
+        // A glance is less than an account, and still too much where it changes nothing.
+        let looked = cfg!(debug_assertions) || !may_list(Nanos::ZERO);
+        let lost_nothing = looked && open.tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief));
+        if !may_list(if lost_nothing { Nanos::ZERO } else { size.active }) {
             self.accounts.pass_over(&size);
             return;
         }
@@ -148,7 +153,9 @@ impl Explainer {
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
         let (connection, outline) =
             assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
-        self.accounts.push(Account::new(size, connection, outline, mark));
+        let account = Account::new(size, connection, outline, mark);
+        debug_assert!(!lost_nothing || account.lost() == Nanos::ZERO, "{id:?} lost {:?}", account.lost());
+        self.accounts.push(account);
     }
 
     #[inline(never)]

@@ -4,6 +4,7 @@
 //! (`vantage`), as everything after depends on that: then each direction (`half`) is followed as its sender saw it.
 
 mod acknowledgement;
+mod brief;
 pub mod content;
 pub mod facts;
 mod half;
@@ -19,6 +20,8 @@ mod segment;
 mod sent;
 pub mod trace;
 mod vantage;
+
+pub use brief::Brief;
 
 use crate::analysis::{Frame, State};
 use crate::flow::Side;

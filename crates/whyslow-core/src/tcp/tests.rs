@@ -7,6 +7,7 @@ use super::*;
 use crate::analysis::Near;
 use crate::wire::{Options, SackBlocks};
 
+mod brief;
 mod copies;
 mod marks;
 
