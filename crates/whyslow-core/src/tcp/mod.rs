@@ -26,7 +26,7 @@ pub use brief::Brief;
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Checksum, Flags, SackBlocks, Segment};
+use crate::wire::{Checksum, Flags, Plain, SackBlocks, Segment};
 use facts::{Doubts, Facts, HandshakeFacts, Offer, RttFacts};
 use half::{Half, View};
 use held::Held;
@@ -154,49 +154,84 @@ impl Connection {
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        // Queues of one device may be noted a little out of order; that is no step of the clock.
-        if time + Nanos::from_millis(1) < self.last {
-            self.doubts().backwards += 1;
-        }
-        let moved = time < self.last;
-        let time = time.max(self.last);
-        let seg = Seg::new(segment, from, time, frame, moved);
+        let (time, moved) = self.clock(time);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
             self.doubts().bad_checksums += 1;
             return;
         }
-        if self.stage.holds(&seg, &segment.options.sack) {
-            self.doubts().duplicate_frames += 1;
+        let seg = Seg::new(segment, from, time, frame, moved);
+        let sack = &segment.options.sack;
+        if self.has_captured(&seg, sack) {
             return;
         }
-        self.last = time;
-        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
-        if carries || self.unanswered {
-            self.last_active = time;
-        }
-        self.unanswered = carries;
-        self.payload += u64::from(seg.len);
-        self.seen[from] = true;
         if segment.options.malformed {
             self.doubts().malformed_options += 1;
         }
         self.note_origins(&seg);
         if seg.flags.has(Flags::SYN) {
             self.ttl[from].0.get_or_insert(seg.ttl);
-        } else if seg.len > 0 {
-            self.ttl[from].1.get_or_insert(seg.ttl);
         }
         self.note_handshake(segment, &seg);
         self.note_close(&seg);
+        self.follow(&seg, sack, segment.payload);
+    }
+
+    /// As [`push`](Self::push), for a segment that can do less.
+    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
+        let (time, moved) = self.clock(time);
+        let seg = Seg::plain(plain, from, time, frame, moved);
+        let sack = &SackBlocks::default();
+        if self.has_captured(&seg, sack) {
+            return;
+        }
+        self.note_origins(&seg);
+        self.note_handshake_ack(&seg);
+        self.note_close(&seg);
+        self.follow(&seg, sack, plain.payload);
+    }
+
+    /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
+    #[inline(always)]
+    fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
+        // Queues of one device may be noted a little out of order; that is no step of the clock.
+        if time + Nanos::from_millis(1) < self.last {
+            self.doubts().backwards += 1;
+        }
+        (time.max(self.last), time < self.last)
+    }
+
+    /// Whether this is a packet captured a second time. If not, it counts.
+    #[inline(always)]
+    fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        if self.stage.holds(seg, sack) {
+            self.doubts().duplicate_frames += 1;
+            return true;
+        }
+        self.last = seg.time;
+        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
+        if carries || self.unanswered {
+            self.last_active = seg.time;
+        }
+        self.unanswered = carries;
+        self.payload += u64::from(seg.len);
+        self.seen[seg.from()] = true;
+        false
+    }
+
+    /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
         if seg.len > 0 {
-            self.first_payload.get_or_insert(from as u8);
-            self.feed_content(segment, &seg);
+            if !seg.flags.has(Flags::SYN) {
+                self.ttl[seg.from()].1.get_or_insert(seg.ttl);
+            }
+            self.first_payload.get_or_insert(seg.from() as u8);
+            self.feed_content(seg, payload);
         }
         match &mut self.stage {
-            Stage::Settled(settled) => settled.push(&seg, &segment.options.sack),
+            Stage::Settled(settled) => settled.push(seg, sack),
             Stage::Held(held) => {
-                if held.push(&seg, &segment.options.sack) {
+                if held.push(seg, sack) {
                     self.settle();
                 }
             }
@@ -228,22 +263,31 @@ impl Connection {
         }
     }
 
-    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        if seg.flags.has(Flags::SYN) {
-            let offers = self.opening.note_syn(segment, seg);
-            if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
-                self.doubts().scale_over_14 += 1;
-            }
-            self.configure();
-        } else if self.opening.awaits_ack() && seg.ack().is_some() {
-            let opener = if self.opening.began() { self.client() } else { 0 };
-            if seg.from() == opener {
-                self.opening.note_ack(seg);
-                if let Stage::Settled(settled) = &mut self.stage {
-                    settled.handshake_took(Negotiated::of(&self.opening.facts()).rtt);
-                }
+    /// The ACK that completes the handshake.
+    #[inline(always)]
+    fn note_handshake_ack(&mut self, seg: &Seg) {
+        if !self.opening.awaits_ack() || seg.ack().is_none() {
+            return;
+        }
+        let opener = if self.opening.began() { self.client() } else { 0 };
+        if seg.from() == opener {
+            self.opening.note_ack(seg);
+            if let Stage::Settled(settled) = &mut self.stage {
+                settled.handshake_took(Negotiated::of(&self.opening.facts()).rtt);
             }
         }
+    }
+
+    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
+        if !seg.flags.has(Flags::SYN) {
+            self.note_handshake_ack(seg);
+            return;
+        }
+        let offers = self.opening.note_syn(segment, seg);
+        if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
+            self.doubts().scale_over_14 += 1;
+        }
+        self.configure();
     }
 
     fn note_close(&mut self, seg: &Seg) {
@@ -260,7 +304,7 @@ impl Connection {
         }
     }
 
-    fn feed_content(&mut self, segment: &Segment<'_>, seg: &Seg) {
+    fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
         let Some(origin) = self.origins[seg.from()] else {
             return;
         };
@@ -271,7 +315,7 @@ impl Connection {
         let Some(start) = next.checked_add_signed(i64::from(distance)) else {
             return;
         };
-        stream.feed(start, u64::from(seg.len), segment.payload);
+        stream.feed(start, u64::from(seg.len), payload);
         if start + u64::from(seg.len) > next {
             self.streams[1 - seg.from()].iter_mut().for_each(|stream| stream.turn());
         }

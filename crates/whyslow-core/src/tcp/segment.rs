@@ -6,7 +6,7 @@ pub(super) mod packed;
 use crate::analysis::Frame;
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, Segment};
+use crate::wire::{Flags, Plain, Segment};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seg {
@@ -60,6 +60,30 @@ impl Seg {
                 | bit(FILE, frame.file.is_some()),
             ttl: segment.ttl,
             ecn: segment.ecn,
+        }
+    }
+
+    #[inline(always)]
+    pub fn plain(plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame, moved: bool) -> Self {
+        let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+        Self {
+            time,
+            frame: frame.number,
+            stamps: plain.timestamps.unwrap_or_default(),
+            ack: plain.ack,
+            seq: plain.seq,
+            len: plain.payload_len,
+            file: frame.file.unwrap_or_default(),
+            ip_id: plain.ip_id.unwrap_or_default(),
+            flags: plain.flags,
+            window: plain.window,
+            has: bit(FROM_ONE, from != 0)
+                | bit(MOVED, moved)
+                | bit(STAMPED, plain.timestamps.is_some())
+                | bit(IP_ID, plain.ip_id.is_some())
+                | bit(FILE, frame.file.is_some()),
+            ttl: plain.ttl,
+            ecn: plain.ecn,
         }
     }
 
