@@ -137,13 +137,13 @@ impl Explainer {
     fn close(&mut self, Kept { id, value: open, ends, .. }: Kept<Open>) {
         let size = Size { id, active: open.tcp.active(), bytes: open.tcp.payload() };
         let may_list = |lost| self.accounts.may_list(&size, lost);
-        // A glance is less than an account, and still too much where it changes nothing.
-        let looked = cfg!(debug_assertions) || !may_list(Nanos::ZERO);
-        let lost_nothing = looked && open.tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief));
-        if !may_list(if lost_nothing { Nanos::ZERO } else { size.active }) {
+        let lost_nothing = || open.tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief));
+        // A glance is less than an account, and too much where it changes nothing.
+        if !may_list(size.active) || (!may_list(Nanos::ZERO) && lost_nothing()) {
             self.accounts.pass_over(&size);
             return;
         }
+        let is_free = cfg!(debug_assertions) && lost_nothing();
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
@@ -154,7 +154,7 @@ impl Explainer {
         let (connection, outline) =
             assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
         let account = Account::new(size, connection, outline, mark);
-        debug_assert!(!lost_nothing || account.lost() == Nanos::ZERO, "{id:?} lost {:?}", account.lost());
+        debug_assert!(!is_free || account.lost() == Nanos::ZERO, "{id:?} lost {:?}", account.lost());
         self.accounts.push(account);
     }
 

@@ -1,8 +1,9 @@
 //! Segments in few bytes.
 //!
 //! Each is written as what differs from what the segments before it let expect: the next sequence number, an ACK of all that the
-//! other side sent, the echo of its newest timestamp. It promises to give back exactly what was put in, whatever that was; a
-//! segment of an ordinary connection takes some ten bytes of the 48 of a [`Seg`]. SACK blocks are kept with their segment.
+//! other side sent, the echo of its newest timestamp. It promises to give back exactly what was put in (of the flags, the nine that
+//! there are); a
+//! segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their segment.
 
 use super::{FROM_ONE, IP_ID, STAMPED, Seg};
 use crate::units::{Nanos, SeqNumber};
@@ -39,17 +40,18 @@ struct Side {
     ecn: u8,
 }
 
-// What stands before a segment, in five bytes: its flags; five bits as in `Seg::has`; one for each field that stands there as it is
+// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::has`; one for each field that stands there as it is
 // because it is not as expected; and two for each number, which tell how many bytes it takes.
-const HAS: u64 = 0b1_1111;
-const HAS_AT: u32 = 16;
-const OTHER_FILE: u64 = 1 << 21;
-const OTHER_WINDOW: u64 = 1 << 22;
-const OTHER_ID: u64 = 1 << 23;
-const OTHER_TTL: u64 = 1 << 24;
-const SACKS: u64 = 1 << 25;
-const NUMBERS_AT: u32 = 26;
-const HEAD: usize = 5;
+const FLAGS: u32 = 0x1ff;
+const HAS: u32 = 0b1_1111;
+const HAS_AT: u32 = 9;
+/// The file, the time to live and the ECN bits.
+const OTHER_PLACE: u32 = 1 << 14;
+const OTHER_WINDOW: u32 = 1 << 15;
+const OTHER_ID: u32 = 1 << 16;
+const SACKS: u32 = 1 << 17;
+const NUMBERS_AT: u32 = 18;
+const HEAD: usize = 4;
 
 /// The bytes that a number may take: where its two bits stand, and what they mean.
 #[derive(Clone, Copy)]
@@ -65,7 +67,11 @@ const LEN: Sizes = Sizes(NUMBERS_AT + 12, SMALL);
 const SMALL: [u8; 4] = [0, 1, 2, 4];
 const _: () = assert!(LEN.0 + 2 <= 8 * HEAD as u32);
 
-/// More than any segment takes: the head, numbers of 36 bytes, 8 bytes as they are, and SACK blocks of 33.
+/// Room for one segment, for a handshake, for a short connection, and for more. What the first two leave behind when they are
+/// outgrown fits other parts of connections, so that of many that grow at once little is held in vain.
+const ROOMS: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
+
+/// More than any segment takes: the head, numbers of 36 bytes, 8 as they are, and SACK blocks of 33.
 const MOST: usize = 96;
 
 impl Packed {
@@ -80,10 +86,9 @@ impl Packed {
         self.expected.write(seg, sack, &mut out);
         self.expected.note(seg);
         let written = out.bytes.get(..out.len).unwrap_or_default();
-        if self.bytes.len() + written.len() > self.bytes.capacity() {
-            // By less than the usual doubling: many connections end with a few, and a SYN that nobody answers with one.
-            let more = (self.bytes.len() / 2).max(if self.bytes.is_empty() { 0 } else { 64 });
-            let room = (self.bytes.len() + more.max(written.len())).next_multiple_of(32);
+        let needed = self.bytes.len() + written.len();
+        if needed > self.bytes.capacity() {
+            let room = ROOMS.into_iter().find(|room| *room >= needed).unwrap_or(needed + needed / 2);
             self.bytes.reserve_exact(room - self.bytes.len());
         }
         self.bytes.extend_from_slice(written);
@@ -121,13 +126,12 @@ impl Expected {
     #[inline]
     fn write(&self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
         let (own, other) = (&self.sides[seg.from()], &self.sides[1 - seg.from()]);
-        let bit = |bit: u64, is: bool| if is { bit } else { 0 };
-        let mut head = u64::from(seg.flags.0)
-            | u64::from(seg.has) << HAS_AT
-            | bit(OTHER_FILE, seg.file != self.file)
+        let bit = |bit: u32, is: bool| if is { bit } else { 0 };
+        let mut head = (u32::from(seg.flags.0) & FLAGS)
+            | u32::from(seg.has) << HAS_AT
+            | bit(OTHER_PLACE, (seg.file, seg.ttl, seg.ecn) != (self.file, own.ttl, own.ecn))
             | bit(OTHER_WINDOW, seg.window != own.window)
             | bit(OTHER_ID, seg.has & IP_ID != 0 && seg.ip_id != own.ip_id)
-            | bit(OTHER_TTL, (seg.ttl, seg.ecn) != (own.ttl, own.ecn))
             | bit(SACKS, !sack.is_empty());
         out.len = HEAD;
         head |= out.number(TIME, seg.time.0.wrapping_sub(self.time.0) as u64);
@@ -135,21 +139,19 @@ impl Expected {
         head |= out.number(SEQ, zigzag(seg.seq.distance(own.seq).into()));
         head |= out.number(ACK, zigzag(seg.ack.distance(other.seq).into()));
         if seg.has & STAMPED != 0 {
-            head |= out.number(STAMP, zigzag((seg.stamps.0.wrapping_sub(own.stamp) as i32).into()));
+            head |= out.number(STAMP, seg.stamps.0.wrapping_sub(own.stamp).into());
             head |= out.number(ECHO, zigzag((seg.stamps.1.wrapping_sub(other.stamp) as i32).into()));
         }
         head |= out.number(LEN, seg.len.into());
-        if head & OTHER_FILE != 0 {
+        if head & OTHER_PLACE != 0 {
             out.raw(&seg.file.to_le_bytes());
+            out.raw(&[seg.ttl, seg.ecn]);
         }
         if head & OTHER_WINDOW != 0 {
             out.raw(&seg.window.to_le_bytes());
         }
         if head & OTHER_ID != 0 {
             out.raw(&seg.ip_id.to_le_bytes());
-        }
-        if head & OTHER_TTL != 0 {
-            out.raw(&[seg.ttl, seg.ecn]);
         }
         if head & SACKS != 0 {
             out.raw(&[sack.as_slice().len() as u8]);
@@ -158,9 +160,9 @@ impl Expected {
                 out.raw(&right.0.to_le_bytes());
             }
         }
-        let [a, b, c, d, e, ..] = head.to_le_bytes();
-        let [to_a, to_b, to_c, to_d, to_e, ..] = &mut out.bytes;
-        (*to_a, *to_b, *to_c, *to_d, *to_e) = (a, b, c, d, e);
+        if let Some(room) = out.bytes.first_chunk_mut() {
+            *room = head.to_le_bytes();
+        }
     }
 
     #[inline]
@@ -181,8 +183,7 @@ impl Expected {
 impl Segs<'_> {
     #[inline]
     fn read(&mut self) -> Seg {
-        let [a, b, c, d, e] = self.raw::<HEAD>();
-        let head = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
+        let head = u32::from_le_bytes(self.raw());
         let has = (head >> HAS_AT & HAS) as u8;
         let from = usize::from(has & FROM_ONE);
         let Expected { time, frame, file, sides } = self.expected;
@@ -193,7 +194,7 @@ impl Segs<'_> {
         let ack = other.seq + self.signed(ACK, head) as u32;
         let mut stamps = (0, 0);
         if has & STAMPED != 0 {
-            stamps.0 = own.stamp.wrapping_add(self.signed(STAMP, head) as u32);
+            stamps.0 = own.stamp.wrapping_add(self.number(STAMP, head) as u32);
             stamps.1 = other.stamp.wrapping_add(self.signed(ECHO, head) as u32);
         }
         let len = self.number(LEN, head) as u32;
@@ -206,23 +207,21 @@ impl Segs<'_> {
             len,
             file,
             ip_id: if has & IP_ID != 0 { own.ip_id } else { 0 },
-            flags: Flags(head as u16),
+            flags: Flags((head & FLAGS) as u16),
             window: own.window,
             has,
             ttl: own.ttl,
             ecn: own.ecn,
         };
-        if head & OTHER_FILE != 0 {
+        if head & OTHER_PLACE != 0 {
             seg.file = u16::from_le_bytes(self.raw());
+            [seg.ttl, seg.ecn] = self.raw();
         }
         if head & OTHER_WINDOW != 0 {
             seg.window = u16::from_le_bytes(self.raw());
         }
         if head & OTHER_ID != 0 {
             seg.ip_id = u16::from_le_bytes(self.raw());
-        }
-        if head & OTHER_TTL != 0 {
-            [seg.ttl, seg.ecn] = self.raw();
         }
         if head & SACKS != 0 || !self.sack.is_empty() {
             self.read_sack(head & SACKS != 0);
@@ -250,21 +249,23 @@ impl Segs<'_> {
         *bytes
     }
 
-    #[inline]
-    fn number(&mut self, Sizes(at, sizes): Sizes, head: u64) -> u64 {
+    #[inline(always)]
+    fn number(&mut self, Sizes(at, sizes): Sizes, head: u32) -> u64 {
+        if sizes[0] == 0 && head >> at & 3 == 0 {
+            return 0;
+        }
         let size = usize::from(sizes[(head >> at & 3) as usize]);
         let word = match self.rest.first_chunk() {
             Some(word) => u64::from_le_bytes(*word),
             None => last_word(self.rest),
         };
         self.rest = self.rest.get(size..).unwrap_or_default();
-        // Of eight bytes all, of none nothing.
         let unused = 64 - 8 * size as u32;
-        word.checked_shl(unused).map_or(0, |word| word >> unused)
+        word << unused >> unused
     }
 
     #[inline]
-    fn signed(&mut self, sizes: Sizes, head: u64) -> i64 {
+    fn signed(&mut self, sizes: Sizes, head: u32) -> i64 {
         let number = self.number(sizes, head);
         (number >> 1) as i64 ^ -((number & 1) as i64)
     }
@@ -298,8 +299,11 @@ impl Out {
     }
 
     /// Writes a number, and gives the bits for its size.
-    #[inline]
-    fn number(&mut self, Sizes(at, sizes): Sizes, number: u64) -> u64 {
+    #[inline(always)]
+    fn number(&mut self, Sizes(at, sizes): Sizes, number: u64) -> u32 {
+        if sizes[0] == 0 && number == 0 {
+            return 0;
+        }
         let needed = (71 - number.leading_zeros()) / 8;
         let larger = |size: u8| usize::from(needed > u32::from(size));
         let choice = larger(sizes[0]) + larger(sizes[1]) + larger(sizes[2]);
@@ -307,6 +311,6 @@ impl Out {
             room.copy_from_slice(&number.to_le_bytes());
         }
         self.len += usize::from(sizes[choice]);
-        (choice as u64) << at
+        (choice as u32) << at
     }
 }
