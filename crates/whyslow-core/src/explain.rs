@@ -19,7 +19,7 @@ use crate::rules;
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
-use crate::wire::{self, Ends, Segment, Skip};
+use crate::wire::{self, Ends, Glance, Segment, Skip};
 use accounts::{Account, Accounts, Size};
 use fragment::CaptureState;
 use openings::Openings;
@@ -33,6 +33,10 @@ const MOST_NAMES: usize = 65_536;
 pub struct Explainer {
     share: Share,
     captures: Vec<CaptureState>,
+    /// The place of the last capture, as frames tell it.
+    file: Option<u16>,
+    /// Segments of the last capture.
+    segments: u64,
     /// Packets so far, over all captures: a connection is known by its first one.
     packets: u64,
     table: Table<Open>,
@@ -99,7 +103,17 @@ impl Explainer {
 
     /// The packets that follow come from this capture; the first one has index 0.
     pub fn begin_capture(&mut self, path: &str) {
+        self.count_segments();
+        self.file = u16::try_from(self.captures.len()).ok();
         self.captures.push(CaptureState::new(path));
+    }
+
+    /// Hands the last capture what was counted for it.
+    fn count_segments(&mut self) {
+        let segments = std::mem::take(&mut self.segments);
+        if let Some(capture) = self.captures.last_mut() {
+            capture.tcp_packets += segments;
+        }
     }
 
     /// The capture that was begun last has ended.
@@ -121,6 +135,7 @@ impl Explainer {
 
     /// Everything was read: closes the connections that are still open.
     pub fn into_fragment(mut self) -> Fragment {
+        self.count_segments();
         for kept in self.table.drain() {
             self.close(*kept);
         }
@@ -147,7 +162,7 @@ impl Explainer {
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
-        let mut facts = open.tcp.finish([ends.from.told(), ends.to.told()]);
+        let mut facts = open.tcp.finish(ends.told());
         facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
         facts.timeless |= clock == Clock::None;
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
@@ -158,14 +173,11 @@ impl Explainer {
         self.accounts.push(account);
     }
 
-    #[inline(never)]
     fn take(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &Ends, hash: u64) {
-        let index = self.captures.len() - 1;
-        if let Some(capture) = self.captures.last_mut() {
-            capture.tcp_packets += 1;
-        }
-        let frame = Frame { file: u16::try_from(index).ok(), number: packet.frame };
-        let begin = || Open { capture: index, tcp: tcp::Connection::new(segment, packet.time, frame) };
+        self.segments += 1;
+        let capture = self.captures.len() - 1;
+        let frame = Frame { file: self.file, number: packet.frame };
+        let begin = || Open { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
         let id = ConnectionId(self.packets);
         let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.gone, begin);
         if routed.new {
@@ -177,11 +189,39 @@ impl Explainer {
         }
     }
 
+    /// A packet of which a glance tells the connection.
+    #[inline(always)]
+    fn glanced(&mut self, packet: &Packet<'_>, glance: Glance<'_>) {
+        self.tick(packet.time);
+        let ends = glance.ends();
+        let hash = ends.hash();
+        if !self.share.takes(hash) {
+            return;
+        }
+        if let Some(found) = self.table.find(&ends, hash)
+            && let Some(plain) = glance.plain()
+        {
+            self.segments += 1;
+            let (from, frame) = (found.from, Frame { file: self.file, number: packet.frame });
+            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, frame);
+        } else {
+            self.take_any(*packet, glance, ends, hash);
+        }
+    }
+
+    /// One that is not plain, or the first of its connection. What it is given it has of its own, so that for the others
+    /// nothing need be written down.
+    #[inline(never)]
+    fn take_any(&mut self, packet: Packet<'_>, glance: Glance<'_>, ends: Ends, hash: u64) {
+        if let Err(skip) = glance.decode_to(|segment| self.take(&packet, segment, &ends, hash)) {
+            self.skip(skip, packet.frame);
+        }
+    }
+
     /// Looks for connections that have been silent for too long.
     #[inline(always)]
     fn tick(&mut self, time: Nanos) {
-        self.table.tick(time, &mut self.gone);
-        if !self.gone.is_empty() {
+        if self.table.tick(time, &mut self.gone) {
             self.close_gone();
         }
     }
@@ -193,6 +233,15 @@ impl Explainer {
         }
     }
 
+    /// The first packet of all comes.
+    #[cold]
+    fn begin(&mut self, time: Nanos) {
+        self.first_time = Some(time);
+        if self.captures.is_empty() {
+            self.begin_capture("");
+        }
+    }
+
     fn skip(&mut self, skip: Skip, frame: u64) {
         if let Some(capture) = self.captures.last_mut() {
             capture.skipped.entry(skip).or_insert((0, frame)).0 += 1;
@@ -201,14 +250,14 @@ impl Explainer {
 
     /// A packet that a glance is not enough for. Each of those who share the packets looks at it, and one counts it.
     #[cold]
-    fn look(&mut self, packet: &Packet<'_>) {
-        match wire::decode(packet) {
+    fn look(&mut self, packet: Packet<'_>) {
+        match wire::decode(&packet) {
             Ok(segment) => {
                 let ends = Ends::of(&segment);
                 let hash = ends.hash();
                 self.tick(packet.time);
                 if self.share.takes(hash) {
-                    self.take(packet, &segment, &ends, hash);
+                    self.take(&packet, &segment, &ends, hash);
                 }
             }
             Err(skip) if self.share.first => self.skip(skip, packet.frame),
@@ -218,27 +267,17 @@ impl Explainer {
 }
 
 impl Sink for Explainer {
-    #[inline]
+    #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
-        if self.captures.is_empty() {
-            self.begin_capture("");
-        }
-        if self.first_time.is_none() {
-            self.first_time = Some(packet.time);
+        if self.packets == 0 {
+            self.begin(packet.time);
         }
         self.packets += 1;
-        let Some(glance) = wire::glance(packet) else {
-            self.look(packet);
-            return;
-        };
-        self.tick(packet.time);
-        let ends = glance.ends();
-        let hash = ends.hash();
-        if !self.share.takes(hash) {
-            return;
-        }
-        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, &ends, hash)) {
-            self.skip(skip, packet.frame);
+        // Two calls, each inlined for its IP version.
+        match wire::glance(packet) {
+            Some(glance @ Glance::V4(_)) => self.glanced(packet, glance),
+            Some(glance @ Glance::V6(_)) => self.glanced(packet, glance),
+            None => self.look(*packet),
         }
     }
 

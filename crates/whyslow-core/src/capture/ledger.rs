@@ -14,9 +14,10 @@ const STEP_FORWARD: i64 = 366 * 86_400 * 1_000_000_000;
 /// Counts and remembers; [`Ledger::summary`] tells.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    /// Number of the last frame; frames without a packet count as well.
+    /// Number of the last frame.
     frames: u64,
-    packets: u64,
+    /// Frames that hold no packet.
+    empty: u64,
     /// Packets that came without a time.
     timeless: u64,
     earliest: i64,
@@ -34,7 +35,8 @@ pub(super) struct Ledger {
 struct Cut {
     count: u64,
     first_frame: u64,
-    longest: usize,
+    /// One more than was captured of any; 0 without any.
+    above: usize,
     snaplen: u32,
 }
 
@@ -42,7 +44,7 @@ impl Default for Ledger {
     fn default() -> Self {
         Self {
             frames: 0,
-            packets: 0,
+            empty: 0,
             timeless: 0,
             earliest: i64::MAX,
             latest: i64::MIN,
@@ -56,20 +58,12 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// Gives a packet that was captured at `time` (ns) to the sink. `snaplen` is what the capture was limited to.
+    /// Packets have come that were captured at `time` (ns). Of several in a row, each not before the one before it, the first
+    /// and the last are enough.
     #[inline(always)]
-    pub(super) fn packet<S: Sink>(
-        &mut self,
-        sink: &mut S,
-        time: i64,
-        link: LinkType,
-        data: &[u8],
-        original_len: u32,
-        snaplen: u32,
-    ) {
+    pub(super) fn time(&mut self, time: i64) {
         self.earliest = self.earliest.min(time);
         self.latest = self.latest.max(time);
-        self.give(sink, time, link, data, original_len, snaplen);
     }
 
     /// Gives a packet that has no time to the sink, at the latest time known.
@@ -83,29 +77,44 @@ impl Ledger {
     ) {
         self.timeless += 1;
         let time = if self.latest == i64::MIN { 0 } else { self.latest };
-        self.give(sink, time, link, data, original_len, snaplen);
+        self.packet(sink, time, link, data, original_len, snaplen);
     }
 
+    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than what was captured; `snaplen` is
+    /// what the capture was limited to.
     #[inline(always)]
-    fn give<S: Sink>(&mut self, sink: &mut S, time: i64, link: LinkType, data: &[u8], original_len: u32, snaplen: u32) {
+    pub(super) fn packet<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        time: i64,
+        link: LinkType,
+        data: &[u8],
+        original_len: u32,
+        snaplen: u32,
+    ) {
         self.frames += 1;
-        self.packets += 1;
-        if data.len() < original_len as usize {
-            if self.cut.count == 0 {
-                self.cut.first_frame = self.frames;
-                self.cut.snaplen = snaplen;
-            }
-            self.cut.count += 1;
-            self.cut.longest = self.cut.longest.max(data.len());
+        let cut = data.len() < original_len as usize;
+        self.cut.count += u64::from(cut);
+        if data.len() >= self.cut.above && cut {
+            self.cut_higher(data.len(), snaplen);
         }
-        // Fits: no reader gives a packet of 4 GiB or more.
-        let original_len = original_len.max(data.len() as u32);
         sink.packet(&Packet { frame: self.frames, time: Nanos(time), link, data, original_len });
+    }
+
+    /// More was captured of this packet than of any that was cut before.
+    #[cold]
+    fn cut_higher(&mut self, captured: usize, snaplen: u32) {
+        if self.cut.above == 0 {
+            self.cut.first_frame = self.frames;
+            self.cut.snaplen = snaplen;
+        }
+        self.cut.above = captured + 1;
     }
 
     /// A record that Wireshark numbers as a frame, but which is no packet.
     pub(super) fn frame_without_packet(&mut self) {
         self.frames += 1;
+        self.empty += 1;
     }
 
     /// The number that the next frame will get.
@@ -141,10 +150,15 @@ impl Ledger {
     /// Notes a clock that was set between two packets in a row of one interface; `time` is that of the next frame.
     #[inline]
     pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
-        let gone = time.saturating_sub(previous);
-        if !(-STEP_BACK..=STEP_FORWARD).contains(&gone) {
-            self.clock_step(gone);
+        if Self::is_step(previous, time) {
+            self.clock_step(time.saturating_sub(previous));
         }
+    }
+
+    /// Whether a clock was set between two packets in a row of one interface.
+    #[inline(always)]
+    pub(super) fn is_step(previous: i64, time: i64) -> bool {
+        !(-STEP_BACK..=STEP_FORWARD).contains(&time.saturating_sub(previous))
     }
 
     #[cold]
@@ -167,8 +181,10 @@ impl Ledger {
                 damaged.detail += &format!(", and nothing readable was found after byte {offset}");
             }
         }
+        let packets = self.frames - self.empty;
         if self.cut.count > 0 {
-            let Cut { count, first_frame, longest, snaplen } = self.cut;
+            let Cut { count, first_frame, above, snaplen } = self.cut;
+            let longest = above.saturating_sub(1);
             let limit = match snaplen {
                 0 => "none is declared".to_owned(),
                 declared => format!("{declared} bytes"),
@@ -177,9 +193,8 @@ impl Ledger {
                 slug: "short-snaplen",
                 count,
                 detail: format!(
-                    "{count} of {} packets were not captured to their end, none of these beyond {longest} bytes \
-                     (snapshot length: {limit}); first: frame {first_frame}",
-                    self.packets
+                    "{count} of {packets} packets were not captured to their end, none of these beyond {longest} bytes \
+                     (snapshot length: {limit}); first: frame {first_frame}"
                 ),
             });
         }
@@ -187,14 +202,14 @@ impl Ledger {
             self.problems.push(Problem {
                 slug: "no-time",
                 count: self.timeless,
-                detail: format!("{} of {} packets carry no time (simple packet blocks)", self.timeless, self.packets),
+                detail: format!("{} of {packets} packets carry no time (simple packet blocks)", self.timeless),
             });
         }
-        let timed = self.packets > self.timeless;
+        let timed = packets > self.timeless;
         Summary {
             format,
             link_types: self.links,
-            packets: self.packets,
+            packets,
             first_time: timed.then_some(Nanos(self.earliest)),
             last_time: timed.then_some(Nanos(self.latest)),
             clock: if self.timeless > 0 && !timed { Clock::None } else { Clock::Absolute },

@@ -20,7 +20,7 @@ pub(super) struct Variant {
     /// The file header's length in bytes.
     file_header: usize,
     /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type, of no use here.
-    extra: usize,
+    extra: u8,
 }
 
 const FILE_HEADER: usize = 24;
@@ -55,6 +55,49 @@ enum Lengths {
     Either,
 }
 
+impl Lengths {
+    /// Captured and original.
+    #[cold]
+    fn of(self, first: u32, second: u32) -> (u32, u32) {
+        match self {
+            Self::Usual => (first, second),
+            Self::Swapped => (second, first),
+            Self::Either => (first.min(second), first.max(second)),
+        }
+    }
+}
+
+/// How the fields of a record's header are to be understood.
+#[derive(Clone, Copy, Debug)]
+struct Fields {
+    lengths: Lengths,
+    /// What the fraction of a second counts, ns, and how many there are.
+    unit: u32,
+    per_second: u32,
+}
+
+impl Fields {
+    fn new(lengths: Lengths, nanoseconds: bool) -> Self {
+        let (unit, per_second) = if nanoseconds { (1, 1_000_000_000) } else { (1_000, 1_000_000) };
+        Self { lengths, unit, per_second }
+    }
+
+    #[inline(always)]
+    fn header<const BIG: bool>(self, bytes: &[u8; RECORD_HEADER]) -> Header {
+        let order = if BIG { Order::Big } else { Order::Little };
+        let (fields, _) = bytes.as_chunks::<4>();
+        let [seconds, fraction, first, second] =
+            [0, 1, 2, 3].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
+        let (captured, original) = match self.lengths {
+            Lengths::Usual => (first, second),
+            lengths => lengths.of(first, second),
+        };
+        // No overflow: 2^32 s and 2^32 µs together are less than 2^63 ns.
+        let time = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * i64::from(self.unit);
+        Header { time, fraction_ok: fraction < self.per_second, captured, original }
+    }
+}
+
 /// Reads the records of a pcap file.
 #[derive(Debug)]
 pub(super) struct Pcap {
@@ -67,7 +110,7 @@ pub(super) struct Pcap {
     link: LinkType,
     /// As declared; 0 is no limit.
     snaplen: u32,
-    lengths: Lengths,
+    fields: Fields,
     /// Time of the record before, ns.
     previous: Option<i64>,
     /// Where a damaged record was met; set until a credible one is found.
@@ -87,8 +130,8 @@ struct Header {
 
 /// Records in a row lie less than this apart, or the header is doubted.
 const DAY: i64 = 86_400_000_000_000;
-/// Going back this little is no reason for a closer look.
-const REORDER: i64 = 100_000_000;
+/// Stands for the time before the first record's.
+const NO_TIME: i64 = i64::MIN;
 
 /// What a closer look at a record's header gave.
 enum Verdict {
@@ -115,7 +158,7 @@ impl Pcap {
             begun: false,
             link: LinkType(0),
             snaplen: 0,
-            lengths: Lengths::Usual,
+            fields: Fields::new(Lengths::Usual, variant.nanoseconds),
             previous: None,
             lost: None,
         }
@@ -134,7 +177,7 @@ impl Pcap {
         let network = order.u32([header[20], header[21], header[22], header[23]]);
         // The upper half of the field holds the FCS length and bits that must be 0.
         self.link = LinkType(network as u16);
-        self.lengths = match (major, minor) {
+        let lengths = match (major, minor) {
             (2, 0..=2) | (543, _) => Lengths::Swapped,
             (2, 3) => Lengths::Either,
             _ => Lengths::Usual,
@@ -153,6 +196,7 @@ impl Pcap {
                 self.variant.nanoseconds = true;
             }
         }
+        self.fields = Fields::new(lengths, self.variant.nanoseconds);
         if !(major == 2 && minor <= 4 || (major, minor) == (543, 0)) {
             self.ledger
                 .note("odd-header", || format!("the file header says version {major}.{minor}: read as if it were 2.4"));
@@ -169,27 +213,19 @@ impl Pcap {
         self.begun = true;
     }
 
-    #[inline(always)]
     fn header<const BIG: bool>(&self, bytes: &[u8; RECORD_HEADER]) -> Header {
-        let order = if BIG { Order::Big } else { Order::Little };
-        let [s0, s1, s2, s3, f0, f1, f2, f3, c0, c1, c2, c3, o0, o1, o2, o3] = *bytes;
-        let seconds = order.u32([s0, s1, s2, s3]);
-        let fraction = order.u32([f0, f1, f2, f3]);
-        let (first, second) = (order.u32([c0, c1, c2, c3]), order.u32([o0, o1, o2, o3]));
-        let (captured, original) = match self.lengths {
-            Lengths::Usual => (first, second),
-            Lengths::Swapped => (second, first),
-            Lengths::Either => (first.min(second), first.max(second)),
-        };
-        let (unit, per_second) = if self.variant.nanoseconds { (1, 1_000_000_000) } else { (1_000, 1_000_000) };
-        // No overflow: 2^32 s and 2^32 µs together are less than 2^63 ns.
-        let time = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * unit;
-        Header { time, fraction_ok: fraction < per_second, captured, original }
+        self.fields.header::<BIG>(bytes)
     }
 
     /// The longest record that is believed: what libpcap and Wireshark accept for the link type.
     fn longest(&self) -> u32 {
         longest_packet(self.link)
+    }
+
+    /// How far a record's packet lies behind its start.
+    #[inline(always)]
+    fn before(&self) -> usize {
+        RECORD_HEADER + usize::from(self.variant.extra)
     }
 
     fn limit(&self) -> u32 {
@@ -199,52 +235,57 @@ impl Pcap {
     /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one. Returns what was consumed,
     /// and what is needed next; 0 when a damaged record stands there.
     fn records<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
-        let (link, snaplen, limit, extra) = (self.link, self.snaplen, self.limit(), self.variant.extra);
+        let (fields, link, snaplen, limit) = (self.fields, self.link, self.snaplen, self.limit());
+        let before = self.before();
         // Without a limit of its own, a record of unusual length gets the closer look as well.
         let usual = limit.min(self.longest());
+        let mut previous = self.previous.unwrap_or(NO_TIME);
         let mut rest = bytes;
         let need = loop {
-            let Some((header, body)) = rest.split_first_chunk::<RECORD_HEADER>() else { break RECORD_HEADER };
-            let header = self.header::<BIG>(header);
-            let gone = header.time - self.previous.unwrap_or(header.time);
-            let unusual = !header.fraction_ok
-                | (header.captured > usual)
-                | (header.captured > header.original)
-                | ((gone + REORDER) as u64 > (DAY + REORDER) as u64);
-            if unusual {
+            let Some(header) = rest.first_chunk() else { break RECORD_HEADER };
+            let Header { time, fraction_ok, captured, mut original } = fields.header::<BIG>(header);
+            // The first record, and one that goes back in time, are unusual as well.
+            let gone = time.wrapping_sub(previous);
+            if !fraction_ok || captured > usual || captured > original || gone as u64 > DAY as u64 {
                 let at = self.offset + (bytes.len() - rest.len()) as u64;
-                match self.look_closer::<BIG>(&header, rest, end, at) {
-                    Verdict::Fine => {}
+                self.previous = (previous != NO_TIME).then_some(previous);
+                match self.look_closer::<BIG>(rest, end, at) {
+                    Verdict::Fine => original = original.max(captured),
                     Verdict::Damaged => break 0,
                     Verdict::Need(need) => break need,
                 }
             }
-            let length = header.captured as usize;
-            let Some((data, after)) = body.get(extra..).and_then(|body| body.split_at_checked(length)) else {
-                break RECORD_HEADER + extra + length;
-            };
-            self.previous = Some(header.time);
-            self.ledger.packet(sink, header.time, link, data, header.original, snaplen);
+            let whole = before + captured as usize;
+            let Some((record, after)) = rest.split_at_checked(whole) else { break whole };
+            previous = time;
+            let data = record.get(before..).unwrap_or_default();
+            self.ledger.packet(sink, time, link, data, original, snaplen);
             rest = after;
         };
+        if previous != NO_TIME {
+            self.ledger.time(previous);
+            self.previous = Some(previous);
+        }
         Progress { consumed: bytes.len() - rest.len(), need }
     }
 
-    /// Judges a record whose header is not as usual. That is nothing to worry about when another header follows, for then
+    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to worry about when another header follows, for then
     /// the length is right.
     #[cold]
-    fn look_closer<const BIG: bool>(&mut self, header: &Header, rest: &[u8], end: bool, at: u64) -> Verdict {
+    #[inline(never)]
+    fn look_closer<const BIG: bool>(&mut self, rest: &[u8], end: bool, at: u64) -> Verdict {
+        let Some(header) = rest.first_chunk().map(|header| self.header::<BIG>(header)) else { return Verdict::Fine };
         if header.captured > self.longest() {
             return Verdict::Damaged;
         }
-        let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
+        let next = self.before() + header.captured as usize;
         match rest.get(next..) {
             // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
             None if end => return Verdict::Fine,
             None => return Verdict::Need(next),
-            Some(_) if !self.is_doubtful(header, self.previous) => {}
+            Some(_) if !self.is_doubtful(&header, self.previous) => {}
             Some(record_after) => match record_after.first_chunk() {
-                Some(header_after) if self.cannot_follow(header, &self.header::<BIG>(header_after)) => {
+                Some(header_after) if self.cannot_follow(&header, &self.header::<BIG>(header_after)) => {
                     return Verdict::Damaged;
                 }
                 None if !end => return Verdict::Need(next + RECORD_HEADER),
@@ -252,7 +293,7 @@ impl Pcap {
             },
         }
         let frame = self.ledger.next_frame();
-        let Header { captured, original, fraction_ok, time } = *header;
+        let Header { captured, original, fraction_ok, time } = header;
         if captured > original {
             self.ledger.note("odd-length", || {
                 format!("frame {frame} at byte {at} claims {captured} captured bytes of a packet of {original}")
@@ -265,7 +306,9 @@ impl Pcap {
         }
         if let Some(previous) = self.previous {
             self.ledger.compare_times(previous, time);
+            self.ledger.time(previous);
         }
+        self.ledger.time(time);
         Verdict::Fine
     }
 
@@ -309,7 +352,7 @@ impl Pcap {
             Some((usual.contains(&header.captured) && !self.is_doubtful(&header, previous)).then_some(header))
         };
         let Some(Some(header)) = credible(0, self.previous) else { return Candidate::No };
-        let next = RECORD_HEADER + self.variant.extra + header.captured as usize;
+        let next = self.before() + header.captured as usize;
         match credible(next, Some(header.time)) {
             Some(Some(_)) => Candidate::Record,
             Some(None) => Candidate::No,

@@ -88,7 +88,7 @@ fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2], (len, id
     bytes.extend(source.1.to_be_bytes());
     bytes.extend(destination.1.to_be_bytes());
     numbers.iter().for_each(|number| bytes.extend(number.to_be_bytes()));
-    bytes.extend([0x50, flags.0 as u8, 0xff, 0xff, 0x12, 0x34, 0, 0]);
+    bytes.extend([0x50, flags.0 as u8, 0xff, 0xff, 0, 0, 0, 0]);
     bytes
 }
 
@@ -140,6 +140,21 @@ proptest! {
             prop_assert_eq!(&alone.0, &format!("{:?}", shared.marks));
             prop_assert_eq!(&alone.1, &format!("{:?}", shared.finish().0));
         }
+    }
+
+    /// A tag takes packets past the glance, and their segments past the way of plain ones.
+    #[test]
+    fn plain_segments_are_followed_as_all_are(steps in prop::collection::vec(step(), 1..400)) {
+        let mut packets = record(&steps);
+        let plain = explained(&packets, &[], 1);
+        let plain = (format!("{:?}", plain.marks), format!("{:?}", plain.finish().0));
+        for packet in &mut packets {
+            packet.bytes.splice(12..12, [0x81, 0, 0, 7]);
+            packet.len += 4;
+        }
+        let tagged = explained(&packets, &[], 1);
+        prop_assert_eq!(&plain.0, &format!("{:?}", tagged.marks));
+        prop_assert_eq!(&plain.1, &format!("{:?}", tagged.finish().0));
     }
 
     #[test]

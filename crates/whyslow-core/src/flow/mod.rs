@@ -47,6 +47,26 @@ pub struct Routed<'a, T> {
     pub new: bool,
 }
 
+/// A connection that is in the table, and the end of it that was asked for.
+#[derive(Debug)]
+pub struct Found<'a, T> {
+    slot: &'a mut Slot<T>,
+    /// Who sends from that end.
+    pub from: Side,
+}
+
+impl<'a, T> Found<'a, T> {
+    /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
+    /// nor ends one, so that nothing else need be done about it.
+    #[inline(always)]
+    pub fn plain(self, time: Nanos) -> &'a mut T {
+        let Slot { last, kept, .. } = self.slot;
+        *last = (*last).max(time);
+        kept.answered = true;
+        &mut kept.value
+    }
+}
+
 /// How long a connection may be silent before it leaves the table, by its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Expiry {
@@ -78,7 +98,7 @@ pub struct Kept<T> {
     pub id: ConnectionId,
     /// What was kept for it.
     pub value: T,
-    /// As its first segment had them: side 0 is the sender of that.
+    /// Those of its first segment: side 0 is the sender of that.
     pub ends: Ends,
     /// Initial sequence numbers, of sides that have sent a SYN.
     isn: [SeqNumber; 2],
@@ -89,6 +109,12 @@ pub struct Kept<T> {
 }
 
 impl<T> Kept<T> {
+    /// Who sent a segment with these ends.
+    #[inline(always)]
+    fn side(&self, ends: &Ends) -> Side {
+        usize::from(!self.ends.same_sender(ends))
+    }
+
     fn is_closed(&self) -> bool {
         self.reset || (self.fin[0] && self.fin[1])
     }
@@ -125,9 +151,10 @@ pub type Gone<T> = Vec<Box<Kept<T>>>;
 /// The connections that are open now.
 #[derive(Debug)]
 pub struct Table<T> {
-    parts: Vec<Part<T>>,
+    parts: Box<[Part<T>; PARTS]>,
     expiry: Expiry,
-    swept: Nanos,
+    /// Up to this time nobody looks for silent connections.
+    quiet: Nanos,
     /// Connections that were let go while still open, because they were idle or the table was full.
     pub evicted: u64,
 }
@@ -140,12 +167,14 @@ impl<T> Default for Table<T> {
 
 /// The table is looked over for silent connections this often, in the capture's time.
 const SWEEP_EVERY: Nanos = Nanos::from_millis(10_000);
+/// From the first segment on.
+const NEVER_SWEPT: Nanos = Nanos(i64::MIN);
 
 impl<T> Table<T> {
     /// An empty table.
     pub fn new(expiry: Expiry) -> Self {
-        let parts = (0..PARTS).map(|_| Part::default()).collect();
-        Self { parts, expiry, swept: Nanos(i64::MIN), evicted: 0 }
+        let parts = Box::new(std::array::from_fn(|_| Part::default()));
+        Self { parts, expiry, quiet: NEVER_SWEPT, evicted: 0 }
     }
 
     /// How many connections are in the table.
@@ -159,12 +188,22 @@ impl<T> Table<T> {
     }
 
     /// A segment was captured at `time`, whether or not it is this table's. Connections that have been silent for too long go
-    /// to `gone`, oldest first.
-    #[inline]
-    pub fn tick(&mut self, time: Nanos, gone: &mut Gone<T>) {
-        if time - self.swept >= SWEEP_EVERY {
+    /// to `gone`, oldest first. Says whether it was time to look for them.
+    #[inline(always)]
+    pub fn tick(&mut self, time: Nanos, gone: &mut Gone<T>) -> bool {
+        let due = time > self.quiet;
+        if due {
             self.sweep(time, gone);
         }
+        due
+    }
+
+    /// The connection between these ends, if there is one. The time must have been told with [`tick`](Self::tick).
+    #[inline(always)]
+    pub fn find(&mut self, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
+        let slot = self.parts[part_of(hash)].find(ends, hash)?;
+        let from = slot.kept.side(ends);
+        Some(Found { slot, from })
     }
 
     /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by
@@ -201,13 +240,13 @@ impl<T> Table<T> {
             fresh,
             |kept| {
                 let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-                opens && kept.is_reuse(usize::from(kept.ends.from != ends.from), segment)
+                opens && kept.is_reuse(kept.side(ends), segment)
             },
             gone,
         );
         let Slot { last, kept, .. } = slot;
         *last = (*last).max(time);
-        let from = usize::from(kept.ends.from != ends.from);
+        let from = kept.side(ends);
         kept.note(from, segment);
         Routed { id: kept.id, value: &mut kept.value, from, new }
     }
@@ -222,13 +261,11 @@ impl<T> Table<T> {
 
     #[cold]
     fn sweep(&mut self, time: Nanos, gone: &mut Gone<T>) {
-        if self.swept.0 == i64::MIN {
-            self.swept = time;
+        if std::mem::replace(&mut self.quiet, time + (SWEEP_EVERY - Nanos(1))) == NEVER_SWEPT {
             return;
         }
-        self.swept = time;
         let first = gone.len();
-        for part in &mut self.parts {
+        for part in self.parts.iter_mut() {
             part.sweep(time, &self.expiry, gone);
         }
         if let Some(gone) = gone.get_mut(first..) {

@@ -34,11 +34,9 @@ fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
     Box::new(make())
 }
 
+#[inline(always)]
 fn is_of<T>(ends: &Ends, hash: u64) -> impl Fn(&Slot<T>) -> bool {
-    move |slot| {
-        let held = &slot.kept.ends;
-        slot.hash == hash && (held == ends || (held.from == ends.to && held.to == ends.from))
-    }
+    move |slot| slot.hash == hash && slot.kept.ends.same_connection(ends)
 }
 
 impl<T> Part<T> {
@@ -48,6 +46,12 @@ impl<T> Part<T> {
 
     pub(super) fn holds(&self, ends: &Ends, hash: u64) -> bool {
         self.slots.find(hash, is_of(ends, hash)).is_some()
+    }
+
+    /// The slot of these ends, if there is one.
+    #[inline(always)]
+    pub(super) fn find(&mut self, ends: &Ends, hash: u64) -> Option<&mut Slot<T>> {
+        self.slots.find_mut(hash, is_of(ends, hash))
     }
 
     /// The slot of these ends, and whether it is new: it is when there was none, or when the one that was there is `over`.

@@ -149,3 +149,32 @@ fn tables_that_share_the_parts_do_what_one_does() {
     assert!(one.table.evicted > 1000 && one.next > 5000, "{} of {}", one.table.evicted, one.next);
     assert_eq!(one.table.len(), two.iter().map(|flow| flow.table.len()).sum::<usize>());
 }
+
+/// A segment that neither opens nor closes finds its connection by the short way, to the same effect as by the long one.
+#[test]
+fn the_short_way_does_what_the_long_one_does() {
+    let expiry = Expiry { connections: 2 * PARTS, ..Expiry::default() };
+    let (mut long, mut short) = (Flow::new(expiry), Flow::new(expiry));
+    let (mut found, mut step) = (0, 0u32);
+    while step < 20_000 {
+        let port = 10_000 + (step.wrapping_mul(2_654_435_761) >> 24) as u16;
+        let flags = [Flags::SYN, Flags::ACK, Flags::ACK, Flags::FIN, Flags::ACK, Flags::RST][step as usize % 6];
+        let segment = if step % 4 < 2 { segment(port, 80, step / 700, flags) } else { segment(80, port, 1, flags) };
+        let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
+        let by_long = long.route(segment, time);
+        let ends = Ends::of(&segment);
+        short.table.tick(time, &mut short.gone);
+        match short.table.find(&ends, ends.hash()) {
+            Some(there) if flags == Flags::ACK => {
+                found += 1;
+                assert_eq!((there.from, false), (by_long.1, by_long.2));
+                there.plain(time);
+            }
+            _ => assert_eq!(short.route(segment, time), by_long),
+        }
+        assert_eq!(long.gone(), short.gone());
+        step += 1;
+    }
+    assert_eq!(long.table.evicted, short.table.evicted);
+    assert!(found > 1_000 && long.table.evicted > 100, "{found} were found, {} left", long.table.evicted);
+}

@@ -1,9 +1,9 @@
 //! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
 
-use super::half::{Half, View};
+use super::half::{Half, STRAY, View};
 use super::recorder::Recorder;
 use super::segment::Seg;
-use super::sent::{Ack, Pending, Recovery};
+use super::sent::{Ack, Recovery};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -14,48 +14,74 @@ const AT_ONCE: Nanos = Nanos::from_micros(100);
 
 impl Half {
     /// An ACK for this data passed the capture point.
+    #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         let Some(number) = seg.ack() else {
             return;
         };
-        if self.origin.is_none() {
-            self.origin = Some(SeqNumber(number.0.wrapping_sub(1)));
-            self.sent_max = 1;
-            self.una = 1;
-            self.newest_ack = 1;
-        }
-        let Some(ack) = self.unwrap(number) else {
-            self.stray += 1;
+        let Some(ack) = self.place_of(number) else {
             return;
         };
         let window = if seg.flags.has(Flags::SYN) {
-            Some(u64::from(seg.window))
+            Some(u32::from(seg.window))
         } else {
-            self.window_shift.map(|shift| u64::from(seg.window) << shift.min(14))
+            self.window_shift.map(|shift| u32::from(seg.window) << shift.min(14))
         };
-        self.note_unseen(ack, seg);
+        if !self.holes.is_empty() || ack > self.sent_max + 1 {
+            self.note_unseen(ack, seg);
+        }
         if let Some((value, _)) = seg.timestamps()
             && self.newest_stamp.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0)
         {
             self.newest_stamp = Some(value);
         }
-        self.newest_ack = self.newest_ack.max(ack);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
+        let ack = Ack::new(seg, ack, window, !sack.is_empty());
         if self.pending.is_empty() && view.toward_sender <= AT_ONCE {
-            self.apply_one(&Ack { seg, sack, ack, window }, seg.time + view.toward_sender, view);
-            return;
+            self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
+        } else {
+            self.keep_waiting(ack, sack, view);
         }
-        self.pending.push_back(Pending { seg: *seg, ack, window, sacks: !sack.is_empty() });
-        if !sack.is_empty() {
+    }
+
+    /// What an ACK's number is in the sequence space; none when it is not of this connection.
+    #[inline(always)]
+    fn place_of(&mut self, number: SeqNumber) -> Option<u64> {
+        let below = self.origin.map(|origin| (origin + self.sent_max as u32).0.wrapping_sub(number.0));
+        match below {
+            // For what was sent.
+            Some(below) if below <= STRAY && u64::from(below) <= self.sent_max => {
+                Some(self.sent_max - u64::from(below))
+            }
+            _ => self.place_of_any(number),
+        }
+    }
+
+    #[inline(never)]
+    fn place_of_any(&mut self, number: SeqNumber) -> Option<u64> {
+        if self.origin.is_none() {
+            self.origin = Some(SeqNumber(number.0.wrapping_sub(1)));
+            self.sent_max = 1;
+            self.una = 1;
+        }
+        let place = self.unwrap(number);
+        self.stray += u64::from(place.is_none());
+        place
+    }
+
+    /// The sender does not have this ACK yet.
+    #[inline(never)]
+    fn keep_waiting(&mut self, ack: Ack, sack: &SackBlocks, view: &View) {
+        let now = ack.time;
+        self.pending.push_back(ack);
+        if ack.sacks {
             self.pending_sacks.push_back(*sack);
         }
         // Without data from the sender nothing else would apply them.
         let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
-        while self.pending.len() > MOST_PENDING
-            || self.pending.front().is_some_and(|ack| seg.time - ack.seg.time > patience)
-        {
+        while self.pending.len() > MOST_PENDING || self.pending.front().is_some_and(|ack| now - ack.time > patience) {
             let Some((waited, sack)) = self.next_pending() else { break };
-            self.apply_one(&waited.as_ack(&sack), waited.seg.time + view.toward_sender, view);
+            self.apply_in_turn(&waited, &sack, waited.time + view.toward_sender, view);
         }
         if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
@@ -63,17 +89,16 @@ impl Half {
     }
 
     /// The ACK that has waited longest, and its SACK blocks.
-    fn next_pending(&mut self) -> Option<(Pending, SackBlocks)> {
+    #[inline(always)]
+    fn next_pending(&mut self) -> Option<(Ack, SackBlocks)> {
         let waited = self.pending.pop_front()?;
         let sack = if waited.sacks { self.pending_sacks.pop_front() } else { None };
-        Some((waited, sack.unwrap_or_default()))
+        Some((waited, sack.unwrap_or(SackBlocks::NONE)))
     }
 
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
+    #[inline(never)]
     fn note_unseen(&mut self, ack: u64, seg: &Seg) {
-        if self.holes.is_empty() && ack <= self.sent_max + 1 {
-            return;
-        }
         let mut unseen = 0;
         let mut stretches = 0;
         self.holes.retain_mut(|hole| {
@@ -105,142 +130,194 @@ impl Half {
     }
 
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
+    #[inline(never)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
         if self.pending.is_empty() {
             return;
         }
         let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
-        let slack = Nanos(view.toward_sender.0 / 50) + Nanos::from_micros(100);
-        while let Some(front) = self.pending.front() {
-            let due = front.seg.time + view.toward_sender;
-            if let Some(seg) = seg.filter(|_| !near) {
-                let echoed = match (seg.timestamps(), front.seg.timestamps()) {
-                    (Some((_, echo)), Some((value, _))) => Some(value.wrapping_sub(echo) as i32),
-                    _ => None,
-                };
-                let had_it = match echoed {
-                    Some(newer) if newer > 0 => false,
-                    Some(older) if older < 0 => true,
-                    _ => due <= seg.time + slack,
-                };
-                if !had_it {
-                    break;
+        let by = Known { seg: seg.filter(|_| !near), way: view.toward_sender };
+        let mut is_due = self.pending.front().is_some_and(|front| by.includes(front));
+        while is_due && let Some(front) = self.pending.front() {
+            let mut at = front.time + view.toward_sender;
+            if let Some(seg) = seg {
+                at = at.min(seg.time);
+                if !near && by.is_echoed(front) && !seg.moved() && !front.moved {
+                    self.toward_sender_now = (seg.time - front.time).max(view.toward_sender);
                 }
-                if echoed == Some(0) && !seg.moved() && !front.seg.moved() {
-                    self.toward_sender_now = (seg.time - front.seg.time).max(view.toward_sender);
+            }
+            let next = self.pending.get(1);
+            is_due = next.is_some_and(|next| by.includes(next));
+            // Of several at a time that tell nothing new only the last one counts.
+            if is_due && next.is_some_and(|next| next.is_like(front)) && self.is_known(front) {
+                let ack = front.ack;
+                self.pending.pop_front();
+                if let Some(transfer) = &mut self.transfer {
+                    transfer.reached(at, ack);
                 }
+                continue;
             }
             let Some((waited, sack)) = self.next_pending() else {
                 break;
             };
-            let due = seg.map_or(due, |seg| due.min(seg.time));
-            self.apply_one(&waited.as_ack(&sack), due, view);
+            self.apply_one(&waited, &sack, at, view);
         }
     }
 
-    fn apply_one(&mut self, ack: &Ack<'_>, at: Nanos, view: &View) {
-        let sacks = !ack.sack.is_empty();
+    #[inline(never)]
+    fn apply_in_turn(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
+        self.apply_one(ack, sack, at, view);
+    }
+
+    #[inline(always)]
+    fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
+        if self.is_known(ack) {
+            self.round_due |= self.una >= self.round_mark;
+            self.since.emptied = self.una >= self.sent_max;
+            self.since.released(ack, at, false, self.room());
+            if let Some(transfer) = &mut self.transfer {
+                transfer.reached(at, ack.ack);
+            }
+            return;
+        }
+        let sacks = ack.sacks;
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let room_before = self.room();
         let edge_before = self.edge;
-        if newly > 0 {
+        if newly > 0 && !self.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, ack.ack);
         }
-        let mut delivered = newly + if sacks { self.mark_sacks(ack) } else { 0 };
+        let mut delivered = newly + if sacks { self.mark_sacks(ack, sack) } else { 0 };
         let mut rtt = None;
         let mut late = Nanos::ZERO;
         if newly > 0 {
             let (delay, known) = self.acknowledge(ack, at);
             delivered -= known.min(delivered);
             if let Some(delay) = delay {
-                let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
-                self.facts.ack_delay_min = Some(least);
-                late = delay - least;
-                let whole = delay + view.toward_sender;
-                self.smoothed.sample(whole);
-                self.rtt.push(whole);
-                rtt = Some(whole);
+                (rtt, late) = self.measured(delay, view);
             }
-        } else {
+        } else if ack.len == 0 {
             self.count_duplicate(ack);
         }
-        if ack.seg.flags.has(Flags::ECE) && !ack.seg.flags.has(Flags::SYN) {
-            self.facts.ecn_echoes += 1;
-            if let Some(transfer) = &mut self.transfer {
-                let facts = transfer.facts();
-                facts.ecn_echoes += 1;
-                facts.first_echo.get_or_insert((at, ack.seg.frame()));
-            }
+        if ack.flags.has(Flags::ECE) && !ack.flags.has(Flags::SYN) {
+            self.note_echo(ack, at);
         }
         self.set_window(ack, at);
-        if self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top) {
-            self.round_due = true;
-        }
+        self.round_due |= self.una >= self.round_mark
+            || (!self.sacked.is_empty() && self.sacked.highest().is_some_and(|top| top > self.round_top));
         let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.seg.len > 0 || sacks {
-            self.since.at = Some(at);
-            self.since.frame = Some(ack.seg.frame());
-            self.since.new |= newly > 0;
+        if newly > 0 || opened || ack.len > 0 || sacks {
             self.since.update |= opened && newly == 0;
-            self.since.payload = ack.seg.len > 0;
-            self.since.any_payload |= ack.seg.len > 0;
-            if ack.seg.len > 0 {
-                self.since.payload_at = Some(at);
-            }
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.least_room = match (self.since.least_room, room_before) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+            self.since.released(ack, at, newly > 0, room_before);
         }
+        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
-            transfer.acked(at, ack.ack, delivered, rtt, late, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.acked(at, ack.ack, delivered, rtt, late, bin);
         }
         if self.notes.is_some() {
             self.note_taken(ack, at, rtt, before);
         }
     }
 
+    /// Payload with an ACK that tells nothing new: what the other side's bulk data carries.
+    #[inline(always)]
+    fn is_known(&self, ack: &Ack) -> bool {
+        let same = ack.ack == self.una
+            && ack.window() == self.window
+            && ack.window().map(|window| ack.ack + window) == self.edge;
+        let plain = ack.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
+        same && plain
+            && ack.len > 0
+            && !ack.sacks
+            && ack.window() != Some(0)
+            && self.zero_since.is_none()
+            && self.sacked.is_empty()
+            && self.notes.is_none()
+    }
+
+    #[inline(never)]
+    fn note_echo(&mut self, ack: &Ack, at: Nanos) {
+        self.facts.ecn_echoes += 1;
+        if let Some(transfer) = &mut self.transfer {
+            let facts = transfer.facts();
+            facts.ecn_echoes += 1;
+            facts.first_echo.get_or_insert((at, ack.place.frame()));
+        }
+    }
+
+    /// An ACK came so long after the segment that it measures: the round trip, and how much later than the soonest it was.
+    #[inline(always)]
+    fn measured(&mut self, delay: Nanos, view: &View) -> (Option<Nanos>, Nanos) {
+        let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
+        self.facts.ack_delay_min = Some(least);
+        let whole = delay + view.toward_sender;
+        self.smoothed.sample(whole);
+        self.rtt.push(whole);
+        (Some(whole), delay - least)
+    }
+
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
-    fn acknowledge(&mut self, ack: &Ack<'_>, at: Nanos) -> (Option<Nanos>, u64) {
+    #[inline(always)]
+    fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let before = std::mem::replace(&mut self.una, ack.ack);
         self.duplicate_acks = 0;
-        self.resent.remove(0, ack.ack);
-        let known = self.sacked.remove(0, ack.ack);
-        let mut newest = None;
-        let mut any_resent = false;
-        let mut largest = self.largest_acked;
-        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack.ack) {
-            any_resent |= sent.resent;
-            largest = largest.max(sent.end - sent.start);
-            newest = Some((sent.time, sent.moved));
-            self.outstanding.pop_front();
+        if !self.resent.is_empty() {
+            self.resent.remove(0, ack.ack);
         }
-        self.largest_acked = largest;
-        self.check_eifel(before, ack.ack, ack.seg.timestamps().map(|(_, echo)| echo));
+        let known = if self.sacked.is_empty() { 0 } else { self.sacked.remove(0, ack.ack) };
+        let (newest, any_resent) = self.take_acknowledged(ack.ack);
+        if self.copies_end > before {
+            self.check_eifel(before, ack.ack, ack.timestamps().map(|(_, echo)| echo));
+        }
         let recovering = self.recovery != Recovery::None;
+        if recovering {
+            self.end_recovery(ack.ack, at);
+        }
+        // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
+        let timed = !any_resent && !recovering && !ack.moved;
+        (newest.filter(|_| timed).map(|time| ack.time - time), known)
+    }
+
+    /// Recovery is over once all that was outstanding when it began is acknowledged.
+    #[inline(never)]
+    fn end_recovery(&mut self, ack: u64, at: Nanos) {
         match self.recovery {
-            Recovery::Fast(recover) | Recovery::Timeout(recover) if ack.ack >= recover => {
+            Recovery::Fast(recover) | Recovery::Timeout(recover) if ack >= recover => {
                 if let (Recovery::Fast(_), Some(transfer)) = (self.recovery, &mut self.transfer) {
                     let recoveries = &mut transfer.facts().recoveries;
                     recoveries.0 += 1;
                     recoveries.1 += (at - self.recovery_start).or_zero();
                 }
                 self.recovery = Recovery::None;
+                self.tangled &= !self.outstanding.is_empty();
             }
             _ => {}
         }
-        // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = |moved: bool| !any_resent && !recovering && !moved && !ack.seg.moved();
-        let delay = newest.filter(|&(_, moved)| timed(moved)).map(|(time, _)| ack.seg.time - time);
-        (delay, known)
+    }
+
+    /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
+    #[inline(always)]
+    fn take_acknowledged(&mut self, ack: u64) -> (Option<Nanos>, bool) {
+        let mut newest = None;
+        let mut any_resent = false;
+        let mut largest = self.largest_acked;
+        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack) {
+            any_resent |= sent.resent;
+            largest = largest.max(sent.end - sent.start);
+            newest = Some(sent.time).filter(|_| !sent.moved);
+            self.outstanding.pop_front();
+        }
+        self.largest_acked = largest;
+        (newest, any_resent)
     }
 
     /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.
+    #[inline(never)]
     fn note_healed_hole(&mut self, before: u64, ack: u64) {
         let Some(top) = self.sacked.highest() else {
             return;
@@ -256,9 +333,9 @@ impl Half {
     }
 
     /// Gives how many bytes are reported for the first time.
-    fn mark_sacks(&mut self, ack: &Ack<'_>) -> u64 {
+    #[inline(never)]
+    fn mark_sacks(&mut self, ack: &Ack, blocks: &SackBlocks) -> u64 {
         let mut news = 0;
-        let blocks = ack.sack;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
@@ -279,22 +356,24 @@ impl Half {
     }
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
-    fn count_duplicate(&mut self, ack: &Ack<'_>) {
-        let same_window = ack.window.is_none() || ack.window == self.window;
+    #[inline(never)]
+    fn count_duplicate(&mut self, ack: &Ack) {
+        let same_window = ack.window().is_none() || ack.window() == self.window;
         if ack.ack == self.una
-            && ack.seg.len == 0
-            && !ack.seg.flags.has(Flags::SYN)
-            && !ack.seg.flags.has(Flags::FIN)
+            && ack.len == 0
+            && !ack.flags.has(Flags::SYN)
+            && !ack.flags.has(Flags::FIN)
             && self.sent_max > self.una
-            && (same_window || !ack.sack.is_empty())
+            && (same_window || ack.sacks)
         {
             self.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;
         }
     }
 
-    fn set_window(&mut self, ack: &Ack<'_>, at: Nanos) {
-        let Some(window) = ack.window else {
+    #[inline(always)]
+    fn set_window(&mut self, ack: &Ack, at: Nanos) {
+        let Some(window) = ack.window() else {
             return;
         };
         // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
@@ -304,9 +383,17 @@ impl Half {
         self.window = Some(window);
         self.edge = Some(ack.ack + window);
         self.facts.max_window = self.facts.max_window.max(Some(window));
-        if ack.seg.flags.has(Flags::RST) || ack.seg.flags.has(Flags::SYN) {
+        if ack.flags.has(Flags::RST) || ack.flags.has(Flags::SYN) {
             return;
         }
+        if window == 0 || self.zero_since.is_some() {
+            self.note_closure(window, at);
+        }
+    }
+
+    /// The window is closed, or was until now.
+    #[inline(never)]
+    fn note_closure(&mut self, window: u64, at: Nanos) {
         self.facts.zero_windows += u64::from(window == 0);
         match (window == 0, self.zero_since) {
             (true, None) => {
@@ -323,10 +410,36 @@ impl Half {
     }
 }
 
-impl Pending {
-    fn as_ack<'a>(&'a self, sack: &'a SackBlocks) -> Ack<'a> {
-        Ack { seg: &self.seg, sack, ack: self.ack, window: self.window }
+/// What a segment of the sender's tells of the ACKs that it had; all that came before, where there is none.
+struct Known<'a> {
+    seg: Option<&'a Seg>,
+    /// From the capture point to the sender and back.
+    way: Nanos,
+}
+
+impl Known<'_> {
+    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time.
+    #[inline(always)]
+    fn includes(&self, ack: &Ack) -> bool {
+        let Some(seg) = self.seg else { return true };
+        match newer(ack, seg) {
+            Some(newer) if newer != 0 => newer < 0,
+            _ => ack.time + self.way <= seg.time + Nanos(self.way.0 / 50) + Nanos::from_micros(100),
+        }
     }
+
+    /// Whether it echoes this one's timestamp.
+    #[inline(always)]
+    fn is_echoed(&self, ack: &Ack) -> bool {
+        self.seg.is_some_and(|seg| newer(ack, seg) == Some(0))
+    }
+}
+
+/// By how much an ACK's timestamp is newer than what a segment echoes.
+#[inline(always)]
+fn newer(ack: &Ack, seg: &Seg) -> Option<i32> {
+    let ((value, _), (_, echo)) = (ack.timestamps()?, seg.timestamps()?);
+    Some(value.wrapping_sub(echo) as i32)
 }
 
 /// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a duplicate.

@@ -389,10 +389,15 @@ impl Stream {
                 self.records(piece);
             }
         }
-        if self.may_open() && piece.start >= self.next && piece.start != self.awaited {
+        // What most payload begins with opens nothing, which is quickly said.
+        let may_open = piece.bytes.first().is_some_and(|&byte| tls::may_open(byte) || http::may_open(byte));
+        if may_open && self.may_open() && piece.start >= self.next && piece.start != self.awaited {
             self.open_in(piece, piece.start, false);
         }
-        while self.may_open() && self.open_in(piece, self.awaited, true) {}
+        while (piece.start..piece.end).contains(&self.awaited)
+            && self.may_open()
+            && self.open_in(piece, self.awaited, true)
+        {}
     }
 
     /// Whether another opening may be looked for.

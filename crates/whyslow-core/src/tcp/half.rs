@@ -9,10 +9,10 @@ use super::facts::{Gap, HalfFacts, Release};
 use super::marks::{Numbers, Ticks};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
-use super::retransmission::SentAgain;
+use super::retransmission::{PROBE_FLOOR, SentAgain};
 use super::rtt::{Quantiles, Smoothed};
-use super::segment::Seg;
-use super::sent::{Hole, Pending, Recovery, Sent, SinceSend};
+use super::segment::{Place, Seg};
+use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
@@ -51,10 +51,12 @@ pub(crate) struct Half {
     /// Shift for the windows offered to this sender; none while unknown.
     pub window_shift: Option<u8>,
     /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
-    pub negotiated_mss: Option<u64>,
+    negotiated_mss: Option<u64>,
+    /// See [`mss`](Self::mss).
+    size: u64,
     /// Both ends permit SACK.
     pub sack_permitted: bool,
-    pub(super) largest_len: u64,
+    largest_len: u64,
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
@@ -64,19 +66,22 @@ pub(crate) struct Half {
     pub(super) edge: Option<u64>,
     pub(super) window: Option<u64>,
     pub(super) outstanding: VecDeque<Sent>,
+    /// Some of them may overlap.
+    pub(super) tangled: bool,
     pub(super) holes: Vec<Hole>,
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
     pub(super) resends: VecDeque<super::retransmission::Resend>,
+    /// Behind the highest of them.
+    pub(super) copies_end: u64,
     /// Up to when waits for copies of lost copies are counted.
     pub(super) copy_awaited: Nanos,
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
-    pub(super) pending: VecDeque<Pending>,
+    pub(super) pending: VecDeque<Ack>,
     pub(super) pending_sacks: VecDeque<SackBlocks>,
-    pub(super) newest_ack: u64,
-    pub(super) last_send: Option<(Nanos, Frame)>,
+    pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
     pub(super) ran_dry: bool,
     pub(super) flight_at_send: u64,
@@ -108,7 +113,7 @@ pub(crate) struct Half {
     /// See [`Seg::moved`].
     round_start_moved: bool,
     /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
-    peer: Option<PeerPayload>,
+    pub(super) peer: Option<PeerPayload>,
     /// Bytes acknowledged or followed, though never captured.
     pub unseen_bytes: u64,
     pub unseen_stretches: u64,
@@ -119,7 +124,7 @@ pub(crate) struct Half {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PeerPayload {
+pub(super) struct PeerPayload {
     first: Nanos,
     last: Nanos,
     end_of_first: SeqNumber,
@@ -134,6 +139,7 @@ impl Default for Half {
             origin: None,
             window_shift: None,
             negotiated_mss: None,
+            size: 1,
             largest_len: 0,
             facts: HalfFacts::default(),
             sent_max: 0,
@@ -142,17 +148,18 @@ impl Default for Half {
             edge: None,
             window: None,
             outstanding: VecDeque::new(),
+            tangled: false,
             holes: Vec::new(),
             sacked: Ranges::default(),
             resent: Ranges::default(),
             resends: VecDeque::new(),
+            copies_end: 0,
             copy_awaited: Nanos::ZERO,
             recovery: Recovery::None,
             recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
             pending: VecDeque::new(),
             pending_sacks: VecDeque::new(),
-            newest_ack: 0,
             last_send: None,
             last_len: 0,
             ran_dry: false,
@@ -195,16 +202,44 @@ impl Half {
     }
 
     /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
+    #[inline(always)]
     pub fn mss(&self) -> u64 {
-        self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1)
+        self.size
+    }
+
+    /// What the SYNs have settled of segment sizes.
+    pub fn negotiated(&mut self, mss: Option<u64>) {
+        self.negotiated_mss = mss;
+        self.settle_size();
+    }
+
+    fn settle_size(&mut self) {
+        self.size = self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1);
+    }
+
+    #[inline(always)]
+    fn note_len(&mut self, len: u64) {
+        if len > self.largest_len {
+            self.largest_len = len;
+            self.settle_size();
+        }
+    }
+
+    /// Bytes over which rates are taken.
+    #[inline(always)]
+    pub(super) fn bin(&self) -> u64 {
+        10 * self.negotiated_mss.unwrap_or(1460)
     }
 
     /// Bytes in flight, as the sender counts them (RFC 6675's pipe).
+    #[inline(always)]
     pub(super) fn in_flight(&self) -> u64 {
         let all = self.sent_max.saturating_sub(self.una);
-        if self.sacked.is_empty() && self.recovery == Recovery::None {
-            return all;
-        }
+        if self.sacked.is_empty() && self.recovery == Recovery::None { all } else { self.pipe(all) }
+    }
+
+    #[inline(never)]
+    fn pipe(&self, all: u64) -> u64 {
         let sacked = self.sacked.covered(self.una, self.sent_max);
         let lost_below = match self.recovery {
             Recovery::Timeout(recover) => recover,
@@ -219,6 +254,7 @@ impl Half {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
+    #[inline(always)]
     pub(super) fn room(&self) -> Option<u64> {
         self.edge.map(|edge| edge.saturating_sub(self.sent_max))
     }
@@ -244,8 +280,31 @@ impl Half {
 
     /// A segment of the sender passed the capture point.
     /// Says whether it carried new payload.
+    #[inline(always)]
     pub fn on_segment(&mut self, seg: &Seg, view: &View) -> bool {
         self.facts.packets += 1;
+        let is_next = self.origin.is_some_and(|origin| seg.seq == origin + self.sent_max as u32);
+        let is_plain = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0;
+        if !(is_next && is_plain && self.notes.is_none()) {
+            return self.on_any_segment(seg, view);
+        }
+        // What nearly all segments are: what follows those before them.
+        let start = self.sent_max;
+        if !self.pending.is_empty() {
+            self.apply(Some(seg), view);
+        }
+        self.note_marks(seg, start);
+        let len = u64::from(seg.len);
+        if len > 0 {
+            self.note_len(len);
+            self.on_new_data(seg, start, start + len, view);
+            self.passed += len;
+        }
+        len > 0
+    }
+
+    #[inline(never)]
+    fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
         if seg.flags.has(Flags::RST) {
             return false;
         }
@@ -254,7 +313,6 @@ impl Half {
             self.origin = Some(if syn { seg.seq } else { SeqNumber(seg.seq.0.wrapping_sub(1)) });
             self.sent_max = u64::from(!syn);
             self.una = self.sent_max;
-            self.newest_ack = self.sent_max;
         }
         let Some(start) = self.unwrap(seg.seq) else {
             self.stray += 1;
@@ -277,7 +335,7 @@ impl Half {
             return false;
         }
         let end = start + u64::from(seg.len);
-        self.largest_len = self.largest_len.max(u64::from(seg.len));
+        self.note_len(u64::from(seg.len));
         if seg.flags.has(Flags::FIN) {
             (self.fin_sent, self.fin_time) = (Some(end), seg.time);
         }
@@ -311,34 +369,25 @@ impl Half {
         }
     }
 
+    #[inline(always)]
     fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        self.begin_or_go_on(seg, start, view);
-        if start > self.sent_max {
-            if self.holes.len() < 4096 {
-                let hole = Hole {
-                    start: self.sent_max,
-                    end: start,
-                    time: seg.time,
-                    tsval: tsval(seg),
-                    ip_id: seg.ip_id(),
-                    before: self.last_send.map_or(seg.time, |(time, _)| time),
-                    passed: self.passed,
-                };
-                self.holes.push(hole);
+        match &mut self.transfer {
+            // Neither a transfer nor a round begins.
+            Some(transfer) if !self.round_due && self.peer.is_none() && !is_newer(seg, self.newest_stamp) => {
+                transfer.reopen();
             }
-            if let Some(transfer) = &mut self.transfer {
-                transfer.facts().unseen += start - self.sent_max;
-            }
-            if let Recovery::Timeout(recover) = self.recovery {
-                // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
-                self.recovery = Recovery::Timeout(recover.max(start));
-            }
-        } else if start < self.sent_max {
-            // Old bytes with new ones behind them: a retransmission that took more along.
-            self.resent.insert(start, self.sent_max);
+            _ => self.begin_or_go_on(seg, start, view),
         }
-        let again = self.resent_unseen(seg, start, view);
-        self.end_gap(seg, start > self.sent_max, again, view);
+        if start != self.sent_max {
+            self.note_step(seg, start);
+        }
+        match (self.short_pause(seg), &mut self.transfer) {
+            (Some(pause), Some(transfer)) if start == self.sent_max => transfer.short_gap(pause, false, false),
+            _ => {
+                let again = self.resent_unseen(seg, start, view);
+                self.end_gap(seg, start > self.sent_max, again, view);
+            }
+        }
         self.sent_max = end;
         let sent = Sent {
             start,
@@ -356,12 +405,55 @@ impl Half {
         let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
         self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
         self.flight_at_send = in_flight;
+        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
             transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
-            transfer.sent(end, seg.time, seg.frame(), in_flight, window, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.sent(end, seg.time, seg.place, in_flight, window, bin);
         }
         self.sent_now(seg);
+    }
+
+    /// New data begins at `start`, and not where what was sent before ends.
+    #[inline(never)]
+    fn note_step(&mut self, seg: &Seg, start: u64) {
+        if start < self.sent_max {
+            // Old bytes with new ones behind them: a retransmission that took more along.
+            self.resent.insert(start, self.sent_max);
+            self.tangled = true;
+            return;
+        }
+        if self.holes.len() < 4096 {
+            let hole = Hole {
+                start: self.sent_max,
+                end: start,
+                time: seg.time,
+                tsval: tsval(seg),
+                ip_id: seg.ip_id(),
+                before: self.last_send.map_or(seg.time, |(time, _)| time),
+                passed: self.passed,
+            };
+            self.holes.push(hole);
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.facts().unseen += start - self.sent_max;
+        }
+        if let Recovery::Timeout(recover) = self.recovery {
+            // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
+            self.recovery = Recovery::Timeout(recover.max(start));
+        }
+    }
+
+    /// The pause before this segment, if it is so short that only its length counts, and nothing but the ACK clock can have held the
+    /// sender.
+    #[inline(always)]
+    fn short_pause(&self, seg: &Seg) -> Option<Nanos> {
+        let (last, _) = self.last_send?;
+        let floor = self.transfer.as_ref()?.gap_floor();
+        let pause = seg.time - last;
+        // With more room than this no sender stops: see [`stops`](Self::stops).
+        let roomy = self.since.least_room.is_none_or(|room| room >= 3 * self.mss());
+        (pause <= floor && pause < PROBE_FLOOR && roomy && self.recovery == Recovery::None).then_some(pause)
     }
 
     fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
@@ -378,13 +470,15 @@ impl Half {
             }
         }
         self.end_gap(seg, false, Some(again), view);
+        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent(seg.time, seg.frame(), end - start, 10 * self.negotiated_mss.unwrap_or(1460));
+            transfer.resent(seg.time, seg.frame(), end - start, bin);
         }
         self.sent_now(seg);
     }
 
     /// Opens a transfer, a round, or neither, for new data at `start`.
+    #[inline(never)]
     fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
         let turn = self.take_turn(seg);
         if turn.is_some() || self.transfer.is_none() {
@@ -397,8 +491,7 @@ impl Half {
             return;
         }
         // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
-        let echo = seg.timestamps().map(|(_, echo)| echo);
-        let unseen_ack = echo.zip(self.newest_stamp).is_some_and(|(now, newest)| now.wrapping_sub(newest) as i32 > 0)
+        let unseen_ack = is_newer(seg, self.newest_stamp)
             && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {
             let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
@@ -451,6 +544,7 @@ impl Half {
     }
 
     /// The other side sent new payload.
+    #[inline(always)]
     pub fn on_peer_payload(&mut self, seg: &Seg) {
         let acked_all = match (seg.ack(), self.origin) {
             (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
@@ -476,8 +570,9 @@ impl Half {
 
     /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
     /// in the capture. `again`: how it came to be sent again, if it was.
+    #[inline(never)]
     fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
-        let Some((last, last_frame)) = self.last_send else {
+        let Some((last, last_place)) = self.last_send else {
             return;
         };
         let Some(floor) = self.transfer.as_ref().map(Recorder::gap_floor) else {
@@ -537,8 +632,8 @@ impl Half {
             sent_apart: self.sent_apart(seg),
             last_ack: since.emptied,
             after_len: u64::from(seg.len),
-            frames: (last_frame, seg.frame()),
-            ack_frame: since.frame,
+            frames: (last_place.frame(), seg.frame()),
+            ack_frame: since.at.map(|_| since.place.frame()),
         };
         if let Some(transfer) = &mut self.transfer {
             transfer.gap(gap);
@@ -551,10 +646,11 @@ impl Half {
         }
     }
 
-    fn sent_now(&mut self, seg: &Seg) {
+    #[inline(always)]
+    pub(super) fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
         self.last_tsval = tsval(seg);
-        self.last_send = Some((seg.time, seg.frame()));
+        self.last_send = Some((seg.time, seg.place));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);
@@ -599,6 +695,14 @@ impl Half {
     }
 }
 
+/// Whether a segment echoes a newer timestamp than the newest that was captured.
+#[inline(always)]
+fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
+    let echo = seg.timestamps().map(|(_, echo)| echo);
+    echo.zip(newest).is_some_and(|(echo, newest)| echo.wrapping_sub(newest) as i32 > 0)
+}
+
+#[inline(always)]
 pub(super) fn tsval(seg: &Seg) -> Option<u32> {
     seg.timestamps().map(|(value, _)| value)
 }

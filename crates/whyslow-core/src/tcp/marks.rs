@@ -46,12 +46,24 @@ pub(super) struct Numbers {
 impl Numbers {
     /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
     /// in the sequence space before it has room for.
+    #[inline(always)]
     pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
-        let quiet = seg.time - self.last;
-        self.last = seg.time;
+        let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
         let Some(id) = seg.ip_id() else {
             return;
         };
+        if self.next == Some(id) {
+            // The next one.
+            self.steady = self.steady.saturating_add(1);
+            self.next = Some(id.wrapping_add(packets));
+            return;
+        }
+        self.see_step(seg, id, quiet, packets, skipped);
+    }
+
+    /// A number that is not the next one.
+    #[inline(never)]
+    fn see_step(&mut self, seg: &Seg, id: u16, quiet: Nanos, packets: u16, skipped: u16) {
         if id == 0 && self.next != Some(0) {
             // Linux answers a SYN without a number, and counts from then on.
             self.odd = self.odd.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
@@ -115,6 +127,7 @@ pub(super) struct Ticks {
 
 impl Ticks {
     /// A segment with this TSval passed.
+    #[inline(always)]
     pub fn see(&mut self, time: Nanos, value: u32) {
         self.first.get_or_insert((time, value));
         self.last = (time, value);
@@ -133,15 +146,18 @@ impl Ticks {
     }
 }
 
+/// How many packets so many bytes are.
+#[inline(never)]
+fn packets_of(bytes: u64, mss: u64) -> u16 {
+    u16::try_from(bytes.div_ceil(mss)).unwrap_or(u16::MAX)
+}
+
 impl Half {
     /// Takes the marks of a segment that begins at `start`.
+    #[inline(always)]
     pub(super) fn note_marks(&mut self, seg: &Seg, start: u64) {
         let mss = self.mss();
-        let packets = |bytes: u64| match bytes {
-            0 => 0,
-            _ if bytes <= mss => 1,
-            _ => u16::try_from(bytes.div_ceil(mss)).unwrap_or(u16::MAX),
-        };
+        let packets = |bytes: u64| if bytes <= mss { u16::from(bytes > 0) } else { packets_of(bytes, mss) };
         let (own, skipped) = (packets(u64::from(seg.len)).max(1), packets(start.saturating_sub(self.sent_max)));
         self.numbers.see(seg, own, skipped);
         if let Some(value) = tsval(seg).filter(|_| !seg.moved()) {

@@ -174,31 +174,51 @@ impl Connection {
         }
         self.note_handshake(segment, &seg);
         self.note_close(&seg);
-        self.follow(&seg, sack, segment.payload);
+        self.follow_any(&seg, sack, segment.payload);
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
+    #[inline(always)]
     pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
+        // Put together where the segment's fields were read, so that they are written down but once.
         let (time, moved) = self.clock(time);
-        let seg = Seg::plain(plain, from, time, frame, moved);
-        let sack = &SackBlocks::default();
-        if self.has_captured(&seg, sack) {
+        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+    }
+
+    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
+        let sack = &SackBlocks::NONE;
+        if self.has_captured(seg, sack) {
             return;
         }
-        self.note_origins(&seg);
-        self.note_handshake_ack(&seg);
-        self.note_close(&seg);
-        self.follow(&seg, sack, plain.payload);
+        if !self.is_under_way() {
+            self.note_origins(seg);
+            self.note_handshake_ack(seg);
+            self.note_close(seg);
+        }
+        self.follow(seg, sack, payload);
+    }
+
+    /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
+    #[inline(always)]
+    fn is_under_way(&self) -> bool {
+        let opened = !self.opening.awaits_ack();
+        let known = self.origins[0].is_some() & self.origins[1].is_some();
+        known & opened & self.fin[0].is_none() & self.fin[1].is_none()
     }
 
     /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
     #[inline(always)]
     fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
+        if time < self.last { self.clock_back(time) } else { (time, false) }
+    }
+
+    #[cold]
+    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
         if time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
         }
-        (time.max(self.last), time < self.last)
+        (self.last, true)
     }
 
     /// Whether this is a packet captured a second time. If not, it counts.
@@ -220,6 +240,7 @@ impl Connection {
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
+    #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
         if seg.len > 0 {
             if !seg.flags.has(Flags::SYN) {
@@ -236,6 +257,11 @@ impl Connection {
                 }
             }
         }
+    }
+
+    #[inline(never)]
+    fn follow_any(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+        self.follow(seg, sack, payload);
     }
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
@@ -498,7 +524,7 @@ impl Settled {
 
     fn configure(&mut self, negotiated: &Negotiated) {
         for (half, shift) in self.halves.iter_mut().zip(negotiated.window_shift) {
-            half.negotiated_mss = negotiated.mss;
+            half.negotiated(negotiated.mss);
             half.sack_permitted = negotiated.sack;
             half.window_shift = shift;
         }
@@ -511,16 +537,16 @@ impl Settled {
     }
 
     /// The next segment.
+    #[inline(always)]
     fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let before = self.estimator.toward;
-        self.estimator.see(seg);
-        if self.estimator.toward != before {
+        if self.estimator.see(seg) {
             self.look();
         }
         self.process(seg, sack);
     }
 
     /// Takes over what is known of the vantage.
+    #[inline(never)]
     fn look(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
@@ -528,6 +554,7 @@ impl Settled {
         self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
     }
 
+    #[inline(always)]
     fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
         let (from, to) = (seg.from(), 1 - seg.from());
         self.halves[to].on_ack(seg, sack, &self.views[to]);

@@ -15,7 +15,9 @@ const RECENT: usize = 16;
 /// The newest packets that have an IP number.
 #[derive(Clone, Debug)]
 pub(super) struct Recent {
-    /// What tells a packet. Apart, so that several are compared at a time.
+    /// Their IP numbers. Apart, so that all are compared at a time.
+    ids: [u16; RECENT],
+    /// What else tells a packet.
     marks: [u64; RECENT],
     /// When it passed.
     times: [Nanos; RECENT],
@@ -24,7 +26,7 @@ pub(super) struct Recent {
 
 impl Default for Recent {
     fn default() -> Self {
-        Self { marks: [0; RECENT], times: [LONG_AGO; RECENT], oldest: 0 }
+        Self { ids: [0; RECENT], marks: [0; RECENT], times: [LONG_AGO; RECENT], oldest: 0 }
     }
 }
 
@@ -35,26 +37,28 @@ impl Recent {
     /// Whether this is a packet captured a second time, and not a segment sent a second time: nothing at all differs, and the
     /// sender's IP stack, which numbers its packets, did not number it anew. As late as a timer, it is the sender's copy after all:
     /// some number copies as the first ones.
+    #[inline(always)]
     pub(super) fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let Some(id) = number(seg) else {
             return false;
         };
         let mark = mark(id, seg, sack);
-        // Nearly always it is none of them, which a look at all is quickest to say.
-        let any = self.marks.iter().fold(false, |any, other| any | (*other == mark));
-        if any
-            && self
-                .marks
-                .iter()
-                .zip(&self.times)
-                .any(|(other, &time)| *other == mark && seg.time - time < COPIED_WITHIN)
-        {
+        // Nearly always it is none of them, which a look at all numbers is quickest to say.
+        let any = self.ids.iter().fold(0, |any, other| any | u16::from(*other == id));
+        if any != 0 && self.is_copy(mark, seg.time) {
             return true;
         }
-        self.marks[self.oldest] = mark;
-        self.times[self.oldest] = seg.time;
-        self.oldest = (self.oldest + 1) % RECENT;
+        let place = self.oldest % RECENT;
+        self.ids[place] = id;
+        self.marks[place] = mark;
+        self.times[place] = seg.time;
+        self.oldest = place + 1;
         false
+    }
+
+    #[inline(never)]
+    fn is_copy(&self, mark: u64, now: Nanos) -> bool {
+        self.marks.iter().zip(&self.times).any(|(other, &time)| *other == mark && now - time < COPIED_WITHIN)
     }
 }
 
@@ -75,11 +79,13 @@ pub(super) fn is_among(mut all: Segs<'_>, seg: &Seg, sack: &SackBlocks) -> bool 
 }
 
 /// What the sender's IP stack numbered its packet with.
+#[inline(always)]
 pub(super) fn number(seg: &Seg) -> Option<u16> {
     seg.ip_id().filter(|id| *id != 0)
 }
 
 /// What the headers say beside the packet's number and SACK blocks.
+#[inline(always)]
 fn told(seg: &Seg) -> [u64; 3] {
     let ack = seg.ack().map_or(0, |ack| u64::from(ack.0));
     let (value, echo) = seg.timestamps().unwrap_or_default();
@@ -90,7 +96,13 @@ fn told(seg: &Seg) -> [u64; 3] {
     ]
 }
 
+#[inline(never)]
+fn hash_of(sack: &SackBlocks) -> u64 {
+    FixedState::default().hash_one(sack)
+}
+
 /// All that the headers say, as one number: two packets with one number and one hash are taken for the same.
+#[inline(always)]
 fn mark(id: u16, seg: &Seg, sack: &SackBlocks) -> u64 {
     let sack = Some(sack).filter(|sack| !sack.as_slice().is_empty());
     // The odd factors keep the words apart, and the multiplication of 64 by 64 bits mixes them.
@@ -102,7 +114,7 @@ fn mark(id: u16, seg: &Seg, sack: &SackBlocks) -> u64 {
     let mut hash = fold(a ^ 0x9e37_79b9_7f4a_7c15, b ^ 0xd6e8_feb8_6659_fd93)
         ^ fold(c ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db);
     if let Some(sack) = sack {
-        hash ^= FixedState::default().hash_one(sack);
+        hash ^= hash_of(sack);
     }
     hash << 16 | u64::from(id)
 }

@@ -2,6 +2,7 @@
 
 use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use super::rtt::Quantiles;
+use super::segment::Place;
 use crate::analysis::Frame;
 use crate::units::Nanos;
 
@@ -19,8 +20,11 @@ const MOST_RESENT_FRAMES: usize = 16;
 /// A transfer that is going on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
+    /// But for what follows from the last segment, which is added when the round ends.
     facts: TransferFacts,
     round: RoundFacts,
+    /// The last segment.
+    last: (Nanos, Place),
     /// How many rounds one entry stands for, after merging.
     weight: u32,
     merging: Option<RoundFacts>,
@@ -42,6 +46,7 @@ struct RateMeter {
 }
 
 impl RateMeter {
+    #[inline(always)]
     fn add(&mut self, bytes: u64, time: Nanos, bin: u64) {
         let Some(since) = self.since else {
             // The first bytes open the first bin: their own time is before it.
@@ -50,10 +55,15 @@ impl RateMeter {
         };
         self.bytes += bytes;
         if self.bytes >= bin && time > since {
-            self.paces.push(Nanos((time - since).scale(1_048_576.0 / self.bytes as f64).0.max(1)));
-            self.bytes = 0;
-            self.since = Some(time);
+            self.end_bin(since, time);
         }
+    }
+
+    #[inline(never)]
+    fn end_bin(&mut self, since: Nanos, time: Nanos) {
+        self.paces.push(Nanos((time - since).scale(1_048_576.0 / self.bytes as f64).0.max(1)));
+        self.bytes = 0;
+        self.since = Some(time);
     }
 
     fn finish(&self) -> RateSpread {
@@ -74,27 +84,28 @@ impl Recorder {
             gap_floor,
             ..TransferFacts::default()
         };
-        Self { facts, round: new_round(time, frame), weight: 1, ..Self::default() }
+        Self { facts, round: new_round(time, frame), last: (time, frame.into()), weight: 1, ..Self::default() }
     }
 
     /// The round that is going on ends; the next begins with the segment sent at `time`.
     pub fn next_round(&mut self, time: Nanos, frame: Frame) {
+        self.end_round();
         let done = std::mem::replace(&mut self.round, new_round(time, frame));
         self.keep(done);
         self.facts.rounds_total += 1;
     }
 
     /// A segment with new bytes up to `end`. Rates are taken over `bin` bytes.
-    pub fn sent(&mut self, end: u64, time: Nanos, frame: Frame, in_flight: u64, window: Option<u64>, bin: u64) {
+    #[inline(always)]
+    pub fn sent(&mut self, end: u64, time: Nanos, place: Place, in_flight: u64, window: Option<u64>, bin: u64) {
         let bytes = end.saturating_sub(self.facts.seq.1);
         self.sent_rate.add(bytes, time, bin);
         self.round.bytes += bytes;
         self.facts.seq.1 = self.facts.seq.1.max(end);
         self.facts.segments += 1;
-        self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
         self.round.in_flight = self.round.in_flight.max(in_flight);
         self.round.window = self.round.window.max(window);
-        self.touch(time, frame);
+        self.last = (time, place);
     }
 
     /// A segment of `bytes` sent again.
@@ -102,7 +113,7 @@ impl Recorder {
         self.sent_rate.add(bytes, time, bin);
         self.facts.segments += 1;
         self.resent_unseen(frame);
-        self.touch(time, frame);
+        self.last = (time, frame.into());
     }
 
     /// What [`sent`](Self::sent) is told of as new was sent again, its first copy not captured.
@@ -113,12 +124,16 @@ impl Recorder {
         }
     }
 
-    fn touch(&mut self, time: Nanos, frame: Frame) {
-        self.round.last_send = self.round.last_send.max(time);
+    /// The last segment of the round is known. Times never go back.
+    fn end_round(&mut self) {
+        let (time, place) = self.last;
+        let frame = place.frame();
+        self.round.last_send = time;
         self.round.last_frame = frame;
-        self.facts.last_send = self.facts.last_send.max(time);
+        self.facts.last_send = time;
         self.facts.end = self.facts.end.max(time);
         self.facts.frames.1 = frame;
+        self.facts.max_in_flight = self.facts.max_in_flight.max(self.round.in_flight);
     }
 
     /// Pauses up to this long are counted in their rounds only: [`short_gap`](Self::short_gap) takes them.
@@ -140,6 +155,7 @@ impl Recorder {
     }
 
     /// An ACK reached the sender: `delivered` bytes more are known to have arrived, by it or by its SACKs.
+    #[inline(always)]
     pub fn acked(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos, bin: u64) {
         if delivered > 0 {
             self.acked_rate.add(delivered, time, bin);
@@ -149,6 +165,12 @@ impl Recorder {
             self.round.rtt = least(self.round.rtt, Some(rtt));
             self.round.ack_late = least(self.round.ack_late, Some(late));
         }
+        self.reached(time, ack);
+    }
+
+    /// All up to here is acknowledged.
+    #[inline(always)]
+    pub fn reached(&mut self, time: Nanos, ack: u64) {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
             self.facts.acknowledged = true;
             self.facts.end = self.facts.end.max(time);
@@ -156,14 +178,24 @@ impl Recorder {
     }
 
     /// Takes the curve of delivered bytes on.
+    #[inline(always)]
     fn point(&mut self, time: Nanos, delivered: u64, bin: u64) {
+        self.since_point += delivered;
+        if self.since_point >= bin.saturating_mul(self.thinned + 1) || self.facts.delivered.is_empty() {
+            self.take_point(time);
+        }
+    }
+
+    #[inline(never)]
+    fn take_point(&mut self, time: Nanos) {
         let curve = &mut self.facts.delivered;
         let Some(&(last, before)) = curve.last() else {
+            // The bytes of the first point are before it.
+            self.since_point = 0;
             curve.push((time, 0));
             return;
         };
-        self.since_point += delivered;
-        if self.since_point < bin.saturating_mul(self.thinned + 1) || time <= last {
+        if time <= last {
             return;
         }
         curve.push((time, before.saturating_add(self.since_point)));
@@ -197,6 +229,7 @@ impl Recorder {
 
     /// The transfer is over.
     pub fn finish(mut self) -> TransferFacts {
+        self.end_round();
         let last = self.round;
         if let Some(rest) = self.merging.take() {
             self.facts.rounds.push(rest);

@@ -24,7 +24,7 @@ const RECENT_RESENDS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MOST_SMALL: u64 = 1_000;
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+pub(super) const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
 /// First frames remembered of copies of lost copies.
 const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
@@ -94,6 +94,7 @@ fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
 impl Half {
     /// Data at or below what was sent already. Says how it came; none when it is no send of the TCP sender's at all, or
     /// carries nothing.
+    #[inline(never)]
     pub(super) fn on_resend(&mut self, seg: &Seg, start: u64, end: u64, view: &View) -> Option<SentAgain> {
         if seg.len <= 1 && end <= self.una.max(1) {
             // One byte that was acknowledged long ago: a keep-alive (RFC 9293 section 3.8.4).
@@ -124,14 +125,18 @@ impl Half {
         let (kind, waited) = self.kind_of(seg, start, end, view);
         // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
         // wire, each sent again by itself.
-        let mut recent = self.resends.iter().rev().take(RECENT_RESENDS);
+        let mut recent = self.resends.iter().rev().take(if self.copies_end > start { RECENT_RESENDS } else { 0 });
         let earlier = recent.find(|r| r.start < end && r.end > start).copied();
         let (mut original, mut last_copy) = (None, hole.map(|hole| (hole.before, hole.time, hole.passed)));
         last_copy = last_copy.or(earlier.map(|copy| (copy.time, copy.time, copy.passed)));
         let passes = end - start <= self.largest_acked.max(MOST_SMALL);
         let lost_copy =
             earlier.filter(|copy| copy.kind == Kind::Fast && !copy.spurious && passes).map(|copy| copy.time);
-        for sent in self.outstanding.iter_mut().filter(|sent| sent.start < end && sent.end > start) {
+        // What is outstanding overlaps nowhere, as a rule, and so is in order.
+        let first = if self.tangled { 0 } else { self.outstanding.partition_point(|sent| sent.end <= start) };
+        let until = if self.tangled { u64::MAX } else { end };
+        let those = self.outstanding.range_mut(first..).take_while(|sent| sent.start < until);
+        for sent in those.filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
             last_copy = last_copy.or(Some((sent.time, sent.time, sent.passed)));
             sent.resent = true;
@@ -194,6 +199,7 @@ impl Half {
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
     /// sent packets meanwhile, by its IP numbers, that are in no hole.
+    #[inline(never)]
     pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         if quiet < PROBE_FLOOR {
@@ -270,6 +276,7 @@ impl Half {
         if self.resends.len() == MOST_RESENDS {
             self.resends.pop_front();
         }
+        self.copies_end = self.copies_end.max(resend.end);
         self.resends.push_back(resend);
     }
 
@@ -411,6 +418,10 @@ impl Half {
                 moved: seg.moved(),
                 passed: self.passed,
             };
+            let before = index.checked_sub(1).and_then(|before| self.outstanding.get(before));
+            let behind = self.outstanding.get(index);
+            self.tangled |=
+                before.is_some_and(|before| before.end > start) || behind.is_some_and(|next| next.start < end);
             self.outstanding.insert(index, sent);
         }
     }
@@ -432,6 +443,7 @@ impl Half {
     /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so it was sent for the
     /// original. Only for the first segment that it acknowledges: the receiver echoes the first that it had not acknowledged
     /// (RFC 7323 section 4.3), whichever came after.
+    #[inline(never)]
     pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
         let Some(echo) = echo else {
             return;

@@ -11,15 +11,13 @@ use crate::wire::{Flags, Plain, Segment};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seg {
     pub time: Nanos,
-    // Apart, so that what was just written in two pieces is not read as one, which the processor would have to wait for.
-    frame: u64,
+    pub place: Place,
     /// TSval and TSecr, if `has` says so.
     stamps: (u32, u32),
     /// The acknowledgement's number, which the flag tells of.
     ack: SeqNumber,
     pub seq: SeqNumber,
     pub len: u32,
-    file: u16,
     ip_id: u16,
     pub flags: Flags,
     pub window: u16,
@@ -36,7 +34,30 @@ const FROM_ONE: u8 = 1;
 const MOVED: u8 = 2;
 const STAMPED: u8 = 4;
 const IP_ID: u8 = 8;
-const FILE: u8 = 16;
+
+/// A frame, in one word: it is noted several times for each packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place(u64);
+
+/// Bits of the number. No capture that can be stored has more frames.
+const NUMBER: u32 = 47;
+
+impl From<Frame> for Place {
+    #[inline(always)]
+    fn from(frame: Frame) -> Self {
+        let file = frame.file.map_or(0, |file| u64::from(file) + 1);
+        Self(file << NUMBER | frame.number.min((1 << NUMBER) - 1))
+    }
+}
+
+impl Place {
+    /// The frame that it stands for.
+    #[inline]
+    pub fn frame(self) -> Frame {
+        let file = (self.0 >> NUMBER).checked_sub(1).and_then(|file| u16::try_from(file).ok());
+        Frame { file, number: self.0 & ((1 << NUMBER) - 1) }
+    }
+}
 
 impl Seg {
     #[inline(always)]
@@ -44,20 +65,18 @@ impl Seg {
         let bit = |bit: u8, is: bool| if is { bit } else { 0 };
         Self {
             time,
-            frame: frame.number,
+            place: frame.into(),
             stamps: segment.options.timestamps.unwrap_or_default(),
             ack: segment.ack,
             seq: segment.seq,
             len: segment.payload_len,
-            file: frame.file.unwrap_or_default(),
             ip_id: segment.ip_id.unwrap_or_default(),
             flags: segment.flags,
             window: segment.window,
             has: bit(FROM_ONE, from != 0)
                 | bit(MOVED, moved)
                 | bit(STAMPED, segment.options.timestamps.is_some())
-                | bit(IP_ID, segment.ip_id.is_some())
-                | bit(FILE, frame.file.is_some()),
+                | bit(IP_ID, segment.ip_id.is_some()),
             ttl: segment.ttl,
             ecn: segment.ecn,
         }
@@ -68,20 +87,18 @@ impl Seg {
         let bit = |bit: u8, is: bool| if is { bit } else { 0 };
         Self {
             time,
-            frame: frame.number,
+            place: frame.into(),
             stamps: plain.timestamps.unwrap_or_default(),
             ack: plain.ack,
             seq: plain.seq,
             len: plain.payload_len,
-            file: frame.file.unwrap_or_default(),
             ip_id: plain.ip_id.unwrap_or_default(),
             flags: plain.flags,
             window: plain.window,
             has: bit(FROM_ONE, from != 0)
                 | bit(MOVED, moved)
                 | bit(STAMPED, plain.timestamps.is_some())
-                | bit(IP_ID, plain.ip_id.is_some())
-                | bit(FILE, frame.file.is_some()),
+                | bit(IP_ID, plain.ip_id.is_some()),
             ttl: plain.ttl,
             ecn: plain.ecn,
         }
@@ -114,7 +131,7 @@ impl Seg {
     /// Where it is in the capture.
     #[inline(always)]
     pub fn frame(&self) -> Frame {
-        Frame { file: (self.has & FILE != 0).then_some(self.file), number: self.frame }
+        self.place.frame()
     }
 
     /// Who sent it.
@@ -123,10 +140,35 @@ impl Seg {
         usize::from(self.has & FROM_ONE)
     }
 
-    /// Sequence space that it takes: payload, SYN and FIN.
+    /// Sequence space that it takes: payload, SYN and FIN; none of a reset.
+    #[inline(always)]
     pub fn space(&self) -> u32 {
+        match self.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 {
+            0 => self.len,
+            _ if self.flags.has(Flags::RST) => 0,
+            _ => self.space_with_marks(),
+        }
+    }
+
+    #[inline(never)]
+    fn space_with_marks(&self) -> u32 {
         self.len
             .saturating_add(u32::from(self.flags.has(Flags::SYN)))
             .saturating_add(u32::from(self.flags.has(Flags::FIN)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_stands_for_its_frame() {
+        for file in [None, Some(0), Some(7), Some(u16::MAX)] {
+            for number in [0, 1, 11_730_000, (1 << NUMBER) - 1] {
+                let frame = Frame { file, number };
+                assert_eq!(Place::from(frame).frame(), frame);
+            }
+        }
     }
 }

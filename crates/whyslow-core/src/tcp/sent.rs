@@ -1,9 +1,8 @@
 //! What a direction remembers of segments, holes and ACKs until they are settled.
 
-use super::segment::Seg;
-use crate::analysis::Frame;
+use super::segment::{Place, Seg};
 use crate::units::Nanos;
-use crate::wire::SackBlocks;
+use crate::wire::Flags;
 
 /// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
@@ -34,23 +33,55 @@ pub(super) struct Hole {
     pub passed: u64,
 }
 
-/// An ACK, as it is applied.
+/// An ACK, as the sender takes it in. Its SACK blocks, which few have, go beside it: very many may wait.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ack<'a> {
-    pub seg: &'a Seg,
-    pub sack: &'a SackBlocks,
+pub(super) struct Ack {
+    pub time: Nanos,
+    pub place: Place,
+    /// What it acknowledges, in the sequence space.
     pub ack: u64,
-    pub window: Option<u64>,
+    /// TSval and TSecr, if it is `stamped`.
+    stamps: (u32, u32),
+    /// What it offers, unless the scale is not known: at most 2³⁰ bytes.
+    offered: Option<u32>,
+    /// Payload that came with it.
+    pub len: u32,
+    pub flags: Flags,
+    stamped: bool,
+    pub moved: bool,
+    /// It has SACK blocks.
+    pub sacks: bool,
 }
 
-/// An ACK that the sender may not have yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pending {
-    pub seg: Seg,
-    pub ack: u64,
-    pub window: Option<u64>,
-    /// It carries SACK blocks, which wait in a queue of their own.
-    pub sacks: bool,
+impl Ack {
+    #[inline(always)]
+    pub fn new(seg: &Seg, ack: u64, offered: Option<u32>, sacks: bool) -> Self {
+        let (time, place, len, flags, moved) = (seg.time, seg.place, seg.len, seg.flags, seg.moved());
+        let (stamps, stamped) = (seg.timestamps().unwrap_or_default(), seg.timestamps().is_some());
+        Self { time, place, ack, stamps, offered, len, flags, stamped, moved, sacks }
+    }
+
+    /// TSval and TSecr.
+    #[inline(always)]
+    pub fn timestamps(&self) -> Option<(u32, u32)> {
+        self.stamped.then_some(self.stamps)
+    }
+
+    /// The window that it offers, bytes; none when its scale is not known.
+    #[inline(always)]
+    pub fn window(&self) -> Option<u64> {
+        self.offered.map(u64::from)
+    }
+
+    /// The same but for their times, both with payload and without SACK blocks.
+    #[inline(always)]
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.ack, self.offered, self.flags) == (other.ack, other.offered, other.flags)
+            && self.len > 0
+            && other.len > 0
+            && !self.sacks
+            && !other.sacks
+    }
 }
 
 /// What the applied ACKs since the last send have done.
@@ -58,7 +89,8 @@ pub(super) struct Pending {
 pub(super) struct SinceSend {
     /// When the last of them that could release data reached the sender.
     pub at: Option<Nanos>,
-    pub frame: Option<Frame>,
+    /// Its frame.
+    pub place: Place,
     /// It acknowledged new data.
     pub new: bool,
     /// It opened the window only.
@@ -75,6 +107,25 @@ pub(super) struct SinceSend {
     /// Least room to the right edge before any of them, and right after the last send.
     pub least_room: Option<u64>,
     pub zero_window: bool,
+}
+
+impl SinceSend {
+    /// An ACK reached the sender `at` this time that could release data; before it there was so much room to the right edge.
+    #[inline(always)]
+    pub fn released(&mut self, ack: &Ack, at: Nanos, new: bool, room: Option<u64>) {
+        self.at = Some(at);
+        self.place = ack.place;
+        self.new |= new;
+        self.payload = ack.len > 0;
+        if self.payload {
+            self.any_payload = true;
+            self.payload_at = Some(at);
+        }
+        self.least_room = match (self.least_room, room) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
 }
 
 /// Loss recovery.

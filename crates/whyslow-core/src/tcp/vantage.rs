@@ -11,7 +11,6 @@ use super::segment::Seg;
 use crate::analysis::{End, Near};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::Flags;
 
 /// Timestamps remembered per side until they are echoed.
 const STAMPS: usize = 64;
@@ -80,24 +79,33 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) {
+    /// Whether it is the least so far.
+    #[inline(always)]
+    fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) -> bool {
         let time = answer.time - asked;
-        if time.0 >= 0 && !answer.moved() {
-            let least = &mut self.toward[side];
-            *least = Some(least.map_or(time, |least| least.min(time)));
+        let least = &mut self.toward[side];
+        let is_least = time.0 >= 0 && !answer.moved() && least.is_none_or(|least| time < least);
+        if is_least {
+            *least = Some(time);
         }
+        is_least
     }
 
-    /// A segment passed the capture point.
-    pub fn see(&mut self, seg: &Seg) {
+    /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
+    #[inline(always)]
+    pub fn see(&mut self, seg: &Seg) -> bool {
+        let mut changed = false;
         let (from, to) = (seg.from(), 1 - seg.from());
-        self.sides[from].ttl = Some(self.sides[from].ttl.map_or(seg.ttl, |ttl| ttl.max(seg.ttl)));
+        let ttl = &mut self.sides[from].ttl;
+        if ttl.is_none_or(|ttl| ttl < seg.ttl) {
+            *ttl = Some(seg.ttl);
+        }
         if let Some(ack) = seg.ack() {
             if let Some((end, time)) = self.sides[to].probe
                 && ack.distance(end) >= 0
             {
                 self.sides[to].probe = None;
-                self.sample(from, seg, time);
+                changed |= self.sample(from, seg, time);
             }
             self.sides[to].note_ack(ack);
         }
@@ -106,16 +114,18 @@ impl Estimator {
             if seg.ack().is_some() && asked.settled != Some(echo) {
                 let time = asked.time_of(echo);
                 asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved());
-                time.into_iter().for_each(|time| self.sample(from, seg, time));
+                changed |= time.is_some_and(|time| self.sample(from, seg, time));
             }
             self.sides[from].stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
         }
         self.note_sent(seg);
+        changed
     }
 
+    #[inline(always)]
     fn note_sent(&mut self, seg: &Seg) {
         let space = seg.space();
-        if space == 0 || seg.flags.has(Flags::RST) {
+        if space == 0 {
             return;
         }
         let end = seg.seq + space;
@@ -132,7 +142,7 @@ impl Estimator {
         }
         if seg.len > self.mss.unwrap_or(ETHERNET_PAYLOAD) {
             self.larger_than_mss += 1;
-            side.large.get_or_insert_with(Box::default).note(seg.seq, seg.seq + seg.len);
+            side.note_large(seg);
         }
     }
 
@@ -206,6 +216,7 @@ fn near(end: End) -> Near {
 }
 
 impl Stamps {
+    #[inline(always)]
     fn note(&mut self, value: u32, time: Nanos) {
         if self.seen == 0 || value.wrapping_sub(self.newest) as i32 > 0 {
             self.newest = value;
@@ -217,6 +228,7 @@ impl Stamps {
     }
 
     /// When the first packet with this timestamp passed.
+    #[inline(never)]
     fn time_of(&self, value: u32) -> Option<Nanos> {
         // They only grow, and what is echoed is among the newest.
         let newest_first = (1..=self.seen.min(STAMPS)).map(|back| (self.seen - back) % STAMPS);
@@ -242,6 +254,7 @@ impl Large {
     }
 
     /// The large segment that an ACK falls into, and whether it falls on its end. Each speaks once.
+    #[inline(never)]
     fn hit(&mut self, ack: SeqNumber) -> Option<bool> {
         if self.missed == Some(ack) {
             return None;
@@ -263,11 +276,17 @@ impl Large {
 }
 
 impl FromSide {
+    #[inline(always)]
     fn note_ack(&mut self, ack: SeqNumber) {
-        match self.large.as_mut().and_then(|large| large.hit(ack)) {
-            Some(true) => self.at_end += 1,
-            Some(false) => self.inside += 1,
-            None => {}
+        if let Some(large) = &mut self.large
+            && let Some(at_end) = large.hit(ack)
+        {
+            *(if at_end { &mut self.at_end } else { &mut self.inside }) += 1;
         }
+    }
+
+    #[inline(never)]
+    fn note_large(&mut self, seg: &Seg) {
+        self.large.get_or_insert_with(Box::default).note(seg.seq, seg.seq + seg.len);
     }
 }

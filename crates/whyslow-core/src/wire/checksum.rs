@@ -14,9 +14,9 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
     let field = u16::from_ne_bytes(field);
     let without_length = pseudo_header(header.addresses);
     // Two 16-bit halves, in network order, wherever they are added.
-    let pseudo = without_length + u64::from((segment.wire() as u32).to_be());
+    let pseudo = add(without_length, u64::from((segment.wire() as u32).to_be()));
     let summed = whole && header.summable && !header.fragment && segment.data().len() == segment.wire();
-    if summed && fold(pseudo + sum(segment.data())) == 0xffff {
+    if summed && is_right(add(pseudo, sum(segment.data()))) {
         return Checksum::Good;
     }
     // Before segmentation offload some systems leave the length to the card as well, or the whole field.
@@ -26,6 +26,14 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
     if summed { Checksum::Bad } else { Checksum::Unknown }
 }
 
+/// Whether the checksum is right of a segment that is this header and these options, no more.
+#[inline(always)]
+pub(super) fn adds_up<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
+    let length = (20 + LIST) as u16;
+    let pseudo = add(pseudo_header(addresses), u64::from(length.to_be()));
+    is_right(add(pseudo, add(sum(header), sum(options))))
+}
+
 /// The sum of the addresses and the protocol number, as 16-bit words in memory order.
 #[inline(always)]
 fn pseudo_header(addresses: Addresses<'_>) -> u64 {
@@ -33,23 +41,39 @@ fn pseudo_header(addresses: Addresses<'_>) -> u64 {
         Addresses::V4(bytes) => sum(bytes),
         Addresses::V6(bytes) => sum(bytes),
     };
-    addresses + u64::from(6u16.to_be())
+    add(addresses, u64::from(6u16.to_be()))
 }
 
-/// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero. It cannot overflow: a packet
-/// has less than 2³² words.
+/// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero: four of them are added at once,
+/// as carries go round (RFC 1071 section 2).
 #[inline(always)]
 fn sum(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<4>();
-    let total: u64 = words.iter().map(|word| u64::from(u32::from_ne_bytes(*word))).sum();
+    let (words, rest) = bytes.as_chunks::<8>();
+    let total = words.iter().fold(0, |total, word| add(total, u64::from_ne_bytes(*word)));
+    let (halves, rest) = rest.as_chunks::<4>();
+    let total = halves.iter().fold(total, |total, half| add(total, u64::from(u32::from_ne_bytes(*half))));
     let mut last = [0; 4];
     for (to, from) in last.iter_mut().zip(rest) {
         *to = *from;
     }
-    total + u64::from(u32::from_ne_bytes(last))
+    add(total, u64::from(u32::from_ne_bytes(last)))
 }
 
-/// Down to 16 bits, with the carries added (RFC 1071 section 2). The order of the bytes in a word does not matter.
+/// Both, with the carry added.
+#[inline(always)]
+fn add(a: u64, b: u64) -> u64 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u64::from(carry)
+}
+
+/// Whether a sum that includes the checksum, and is not 0, comes to what it must: all ones. Folding does not change the rest
+/// that division by 65,535 leaves.
+#[inline(always)]
+fn is_right(sum: u64) -> bool {
+    sum.is_multiple_of(0xffff)
+}
+
+/// Down to 16 bits, with the carries added. The order of the bytes in a word does not matter.
 #[inline(always)]
 fn fold(sum: u64) -> u16 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);

@@ -4,10 +4,10 @@
 //! It knows nothing that the other modules do not, and gives what they give; whatever it does not know at first sight
 //! it leaves to them.
 
-use super::ends::{End, Ends};
+use super::ends::Ends;
 use super::ip::{Addresses, Header};
 use super::view::View;
-use super::{Around, Decoded, Segment, Skip, tcp};
+use super::{Around, Checksum, Decoded, Flags, Plain, Segment, SeqNumber, Skip, checksum, tcp};
 use crate::capture::Packet;
 
 /// LINKTYPE_ETHERNET.
@@ -18,36 +18,51 @@ const V4: usize = 20;
 const V6: usize = 40;
 const TCP: usize = 20;
 
-/// An ordinary packet: its IP header was read, its segment is there at least to the ports.
+/// An ordinary packet: its IP header was looked at, and its TCP header is there but for options. The two IP versions are told
+/// apart, so that who matches them has code that is built for each.
 #[derive(Clone, Copy, Debug)]
-pub struct Glance<'a>(Version<'a>);
+pub enum Glance<'a> {
+    /// IPv4.
+    V4(Ordinary<'a, { LINK + V4 + TCP }>),
+    /// IPv6.
+    V6(Ordinary<'a, { LINK + V6 + TCP }>),
+}
 
-/// Told apart, so that each way is built for its own version.
+/// An ordinary packet whose headers without TCP's options take `HEADERS` bytes.
 #[derive(Clone, Copy, Debug)]
-enum Version<'a> {
-    V4(Header<'a>, View<'a>),
-    V6(Header<'a>, View<'a>),
+pub struct Ordinary<'a, const HEADERS: usize> {
+    head: &'a [u8; HEADERS],
+    /// All that was captured, padding included.
+    data: &'a [u8],
+    /// How much there was on the wire behind the headers, without padding: TCP's options and payload.
+    wire: usize,
 }
 
 impl<'a> Glance<'a> {
     /// Its ends.
     #[inline(always)]
     pub fn ends(&self) -> Ends {
-        let (Version::V4(header, view) | Version::V6(header, view)) = &self.0;
-        // An ordinary packet holds a TCP header's 20 bytes.
-        let ports = view.data().first_chunk().copied().unwrap_or_default();
-        let [a, b, c, d] = ports;
-        let (from, to) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-        match header.addresses {
-            Addresses::V4(&[a, b, c, d, e, f, g, h]) => {
-                Ends { from: End::v4([a, b, c, d], from), to: End::v4([e, f, g, h], to) }
-            }
-            Addresses::V6(bytes) => {
-                let (source, destination) = bytes.split_at(16);
-                let address = |bytes: &[u8]| bytes.first_chunk().copied().unwrap_or_default();
-                Ends { from: End::v6(address(source), from), to: End::v6(address(destination), to) }
-            }
+        match self {
+            Self::V4(packet) => Ends::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
+            Self::V6(packet) => Ends::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
         }
+    }
+
+    /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to) must be asked.
+    #[inline(always)]
+    pub fn plain(&self) -> Option<Plain<'a>> {
+        match self {
+            Self::V4(packet) => packet.plain(packet.v4(), || self.is_bad()),
+            Self::V6(packet) => packet.plain(packet.v6(), || self.is_bad()),
+        }
+    }
+
+    /// Of a segment without payload whose checksum is not right: whether it was not merely left to the network card. What it is
+    /// given it has of its own, so that for other segments nothing need be written down.
+    #[cold]
+    #[inline(never)]
+    fn is_bad(self) -> bool {
+        self.decode_to(|segment| segment.checksum == Checksum::Bad).unwrap_or(true)
     }
 
     /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and nothing is moved.
@@ -56,18 +71,18 @@ impl<'a> Glance<'a> {
     /// When the TCP header is cut or contradicts itself.
     #[inline(always)]
     pub fn decode_to<T>(&self, take: impl FnOnce(&Segment<'a>) -> T) -> Result<T, Skip> {
-        match self.0 {
-            Version::V4(header, view) => tcp::decode_to(Around::default(), header, view, take),
-            Version::V6(header, view) => tcp::decode_to(Around::default(), header, view, take),
+        match self {
+            Self::V4(packet) => tcp::decode_to(Around::default(), packet.v4(), packet.view(), take),
+            Self::V6(packet) => tcp::decode_to(Around::default(), packet.v6(), packet.view(), take),
         }
     }
 
     #[inline(always)]
     pub(super) fn decode_with(&self, around: Around) -> Decoded<'a> {
         // Two calls, each inlined for its IP version, so that the segment is built in place.
-        match self.0 {
-            Version::V4(header, view) => tcp::decode(around, header, view),
-            Version::V6(header, view) => tcp::decode(around, header, view),
+        match self {
+            Self::V4(packet) => tcp::decode(around, packet.v4(), packet.view()),
+            Self::V6(packet) => tcp::decode(around, packet.v6(), packet.view()),
         }
     }
 }
@@ -75,67 +90,151 @@ impl<'a> Glance<'a> {
 /// See [`super::glance`].
 #[inline(always)]
 pub(super) fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
-    if let Some((header, view)) = v4(packet) {
-        return Some(Glance(Version::V4(header, view)));
-    }
-    v6(packet).map(|(header, view)| Glance(Version::V6(header, view)))
-}
-
-/// What IPv4 says about an ordinary packet, and its segment; none if it is not one.
-#[inline(always)]
-fn v4<'a>(packet: &Packet<'a>) -> Option<(Header<'a>, View<'a>)> {
-    let head: &[u8; LINK + V4 + TCP] = packet.data.first_chunk()?;
-    let length = usize::from(u16::from_be_bytes([head[16], head[17]]));
-    let ordinary = packet.link.0 == ETHERNET
-        && [head[12], head[13]] == [0x08, 0x00]
-        // Version 4 and five words of header, then TCP.
-        && head[14] == 0x45
-        && head[23] == 6
-        // Neither more fragments nor an offset.
-        && u16::from_be_bytes([head[20], head[21]]) & 0x3fff == 0
-        && length >= V4 + TCP
-        && LINK + length <= packet.original_len as usize;
-    if !ordinary {
+    if packet.link.0 != ETHERNET {
         return None;
     }
-    let header = Header {
-        addresses: Addresses::V4(head[26..].first_chunk()?),
-        id: Some(u16::from_be_bytes([head[18], head[19]])),
-        ttl: head[22],
-        ecn: head[15] & 0x03,
-        fragment: false,
-        summable: true,
-    };
-    Some((header, between(packet.data, LINK + V4, LINK + length)?))
-}
-
-/// What IPv6 says about an ordinary packet, and its segment; none if it is not one.
-#[inline(always)]
-fn v6<'a>(packet: &Packet<'a>) -> Option<(Header<'a>, View<'a>)> {
-    let head: &[u8; LINK + V6 + TCP] = packet.data.first_chunk()?;
-    let length = usize::from(u16::from_be_bytes([head[18], head[19]]));
-    let ordinary = packet.link.0 == ETHERNET
-        && [head[12], head[13]] == [0x86, 0xdd]
-        && head[14] >> 4 == 6
-        && head[20] == 6
-        && length >= TCP
-        && LINK + V6 + length <= packet.original_len as usize;
-    if !ordinary {
-        return None;
+    match Ordinary::is_v4(packet) {
+        Some(packet) => Some(Glance::V4(packet)),
+        None => Ordinary::is_v6(packet).map(Glance::V6),
     }
-    let header = Header {
-        addresses: Addresses::V6(head[22..].first_chunk()?),
-        id: None,
-        ttl: head[21],
-        ecn: (head[15] >> 4) & 0x03,
-        fragment: false,
-        summable: true,
-    };
-    Some((header, between(packet.data, LINK + V6, LINK + V6 + length)?))
 }
 
-/// What was captured between two places in the packet.
-#[inline(always)]
-fn between(data: &[u8], from: usize, to: usize) -> Option<View<'_>> {
-    Some(View::new(data.get(from..to.min(data.len()))?, to - from))
+impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
+    /// An ordinary packet of IPv4; none if it is not one.
+    #[inline(always)]
+    fn is_v4(packet: &Packet<'a>) -> Option<Self> {
+        let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
+        // The bytes of a word from the lowest on. First version 4 and five words of header behind the link's type, then neither
+        // more fragments nor an offset, and the protocol.
+        let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00ff_ffff;
+        let kept = u32::from_le_bytes(*this.part::<20, 4>()) & 0xff00_ff3f;
+        let length = usize::from(u16::from_be_bytes(*this.part::<16, 2>()));
+        if kind != 0x0045_0008 || kept != 0x0600_0000 || LINK + length > packet.original_len as usize {
+            return None;
+        }
+        Some(Self { wire: length.checked_sub(V4 + TCP)?, ..this })
+    }
+
+    /// What its IP header says.
+    #[inline(always)]
+    fn v4(&self) -> Header<'a> {
+        Header {
+            addresses: Addresses::V4(self.part::<26, 8>()),
+            id: Some(u16::from_be_bytes([self.head[18], self.head[19]])),
+            ttl: self.head[22],
+            ecn: self.head[15] & 0x03,
+            fragment: false,
+            summable: true,
+        }
+    }
 }
+
+impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
+    /// An ordinary packet of IPv6; none if it is not one.
+    #[inline(always)]
+    fn is_v6(packet: &Packet<'a>) -> Option<Self> {
+        let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
+        let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00f0_ffff;
+        let [next] = *this.part::<20, 1>();
+        let length = usize::from(u16::from_be_bytes(*this.part::<18, 2>()));
+        if kind != 0x0060_dd86 || next != 6 || LINK + V6 + length > packet.original_len as usize {
+            return None;
+        }
+        Some(Self { wire: length.checked_sub(TCP)?, ..this })
+    }
+
+    /// What its IP header says.
+    #[inline(always)]
+    fn v6(&self) -> Header<'a> {
+        Header {
+            addresses: Addresses::V6(self.part::<22, 32>()),
+            id: None,
+            ttl: self.head[21],
+            ecn: (self.head[15] >> 4) & 0x03,
+            fragment: false,
+            summable: true,
+        }
+    }
+}
+
+/// Of the word that begins with the TCP header's length: that, and the flags that make a segment do more.
+const TELLING: u32 = 0xf000_0000 | ((Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) as u32) << 16;
+/// An ACK that does no more, without options, and with 12 bytes of them.
+const BARE: u32 = 0x5000_0000 | (Flags::ACK.0 as u32) << 16;
+const LISTED: u32 = 0x8000_0000 | (Flags::ACK.0 as u32) << 16;
+/// How those 12 bytes begin in nearly every segment: two for padding, and the timestamps.
+const STAMPS: [u8; 4] = [1, 1, 8, 10];
+
+impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
+    /// The `N` bytes of the headers at `AT`.
+    #[inline(always)]
+    fn part<const AT: usize, const N: usize>(&self) -> &'a [u8; N] {
+        const { assert!(AT + N <= HEADERS) };
+        self.head[AT..].first_chunk().unwrap_or(&[0; N])
+    }
+
+    /// TCP's header without options.
+    #[inline(always)]
+    fn tcp(&self) -> &'a [u8; TCP] {
+        self.head.last_chunk().unwrap_or(&[0; TCP])
+    }
+
+    /// The segment's bytes.
+    #[inline(always)]
+    fn view(&self) -> View<'a> {
+        let captured = self.data.get(..HEADERS + self.wire).unwrap_or(self.data);
+        View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire)
+    }
+
+    #[inline(always)]
+    fn plain(&self, ip: Header<'a>, is_bad: impl FnOnce() -> bool) -> Option<Plain<'a>> {
+        let tcp = self.tcp();
+        let [_, _, _, _, s0, s1, s2, s3, a0, a1, a2, a3, m0, m1, m2, m3, ..] = *tcp;
+        let middle = u32::from_be_bytes([m0, m1, m2, m3]);
+        let rest = self.data.get(HEADERS..)?;
+        let (timestamps, payload_len, rest) = match middle & TELLING {
+            BARE => (None, self.without_list(ip.addresses, &[], is_bad)?, rest),
+            LISTED => {
+                let (list, rest) = rest.split_first_chunk::<12>()?;
+                let [k0, k1, k2, k3, a, b, c, d, e, f, g, h] = *list;
+                if [k0, k1, k2, k3] != STAMPS {
+                    return None;
+                }
+                let stamps = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+                (Some(stamps), self.without_list(ip.addresses, list, is_bad)?, rest)
+            }
+            _ => return None,
+        };
+        Some(Plain {
+            seq: SeqNumber(u32::from_be_bytes([s0, s1, s2, s3])),
+            ack: SeqNumber(u32::from_be_bytes([a0, a1, a2, a3])),
+            flags: Flags((middle >> 16) as u16 & 0x1ff),
+            window: middle as u16,
+            payload_len: payload_len as u32,
+            payload: rest.get(..payload_len).unwrap_or(rest),
+            timestamps,
+            ip_id: ip.id,
+            ttl: ip.ttl,
+            ecn: ip.ecn,
+        })
+    }
+
+    /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the
+    /// checksum is wrong; it is looked at without payload alone, and then all of the segment was captured.
+    #[inline(always)]
+    fn without_list<const LIST: usize>(
+        &self,
+        addresses: Addresses<'a>,
+        list: &[u8; LIST],
+        is_bad: impl FnOnce() -> bool,
+    ) -> Option<usize> {
+        let payload_len = self.wire.checked_sub(LIST)?;
+        if payload_len == 0 && !checksum::adds_up(addresses, self.tcp(), list) && is_bad() {
+            return None;
+        }
+        Some(payload_len)
+    }
+}
+
+#[cfg(test)]
+mod tests;

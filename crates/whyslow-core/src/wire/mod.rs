@@ -25,7 +25,7 @@ mod testing;
 mod tunnel;
 mod view;
 
-pub use ends::{End, Ends};
+pub use ends::Ends;
 pub use link::{is_supported, link_type_name};
 pub use skip::Skip;
 
@@ -62,7 +62,7 @@ pub fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
     fast::glance(packet)
 }
 
-pub use fast::Glance;
+pub use fast::{Glance, Ordinary};
 
 /// Layer after layer.
 #[inline(never)]
@@ -247,6 +247,9 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
+    /// No block.
+    pub const NONE: Self = Self { len: 0, blocks: [(SeqNumber(0), SeqNumber(0)); 4] };
+
     /// Adds a block; the fifth and later ones are dropped, as the option has room for four.
     pub fn push(&mut self, left: SeqNumber, right: SeqNumber) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {

@@ -77,6 +77,18 @@ pub(super) fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
+/// The sum as RFC 1071 section 1 words it.
+pub(super) fn slow_sum(bytes: &[u8]) -> u16 {
+    let mut total = 0u64;
+    for pair in bytes.chunks(2) {
+        total += u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0));
+    }
+    while total > 0xffff {
+        total = (total & 0xffff) + (total >> 16);
+    }
+    total as u16
+}
+
 /// The very segment that [`segment`] made, in IPv4 or IPv6 as [`ipv4`] and [`ipv6`] made it.
 #[track_caller]
 pub(super) fn assert_whole(read: Result<Segment<'_>, Skip>) {

@@ -2,13 +2,21 @@
 
 use crate::capture::build::{MICROS, MODIFIED, NANOS, Pcap};
 use crate::capture::reader::tests::{Keep, read, slugs};
-use crate::capture::{Clock, LinkType, Summary};
+use crate::capture::{Clock, LinkType, Reader, Summary};
 use crate::units::Nanos;
 
 const SECOND: i64 = 1_000_000_000;
 
 fn detail<'a>(summary: &'a Summary, slug: &str) -> &'a str {
     &summary.problems.iter().find(|problem| problem.slug == slug).unwrap().detail
+}
+
+/// Pushed so many bytes at a time.
+fn read_in(file: &[u8], pushed: usize) -> (Keep, Summary) {
+    let (mut keep, mut reader) = (Keep::default(), Reader::new());
+    file.chunks(pushed).for_each(|chunk| reader.push(chunk, &mut keep).unwrap());
+    let summary = reader.finish(&mut keep).unwrap();
+    (keep, summary)
 }
 
 fn times(keep: &Keep) -> Vec<i64> {
@@ -182,6 +190,29 @@ fn a_clock_that_was_set() {
     assert_eq!(slugs(&summary), [("clock-step", 2)]);
     assert!(detail(&summary, "clock-step").contains("back by 3.01 s at frame 4"), "{:?}", summary.problems);
     assert_eq!(summary.first_time, Some(Nanos(97 * SECOND)));
+}
+
+#[test]
+fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
+    let file = [50, 60, 55, 90, 40, 70].iter().fold(Pcap::new(MICROS, false), |file, at| file.packet(1, *at, b"x"));
+    for pushed in [1, 40, 1000] {
+        let (keep, summary) = read_in(&file.bytes(), pushed);
+        assert_eq!(keep.packets.len(), 6);
+        let micro = |at: i64| Some(Nanos(SECOND + at * 1_000));
+        assert_eq!((summary.first_time, summary.last_time), (micro(40), micro(90)));
+    }
+}
+
+#[test]
+fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
+    let lengths = [(0, 9), (7, 7), (3, 9), (2, 9), (5, 5)];
+    let file = lengths.iter().fold(Pcap::new(MICROS, false), |file, (captured, original)| {
+        file.record(1, 1, *captured, *original, &[0; 9][..*captured as usize])
+    });
+    let (_, summary) = read(&file.bytes()).unwrap();
+    let detail = detail(&summary, "short-snaplen");
+    assert!(detail.starts_with("3 of 5 packets"), "{detail}");
+    assert!(detail.contains("none of these beyond 3 bytes") && detail.ends_with("first: frame 1"), "{detail}");
 }
 
 /// Ten packets of a plain file, 76 bytes of record each.

@@ -166,7 +166,8 @@ impl PcapNg {
                 format!("frame {frame} at byte {offset} claims {captured} captured bytes of a packet of {original}")
             });
         }
-        self.ledger.packet(sink, time, link, data, original, snaplen);
+        self.ledger.time(time);
+        self.ledger.packet(sink, time, link, data, original.max(captured), snaplen);
         // Options follow the padding.
         let padding = data.len().wrapping_neg() & 3;
         let order = self.order;

@@ -48,10 +48,15 @@ pub(super) struct Head {
     pub next: Option<u64>,
 }
 
+/// Whether a head can start with this byte.
+pub(super) fn may_open(first: u8) -> bool {
+    first.is_ascii_uppercase()
+}
+
 /// Reads a head from its first byte on. Where no `message` is known to start, a request line must have been captured
 /// to its end. `more` is whether more bytes may follow those captured; without, what is there is read.
 pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed {
-    if !bytes.first().is_some_and(u8::is_ascii_uppercase) {
+    if !bytes.first().is_some_and(|&first| may_open(first)) {
         return Parsed::No;
     }
     let status = bytes.starts_with(VERSION);

@@ -43,10 +43,15 @@ impl Header {
 
     /// Whether a header can start with these bytes, be they fewer than five.
     fn may_start(bytes: &[u8]) -> bool {
-        bytes.first().is_some_and(|kind| (CHANGE_CIPHER_SPEC..=HEARTBEAT).contains(kind))
+        bytes.first().is_some_and(|&kind| may_open(kind))
             && bytes.get(1).is_none_or(|&major| major == 3)
             && bytes.get(2).is_none_or(|minor| (1..=4).contains(minor))
     }
+}
+
+/// Whether TLS can start with this byte.
+pub(super) fn may_open(first: u8) -> bool {
+    (CHANGE_CIPHER_SPEC..=HEARTBEAT).contains(&first)
 }
 
 /// Whether TLS starts with these bytes, of a segment that goes on for `len` bytes from here. At the very `first` bytes

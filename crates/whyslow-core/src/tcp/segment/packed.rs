@@ -5,7 +5,7 @@
 //! there are); a
 //! segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their segment.
 
-use super::{FROM_ONE, IP_ID, STAMPED, Seg};
+use super::{FROM_ONE, IP_ID, Place, STAMPED, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -24,9 +24,8 @@ pub(crate) struct Packed {
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
     time: Nanos,
-    frame: u64,
+    place: Place,
     sides: [Side; 2],
-    file: u16,
 }
 
 /// The same, by who sends it.
@@ -40,17 +39,16 @@ struct Side {
     ecn: u8,
 }
 
-// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::has`; one for each field that stands there as it is
+// What stands before a segment, in four bytes: nine bits of flags; four as in `Seg::has`; one for each field that stands there as it is
 // because it is not as expected; and two for each number, which tell how many bytes it takes.
 const FLAGS: u32 = 0x1ff;
-const HAS: u32 = 0b1_1111;
+const HAS: u32 = 0b1111;
 const HAS_AT: u32 = 9;
-/// The file, the time to live and the ECN bits.
-const OTHER_PLACE: u32 = 1 << 14;
-const OTHER_WINDOW: u32 = 1 << 15;
-const OTHER_ID: u32 = 1 << 16;
-const SACKS: u32 = 1 << 17;
-const NUMBERS_AT: u32 = 18;
+const OTHER_WINDOW: u32 = 1 << 13;
+const OTHER_ID: u32 = 1 << 14;
+const OTHER_TTL: u32 = 1 << 15;
+const SACKS: u32 = 1 << 16;
+const NUMBERS_AT: u32 = 17;
 const HEAD: usize = 4;
 
 /// The bytes that a number may take: where its two bits stand, and what they mean.
@@ -58,7 +56,7 @@ const HEAD: usize = 4;
 struct Sizes(u32, [u8; 4]);
 
 const TIME: Sizes = Sizes(NUMBERS_AT, [2, 3, 4, 8]);
-const FRAME: Sizes = Sizes(NUMBERS_AT + 2, [1, 2, 3, 8]);
+const PLACE: Sizes = Sizes(NUMBERS_AT + 2, [1, 2, 3, 8]);
 const SEQ: Sizes = Sizes(NUMBERS_AT + 4, SMALL);
 const ACK: Sizes = Sizes(NUMBERS_AT + 6, SMALL);
 const STAMP: Sizes = Sizes(NUMBERS_AT + 8, SMALL);
@@ -71,7 +69,7 @@ const _: () = assert!(LEN.0 + 2 <= 8 * HEAD as u32);
 /// outgrown fits other parts of connections, so that of many that grow at once little is held in vain.
 const ROOMS: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 
-/// More than any segment takes: the head, numbers of 36 bytes, 8 as they are, and SACK blocks of 33.
+/// More than any segment takes: the head, numbers of 36 bytes, 6 as they are, and SACK blocks of 33.
 const MOST: usize = 96;
 
 impl Packed {
@@ -129,13 +127,13 @@ impl Expected {
         let bit = |bit: u32, is: bool| if is { bit } else { 0 };
         let mut head = (u32::from(seg.flags.0) & FLAGS)
             | u32::from(seg.has) << HAS_AT
-            | bit(OTHER_PLACE, (seg.file, seg.ttl, seg.ecn) != (self.file, own.ttl, own.ecn))
             | bit(OTHER_WINDOW, seg.window != own.window)
             | bit(OTHER_ID, seg.has & IP_ID != 0 && seg.ip_id != own.ip_id)
+            | bit(OTHER_TTL, (seg.ttl, seg.ecn) != (own.ttl, own.ecn))
             | bit(SACKS, !sack.is_empty());
         out.len = HEAD;
         head |= out.number(TIME, seg.time.0.wrapping_sub(self.time.0) as u64);
-        head |= out.number(FRAME, zigzag(seg.frame.wrapping_sub(self.frame) as i64));
+        head |= out.number(PLACE, zigzag(seg.place.0.wrapping_sub(self.place.0) as i64));
         head |= out.number(SEQ, zigzag(seg.seq.distance(own.seq).into()));
         head |= out.number(ACK, zigzag(seg.ack.distance(other.seq).into()));
         if seg.has & STAMPED != 0 {
@@ -143,15 +141,14 @@ impl Expected {
             head |= out.number(ECHO, zigzag((seg.stamps.1.wrapping_sub(other.stamp) as i32).into()));
         }
         head |= out.number(LEN, seg.len.into());
-        if head & OTHER_PLACE != 0 {
-            out.raw(&seg.file.to_le_bytes());
-            out.raw(&[seg.ttl, seg.ecn]);
-        }
         if head & OTHER_WINDOW != 0 {
             out.raw(&seg.window.to_le_bytes());
         }
         if head & OTHER_ID != 0 {
             out.raw(&seg.ip_id.to_le_bytes());
+        }
+        if head & OTHER_TTL != 0 {
+            out.raw(&[seg.ttl, seg.ecn]);
         }
         if head & SACKS != 0 {
             out.raw(&[sack.as_slice().len() as u8]);
@@ -167,7 +164,7 @@ impl Expected {
 
     #[inline]
     fn note(&mut self, seg: &Seg) {
-        (self.time, self.frame, self.file) = (seg.time, seg.frame, seg.file);
+        (self.time, self.place) = (seg.time, seg.place);
         let own = &mut self.sides[seg.from()];
         own.seq = seg.seq + seg.space();
         (own.window, own.ttl, own.ecn) = (seg.window, seg.ttl, seg.ecn);
@@ -186,10 +183,10 @@ impl Segs<'_> {
         let head = u32::from_le_bytes(self.raw());
         let has = (head >> HAS_AT & HAS) as u8;
         let from = usize::from(has & FROM_ONE);
-        let Expected { time, frame, file, sides } = self.expected;
+        let Expected { time, place, sides } = self.expected;
         let (own, other) = (&sides[from], &sides[1 - from]);
         let time = Nanos(time.0.wrapping_add(self.number(TIME, head) as i64));
-        let frame = frame.wrapping_add(self.signed(FRAME, head) as u64);
+        let place = Place(place.0.wrapping_add(self.signed(PLACE, head) as u64));
         let seq = own.seq + self.signed(SEQ, head) as u32;
         let ack = other.seq + self.signed(ACK, head) as u32;
         let mut stamps = (0, 0);
@@ -200,12 +197,11 @@ impl Segs<'_> {
         let len = self.number(LEN, head) as u32;
         let mut seg = Seg {
             time,
-            frame,
+            place,
             stamps,
             ack,
             seq,
             len,
-            file,
             ip_id: if has & IP_ID != 0 { own.ip_id } else { 0 },
             flags: Flags((head & FLAGS) as u16),
             window: own.window,
@@ -213,15 +209,14 @@ impl Segs<'_> {
             ttl: own.ttl,
             ecn: own.ecn,
         };
-        if head & OTHER_PLACE != 0 {
-            seg.file = u16::from_le_bytes(self.raw());
-            [seg.ttl, seg.ecn] = self.raw();
-        }
         if head & OTHER_WINDOW != 0 {
             seg.window = u16::from_le_bytes(self.raw());
         }
         if head & OTHER_ID != 0 {
             seg.ip_id = u16::from_le_bytes(self.raw());
+        }
+        if head & OTHER_TTL != 0 {
+            [seg.ttl, seg.ecn] = self.raw();
         }
         if head & SACKS != 0 || !self.sack.is_empty() {
             self.read_sack(head & SACKS != 0);

@@ -1,24 +1,12 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{fold, sum};
-use crate::wire::testing::{cut_packet, ipv4, ipv6, read, read_verified, tcp};
+use crate::wire::testing::{cut_packet, ipv4, ipv6, read, read_verified, slow_sum, tcp};
 use crate::wire::{Checksum, decode_verified};
 use proptest::prelude::*;
 
 /// LINKTYPE_RAW.
 const RAW: u16 = 101;
-
-/// The sum as RFC 1071 section 1 words it.
-fn slow_sum(bytes: &[u8]) -> u16 {
-    let mut total = 0u64;
-    for pair in bytes.chunks(2) {
-        total += u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0));
-    }
-    while total > 0xffff {
-        total = (total & 0xffff) + (total >> 16);
-    }
-    total as u16
-}
 
 /// A segment in an IPv4 and in an IPv6 packet, each with its checksum as `fill` makes it from the pseudo-header's sum
 /// and the sum of all.

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::super::{FILE, MOVED};
+use super::super::MOVED;
 use super::*;
 use proptest::prelude::*;
 
@@ -18,18 +18,17 @@ fn number() -> impl Strategy<Value = u64> {
 }
 
 fn seg() -> impl Strategy<Value = Seg> {
-    let bits = prop_oneof![any::<u8>(), Just(STAMPED | IP_ID | FILE), Just(STAMPED | IP_ID | FILE | FROM_ONE)];
+    let bits = prop_oneof![any::<u8>(), Just(STAMPED | IP_ID), Just(STAMPED | IP_ID | FROM_ONE)];
     (bits, prop::collection::vec(number(), 13)).prop_map(|(has, numbers)| {
-        let has = has & (FROM_ONE | MOVED | STAMPED | IP_ID | FILE);
+        let has = has & (FROM_ONE | MOVED | STAMPED | IP_ID);
         let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
         Seg {
             time: Nanos(numbers[0] as i64),
-            frame: numbers[1],
+            place: Place(numbers[1]),
             stamps: (only(STAMPED, numbers[2]) as u32, only(STAMPED, numbers[3]) as u32),
             ack: SeqNumber(numbers[4] as u32),
             seq: SeqNumber(numbers[5] as u32),
             len: numbers[6] as u32,
-            file: only(FILE, numbers[7]) as u16,
             ip_id: only(IP_ID, numbers[8]) as u16,
             flags: Flags(numbers[9] as u16 & 0x1ff),
             window: numbers[10] as u16,
@@ -62,16 +61,15 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
         let (from, len) = if n % 2 == 0 { (0, 0) } else { (1, 1448) };
         let seg = Seg {
             time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
-            frame: u64::from(n) * 900,
+            place: Place(1 << 47 | (u64::from(n) * 900)),
             stamps: (40_000 + n, 40_000 + n - n.min(1)),
             ack: SeqNumber(next[1 - from]),
             seq: SeqNumber(next[from]),
             len,
-            file: 0,
             ip_id: (n / 2) as u16,
             flags: Flags::ACK,
             window: 500,
-            has: STAMPED | IP_ID | FILE | if from == 1 { FROM_ONE } else { 0 },
+            has: STAMPED | IP_ID | if from == 1 { FROM_ONE } else { 0 },
             ttl: 64,
             ecn: 0,
         };
