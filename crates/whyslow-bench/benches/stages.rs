@@ -17,8 +17,8 @@ use whyslow_core::limit::{self, Context};
 use whyslow_core::tcp::Connection;
 use whyslow_core::tcp::facts::Facts;
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::{Algorithm, Losses, Receiving, Scenario, Sending, Window, simulate};
-use whyslow_core::wire::{self, Ends, Segment};
+use whyslow_core::whatif::model::{Algorithm, Losses, Receiving, Scenario, Sending, Window, time};
+use whyslow_core::wire::{self, Ends, Plain, Segment};
 
 /// Many packets of few connections, and few packets of many.
 const INPUTS: [&str; 2] = ["bulk", "short"];
@@ -34,11 +34,27 @@ struct Routed {
     new: bool,
 }
 
+/// A segment as the stages hand it on: in short if it is a plain one.
+struct Taken {
+    segment: Segment<'static>,
+    plain: Option<Plain<'static>>,
+    ends: Ends,
+    time: Nanos,
+}
+
+impl Taken {
+    fn of(packet: &Packet<'static>) -> Self {
+        let segment = wire::decode(packet).unwrap();
+        let plain = wire::glance(packet).and_then(|glance| glance.plain());
+        Self { segment, plain, ends: Ends::of(&segment), time: packet.time }
+    }
+}
+
 /// An input, and what each stage makes of it.
 struct Stages {
     file: Vec<u8>,
     packets: Vec<Packet<'static>>,
-    segments: Vec<(Segment<'static>, Nanos)>,
+    segments: Vec<Taken>,
     routed: Vec<Routed>,
     facts: Vec<Facts>,
 }
@@ -62,7 +78,7 @@ impl Stages {
         let mut collect = Collect(Vec::new());
         Reader::new().push(bytes, &mut collect).unwrap();
         let packets = collect.0;
-        let segments: Vec<_> = packets.iter().map(|packet| (wire::decode(packet).unwrap(), packet.time)).collect();
+        let segments: Vec<_> = packets.iter().map(Taken::of).collect();
         let routed = route(&segments);
         let firsts = segments.iter().zip(&routed).filter(|(_, routed)| routed.new).map(|((segment, _), _)| segment);
         let ends = firsts.map(|first| [(first.src, first.src_port), (first.dst, first.dst_port)]);
@@ -88,30 +104,41 @@ impl Sink for Count {
     }
 }
 
-fn route(segments: &[(Segment<'_>, Nanos)]) -> Vec<Routed> {
+fn route(segments: &[Taken]) -> Vec<Routed> {
     let (mut table, mut gone) = (Table::default(), Gone::new());
     let mut opened = 0;
     segments
         .iter()
-        .map(|(segment, time)| {
+        .map(|Taken { segment, plain, ends, time }| {
             gone.clear();
             table.tick(*time, &mut gone);
-            let ends = Ends::of(segment);
-            let to = table.route(segment, (&ends, ends.hash()), *time, ConnectionId(opened), &mut gone, || ());
+            let hash = ends.hash();
+            if plain.is_some()
+                && let Some(found) = table.find(ends, hash)
+            {
+                let from = found.from;
+                return Routed { id: *found.plain(*time), from, new: false };
+            }
+            let id = ConnectionId(opened);
+            let to = table.route(segment, (ends, hash), *time, id, &mut gone, || id);
             opened += u64::from(to.new);
             Routed { id: to.id, from: to.from, new: to.new }
         })
         .collect()
 }
 
-fn push(segments: &[(Segment<'_>, Nanos)], routed: &[Routed]) -> Vec<Connection> {
+fn push(segments: &[Taken], routed: &[Routed]) -> Vec<Connection> {
     let mut connections: Vec<Connection> = Vec::new();
-    for (number, ((segment, time), routed)) in (1..).zip(segments.iter().zip(routed)) {
+    for (number, (Taken { segment, plain, time, .. }, routed)) in (1..).zip(segments.iter().zip(routed)) {
         let frame = Frame { file: None, number };
         if routed.new {
             connections.push(Connection::new(segment, *time, frame));
         }
-        connections[routed.id.0 as usize].push(segment, routed.from, *time, frame);
+        let connection = &mut connections[routed.id.0 as usize];
+        match plain {
+            Some(plain) => connection.push_plain(plain, routed.from, *time, frame),
+            None => connection.push(segment, routed.from, *time, frame),
+        }
     }
     connections
 }
@@ -127,14 +154,22 @@ fn walk(bencher: Bencher<'_, '_>, input: &str) {
     });
 }
 
-/// Packets → segments.
+/// Packets → segments, plain ones in short, and between which ends.
 #[divan::bench(args = INPUTS)]
 fn decode(bencher: Bencher<'_, '_>, input: &str) {
     let stages = Stages::of(input);
-    bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| {
-        let lengths = stages.packets.iter().map(|packet| wire::decode(black_box(packet)).map_or(0, |s| s.payload_len));
-        lengths.map(u64::from).sum::<u64>()
-    });
+    let read = |packet: &Packet<'_>| {
+        let Some(glance) = wire::glance(packet) else { return 0 };
+        let hash = glance.ends().hash();
+        let payload = match glance.plain() {
+            Some(plain) => plain.payload_len,
+            None => glance.decode_to(|segment| segment.payload_len).unwrap_or(0),
+        };
+        hash ^ u64::from(payload)
+    };
+    bencher
+        .counter(ItemsCount::new(stages.packets.len()))
+        .bench(|| stages.packets.iter().map(|packet| read(black_box(packet))).fold(0, u64::wrapping_add));
 }
 
 /// Segments → connections.
@@ -202,7 +237,7 @@ fn scenario(kind: &str) -> Scenario {
 fn model(bencher: Bencher<'_, '_>, kind: &str) {
     let scenario = scenario(kind);
     let segments = scenario.bytes / scenario.mss;
-    bencher.counter(ItemsCount::new(segments)).bench(|| simulate(black_box(&scenario)));
+    bencher.counter(ItemsCount::new(segments)).bench(|| time(black_box(&scenario)));
 }
 
 /// Bytes → analysis.

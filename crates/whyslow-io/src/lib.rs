@@ -1,7 +1,7 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
 //! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), and pushes the bytes
-//! to explainers that share the connections, each on a thread of its own (`team`). Memory is bounded whatever the input's
+//! to explainers that share the connections, each on a thread of its own (`team`), who fetch them in turn (`belt`). Memory is bounded whatever the input's
 //! size: nothing is read whole, and a compressed input that swells without end only takes as long.
 //!
 //! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod belt;
 mod error;
 mod feed;
 mod join;
@@ -86,7 +87,7 @@ pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)
     explain_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), inputs, stop, progress)
 }
 
-/// As [`explain`], on so many threads beside the one that reads; what comes out does not depend on how many there are.
+/// As [`explain`], on so many threads; what comes out does not depend on how many there are.
 ///
 /// # Errors
 /// As [`explain`].

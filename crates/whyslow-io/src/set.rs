@@ -10,8 +10,7 @@
 //! Of several sets that it could continue it goes to the one of its name (digits and compression aside), or else to the
 //! one that ended last. An input that continues none begins a set of its own, and so does one without a date.
 
-use crate::source::{Block, Source};
-use crate::team::push_block;
+use crate::source::{Block, Filled, Source};
 use crate::{Error, Input, Stop};
 use std::collections::HashSet;
 use std::fs;
@@ -58,14 +57,13 @@ impl Part {
     /// When it cannot be read or is no capture.
     pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let mut source = Source::open(input, stop)?;
-        let mut buffer = vec![0; LOOK];
-        let mut seen = 0;
+        let mut block = Block::with_room(LOOK);
         let (mut reader, mut glance) = (Reader::new(), Glance::default());
-        while let Some(room @ [_, ..]) = buffer.get_mut(seen..) {
-            match push_block(&mut source, room, &mut reader, &mut glance)? {
-                Block::Bytes(length) => seen += length,
-                Block::End | Block::Torn(_) => break,
-            }
+        while !block.is_full() {
+            let seen = block.len();
+            let Filled::Bytes = source.fill(&mut block)? else { break };
+            let bytes = block.get(seen..).unwrap_or_default();
+            reader.push(bytes, &mut glance).map_err(|error| source.no_capture(error))?;
         }
         // What was looked at may break off anywhere: whatever is wrong with the end is told when all is read.
         let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
@@ -74,8 +72,7 @@ impl Part {
         let source = if is_file(input) {
             Waiting::File(input.clone())
         } else {
-            buffer.truncate(seen);
-            source.put_back(buffer);
+            source.put_back(block);
             Waiting::Pipe(source)
         };
         Ok(Self { look, source })

@@ -8,19 +8,22 @@
 //! read kills the process with SIGBUS, and captures are often still being written. Reading costs one copy out of the
 //! page cache, which is small beside the analysis.
 //!
-//! What is compressed, or comes through a pipe, is read by a thread of its own (`ahead`), so that it is there when the
-//! analysis asks for it. Once a [`Stop`] is asked for, the input ends behind the bytes that were given out.
+//! It has no thread of its own: whoever fills a block reads and decompresses, straight into the block. Once a [`Stop`] is asked
+//! for, the input ends behind the bytes that were given out, even while it waits for a pipe.
 
-mod ahead;
+mod block;
 mod head;
 mod lz4;
+mod pipe;
 mod xz;
 
 use crate::{Error, Input, Stop};
-pub(crate) use ahead::{Ahead, Pieces};
+pub(crate) use block::{BLOCK, Block};
 use head::Headed;
+pub(crate) use pipe::Pipe;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use whyslow_core::analysis::PARTIAL;
@@ -32,11 +35,13 @@ const PIECE: usize = 16 << 10;
 /// An open input.
 pub(crate) struct Source {
     name: String,
-    stream: Box<dyn Read>,
+    stream: Box<dyn Read + Send>,
     raw: Arc<Raw>,
     compression: Option<Compression>,
-    /// Whether any byte was given out.
-    given: bool,
+    /// More bytes may be long in coming: what one call gives is given out at once.
+    coming: bool,
+    /// Bytes that were given out and are to be given out once more.
+    put_back: Option<Block>,
     /// What went wrong behind the bytes that were given out.
     failed: Option<io::Error>,
     torn: Option<String>,
@@ -52,6 +57,25 @@ pub(crate) struct Source {
 struct Raw {
     read: AtomicU64,
     failed: AtomicBool,
+    /// Whether any byte was given out, its compression undone.
+    given: AtomicBool,
+    /// Whoever read it wants no more.
+    unwanted: AtomicBool,
+}
+
+/// Tells how far an input was read, and ends the waiting for more, from any thread.
+pub(crate) struct Gauge(Arc<Raw>);
+
+impl Gauge {
+    /// Bytes read so far, as they are stored.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.read.load(Ordering::Relaxed)
+    }
+
+    /// Nobody wants more bytes: who waits for a pipe need not any longer.
+    pub(crate) fn give_up(&self) {
+        self.0.unwanted.store(true, Ordering::Relaxed);
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +108,11 @@ impl Compression {
     }
 }
 
-/// What a read gave.
+/// What became of a block that was to be filled.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Block {
-    /// So many bytes, at least one.
-    Bytes(usize),
+pub(crate) enum Filled {
+    /// There is at least one byte more in it.
+    Bytes,
     /// The end.
     End,
     /// The compressed stream breaks off or is damaged here: nothing more can be read. Says where and what.
@@ -101,8 +125,13 @@ impl Source {
         let name = input.name();
         let open_error = |cause| Error::Open { name: name.clone(), cause };
         match input {
-            // Not its lock: that cannot go to another thread.
-            Input::Stdin => Self::over(name, io::stdin(), Some(Pieces::Coming), stop),
+            Input::Stdin => {
+                let file = stdin().map_err(open_error)?;
+                match file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+                    true => Self::over(name, file, false, stop),
+                    false => Self::over(name, Pipe::new(file), true, stop),
+                }
+            }
             Input::Path(path) => {
                 let metadata = fs::metadata(path).map_err(open_error)?;
                 if metadata.is_dir() {
@@ -110,30 +139,31 @@ impl Source {
                 }
                 let file = File::open(path).map_err(open_error)?;
                 if metadata.is_file() {
-                    let source = Self::over(name, file, None, stop)?;
+                    let source = Self::over(name, file, false, stop)?;
                     return Ok(Self { size: Some(metadata.len()), ..source });
                 }
-                Self::over(name, file, Some(Pieces::Coming), stop)
+                Self::over(name, Pipe::new(file), true, stop)
             }
         }
     }
 
-    /// Reads from anything; with `ahead` by a thread of its own even where it is not compressed.
+    /// Reads from anything; when it is `coming`, more than one call gives may be long in coming.
     pub(crate) fn over(
         name: String,
         reader: impl Read + Send + 'static,
-        ahead: Option<Pieces>,
+        coming: bool,
         stop: &Stop,
     ) -> Result<Self, Error> {
         let raw = Arc::new(Raw::default());
-        let counted = Counted { reader, raw: Arc::clone(&raw) };
+        let counted = Counted { reader, raw: Arc::clone(&raw), stop: stop.clone() };
         let mut bytes = Headed::new(BufReader::with_capacity(1 << 16, counted));
         let read_error = |cause| Error::Read { name: name.clone(), offset: raw.read.load(Ordering::Relaxed), cause };
         let compression = Compression::of(bytes.peek_frame().map_err(read_error)?);
-        let stream = stream(bytes, compression, ahead).map_err(read_error)?;
+        let stream = stream(bytes, compression).map_err(read_error)?;
+        let coming = coming && compression.is_none();
         let stop = stop.clone();
-        let (given, failed, torn, size, cut) = (false, None, None, None, false);
-        Ok(Self { name, stream, raw, compression, given, failed, torn, size, stop, cut })
+        let (put_back, failed, torn, size, cut) = (None, None, None, None, false);
+        Ok(Self { name, stream, raw, compression, coming, put_back, failed, torn, size, stop, cut })
     }
 
     /// How it is named.
@@ -151,46 +181,87 @@ impl Source {
         Error::Capture { name: self.name.clone(), compressed: self.compression.is_some(), cause }
     }
 
-    /// Reads the next bytes: those that are there, if others may be long in coming.
+    /// Tells how far it was read, to whoever does not read it.
+    pub(crate) fn gauge(&self) -> Gauge {
+        Gauge(Arc::clone(&self.raw))
+    }
+
+    /// Whether its bytes cost more than copying them.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.compression.is_some()
+    }
+
+    /// Fills the room that a block still has; only with those bytes that are there, if others may be long in coming.
     ///
     /// # Errors
     /// When the input itself fails, or is compressed and nothing of it could be decompressed.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Block, Error> {
-        while self.failed.is_none() {
-            if self.given && self.stop.is_asked() {
-                self.cut = true;
-                self.stop.has_cut();
-                return Ok(Block::End);
-            }
-            match self.stream.read(buffer) {
-                Ok(0) => break,
-                Ok(read) => {
-                    self.given = true;
-                    return Ok(Block::Bytes(read));
-                }
-                Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-                Err(error) => self.failed = Some(error),
-            }
+    pub(crate) fn fill(&mut self, block: &mut Block) -> Result<Filled, Error> {
+        if self.failed.is_none() && self.has_given() && self.stop.is_asked() {
+            self.cut_off();
+        } else if let Some(back) = self.put_back.take() {
+            *block = back;
+            return Ok(Filled::Bytes);
+        } else if self.fill_from_stream(block) {
+            self.raw.given.store(true, Ordering::Relaxed);
+            return Ok(Filled::Bytes);
         }
         match self.failed.take() {
             Some(error) => self.broken(error),
-            None if !self.given => Err(Error::Empty { name: self.name.clone() }),
-            None => Ok(self.torn.clone().map_or(Block::End, Block::Torn)),
+            None if !self.has_given() => Err(Error::Empty { name: self.name.clone() }),
+            None => Ok(self.torn.clone().map_or(Filled::End, Filled::Torn)),
         }
     }
 
+    /// Whether anything came.
+    fn fill_from_stream(&mut self, block: &mut Block) -> bool {
+        let piece = if self.is_compressed() { PIECE } else { usize::MAX };
+        let before = block.len();
+        while self.failed.is_none() && !block.is_full() && !(self.coming && block.len() > before) {
+            // A decoder with a fault is as good as a damaged stream.
+            let room = block.free(piece);
+            let read = catch_unwind(AssertUnwindSafe(|| self.stream.read(room)));
+            match read.unwrap_or_else(|_| Err(io::Error::other("whatever reads it has failed"))) {
+                // Not asked again: behind its end a terminal goes on.
+                Ok(0) => {
+                    self.stream = Box::new(io::empty());
+                    break;
+                }
+                Ok(read) => block.add(read),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) if self.raw.unwanted.load(Ordering::Relaxed) => {
+                    self.cut_off();
+                    break;
+                }
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        block.len() > before
+    }
+
+    fn has_given(&self) -> bool {
+        self.raw.given.load(Ordering::Relaxed)
+    }
+
+    /// What follows stays unread.
+    fn cut_off(&mut self) {
+        self.stream = Box::new(io::empty());
+        self.put_back = None;
+        self.cut = true;
+        self.stop.has_cut();
+    }
+
     /// Tells an input that fails from a compressed stream that is broken.
-    fn broken(&mut self, error: io::Error) -> Result<Block, Error> {
+    fn broken(&mut self, error: io::Error) -> Result<Filled, Error> {
         let (name, offset) = (self.name.clone(), self.raw_bytes());
         let Some(compression) = self.compression.filter(|_| !self.raw.failed.load(Ordering::Relaxed)) else {
             return Err(Error::Read { name, offset, cause: error });
         };
         let detail = match error.kind() {
-            io::ErrorKind::UnexpectedEof => "it is cut short".to_owned(),
+            ErrorKind::UnexpectedEof => "it is cut short".to_owned(),
             _ => error.to_string(),
         };
         let kind = compression.name();
-        if !self.given {
+        if !self.has_given() {
             return Err(Error::Compressed { name, offset, kind, detail });
         }
         let detail = format!(
@@ -198,7 +269,7 @@ impl Source {
         );
         self.torn = Some(detail.clone());
         self.stream = Box::new(io::empty());
-        Ok(Block::Torn(detail))
+        Ok(Filled::Torn(detail))
     }
 
     /// What the core says of the bytes that were given out, and what it cannot know: that there are more.
@@ -214,57 +285,77 @@ impl Source {
         summary
     }
 
-    /// Gives bytes that were read out once more.
-    pub(crate) fn put_back(&mut self, bytes: Vec<u8>) {
-        let rest = std::mem::replace(&mut self.stream, Box::new(io::empty()));
-        self.stream = Box::new(Cursor::new(bytes).chain(rest));
+    /// Gives bytes out once more.
+    pub(crate) fn put_back(&mut self, block: Block) {
+        self.put_back = Some(block);
     }
+}
+
+/// Standard input, without the buffer of [`io::stdin`] before it.
+///
+/// # Errors
+/// When there is none.
+#[cfg(unix)]
+pub(crate) fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Standard input, without the buffer of [`io::stdin`] before it.
+///
+/// # Errors
+/// When there is none.
+#[cfg(windows)]
+pub(crate) fn stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Counts what is read, and remembers when reading fails.
+/// Counts what is read, remembers when reading fails, and waits for what has not come yet.
 struct Counted<R> {
     reader: R,
     raw: Arc<Raw>,
+    stop: Stop,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.reader.read(buffer) {
-            Ok(read) => {
-                self.raw.read.fetch_add(read as u64, Ordering::Relaxed);
-                Ok(read)
-            }
-            Err(error) => {
-                self.raw.failed.store(error.kind() != io::ErrorKind::Interrupted, Ordering::Relaxed);
-                Err(error)
+        loop {
+            match self.reader.read(buffer) {
+                Ok(read) => {
+                    self.raw.read.fetch_add(read as u64, Ordering::Relaxed);
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if self.raw.given.load(Ordering::Relaxed) && self.stop.is_asked() {
+                        self.raw.unwanted.store(true, Ordering::Relaxed);
+                    }
+                    if self.raw.unwanted.load(Ordering::Relaxed) {
+                        return Err(io::Error::other("nobody waits for it any longer"));
+                    }
+                }
+                Err(error) => {
+                    self.raw.failed.store(error.kind() != ErrorKind::Interrupted, Ordering::Relaxed);
+                    return Err(error);
+                }
             }
         }
     }
 }
 
 /// The bytes with their compression undone.
-fn stream(
-    bytes: impl Read + Send + 'static,
-    compression: Option<Compression>,
-    ahead: Option<Pieces>,
-) -> io::Result<Box<dyn Read>> {
-    let Some(compression) = compression else {
-        return Ok(match ahead {
-            Some(pieces) => Box::new(Ahead::of(bytes, pieces)?),
-            None => Box::new(bytes),
-        });
-    };
-    let pieces = Pieces::Of(PIECE);
-    Ok(Box::new(match compression {
-        Compression::Gzip => Ahead::of(flate2::read::MultiGzDecoder::new(bytes), pieces)?,
-        Compression::Zstd => Ahead::of(zstd::stream::read::Decoder::new(bytes)?, pieces)?,
-        Compression::Lz4 => Ahead::of(lz4::Frames::new(bytes), pieces)?,
-        Compression::Xz => Ahead::of(xz::Streams::new(bytes)?, pieces)?,
-    }))
+fn stream(bytes: impl Read + Send + 'static, compression: Option<Compression>) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match compression {
+        None => Box::new(bytes),
+        Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(bytes)?),
+        Some(Compression::Lz4) => Box::new(lz4::Frames::new(bytes)),
+        Some(Compression::Xz) => Box::new(xz::Streams::new(bytes)?),
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`] is asked for is kept: the
 //! capture ends there.
 
-use crate::source::{Ahead, Pieces};
+use crate::source::{BLOCK, Pipe, stdin};
 use crate::{Error, Input, Progress, Stop, set};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -72,14 +72,14 @@ fn keep(input: &Input, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Resul
     let name = input.name();
     let unkept = |cause| Error::Keep { name: name.clone(), cause };
     let open = |cause| Error::Open { name: name.clone(), cause };
-    // By a thread of its own: a pipe may be silent for long, and whoever waits may want it to end.
-    let mut coming = match input {
-        Input::Stdin => Ahead::of(io::stdin(), Pieces::Coming),
-        Input::Path(path) => Ahead::of(File::open(path).map_err(open)?, Pieces::Coming),
-    }
-    .map_err(open)?;
+    let file = match input {
+        Input::Stdin => stdin(),
+        Input::Path(path) => File::open(path),
+    };
+    // It may be silent for long, and whoever waits may want it to end.
+    let mut coming = Pipe::new(file.map_err(open)?);
     let mut file = tempfile::Builder::new().prefix("whyslow-").tempfile().map_err(unkept)?;
-    let (mut bytes, mut block) = (0_u64, vec![0; 1 << 16]);
+    let (mut bytes, mut block) = (0_u64, vec![0; BLOCK]);
     while !stop.is_asked() {
         let read = match coming.read(&mut block) {
             Ok(0) => break,

@@ -2,24 +2,21 @@
 //!
 //! Every one is given all bytes, walks all records, and takes up the connections that fall to it: a glance at a packet's
 //! four-tuple costs a fraction of what following its connection does, and nothing need be handed over but the blocks
-//! themselves. So there is nothing to put in order, and what comes out does not depend on how many there are.
+//! themselves (`belt`). So there is nothing to put in order, and what comes out does not depend on how many there are.
 
 use crate::Error;
-use crate::source::{Block, Source};
+use crate::belt::{Belt, Walker};
+use crate::source::{Block, Filled, Gauge, Source};
+use std::iter;
 use std::num::NonZero;
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
 use whyslow_core::explain::{Explainer, Fragment};
 use whyslow_core::pair::Mark;
 
-/// Bytes read at once: enough that system calls and threads that wake each other cost nothing.
-pub(crate) const BLOCK: usize = 1 << 20;
-/// Blocks that may be read before the slowest of those who share them has taken the first.
-const AHEAD: usize = 4;
 /// Less than this is read sooner than threads are started.
 const SMALL: u64 = 4 << 20;
 
@@ -42,8 +39,8 @@ impl Team {
     pub(crate) fn run(&mut self, source: &mut Source, progress: &mut dyn FnMut(u64)) -> Result<Summary, Error> {
         self.explainers.iter_mut().for_each(|explainer| explainer.begin_capture(source.name()));
         let summary = match self.explainers.as_mut_slice() {
-            [explainer] => read(source, explainer, progress)?,
-            explainers => read_shared(source, explainers, progress)?,
+            [first, others @ ..] => read_shared(source, first, others, progress)?,
+            [] => Summary::default(),
         };
         self.explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
         Ok(summary)
@@ -53,13 +50,20 @@ impl Team {
     pub(crate) fn finish(self) -> (Analysis, Vec<Mark>) {
         let count = self.explainers.len();
         let fragments = on_threads(self.explainers, Explainer::into_fragment);
-        Fragment::merge(fragments).finish_with(2 * count, |plays| {
-            let share = plays.len().div_ceil(count).max(1);
-            let shares: Vec<_> = plays.chunks(share).collect();
-            let played = on_threads(shares, |plays| plays.iter().map(|play| play.play()).collect::<Vec<_>>());
-            played.into_iter().flatten().collect()
-        })
+        Fragment::merge(fragments).finish_with(2 * count, |plays| each_on_threads(count, plays, |play| play.play()))
     }
+}
+
+/// Does one thing with each of several values, on so many threads: whoever is done with one takes the next.
+fn each_on_threads<T: Sync, U: Send>(threads: usize, values: &[T], act: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    let left = Mutex::new(values.iter().enumerate());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let shares = on_threads(vec![(); threads.min(values.len())], |()| {
+        iter::from_fn(next).map(|(place, value)| (place, act(value))).collect::<Vec<_>>()
+    });
+    let mut done: Vec<_> = shares.into_iter().flatten().collect();
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, done)| done).collect()
 }
 
 /// Does one thing with several values at the same time; the first one on this thread.
@@ -86,103 +90,56 @@ pub(crate) fn read<S: Sink>(
     sink: &mut S,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Summary, Error> {
-    let mut buffer = vec![0; BLOCK];
-    let mut reader = Reader::new();
-    let torn = loop {
-        match push_block(source, &mut buffer, &mut reader, sink)? {
-            Block::Bytes(_) => {}
-            Block::End => break None,
-            Block::Torn(detail) => break Some(detail),
-        }
-        progress(source.raw_bytes());
-    };
-    let summary = reader.finish(sink).map_err(|error| source.no_capture(error))?;
-    Ok(with_torn(source.told(summary), torn))
+    read_shared::<S, Explainer>(source, sink, &mut [], progress)
 }
 
-/// Reads the next block and pushes it on.
-///
-/// # Errors
-/// When the input cannot be read or is no capture.
-pub(crate) fn push_block<S: Sink>(
+/// Gives the packets of an input to a sink on this thread, and to others that have threads of their own.
+fn read_shared<S: Sink, T: Sink + Send>(
     source: &mut Source,
-    buffer: &mut [u8],
-    reader: &mut Reader,
     sink: &mut S,
-) -> Result<Block, Error> {
-    let block = source.read(buffer)?;
-    if let Block::Bytes(length) = block {
-        let bytes = buffer.get(..length).unwrap_or_default();
-        reader.push(bytes, sink).map_err(|error| source.no_capture(error))?;
-    }
-    Ok(block)
-}
-
-/// Reads blocks on this thread, and gives each to all sinks, which have threads of their own.
-fn read_shared<S: Sink + Send>(
-    source: &mut Source,
-    sinks: &mut [S],
+    others: &mut [T],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Summary, Error> {
-    let (torn, outcome) = thread::scope(|scope| {
-        let mut senders = Vec::new();
-        let mut threads = Vec::new();
-        for sink in sinks {
-            let (sender, blocks) = sync_channel::<Arc<Vec<u8>>>(AHEAD);
-            senders.push(sender);
-            threads.push(scope.spawn(move || -> Result<Summary, CaptureError> {
-                let mut reader = Reader::new();
-                for block in blocks {
-                    reader.push(&block, sink)?;
-                }
-                reader.finish(sink)
-            }));
+    let gauge = source.gauge();
+    let is_slow = source.is_compressed();
+    let belt = Belt::new(1 + others.len(), |block: &mut Block| source.fill(block));
+    let outcomes = thread::scope(|scope| {
+        // Whoever walks alone is spared the decompression; where there can be no more threads, it is not.
+        if others.is_empty() && is_slow {
+            let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || belt.fetch_all());
         }
-        let mut spare = Spare::default();
-        let torn = loop {
-            let mut block = spare.take();
-            // Nobody else holds a block that was taken from among the spare ones.
-            let Some(buffer) = Arc::get_mut(&mut block) else { continue };
-            buffer.resize(BLOCK, 0);
-            match source.read(buffer)? {
-                Block::Bytes(length) => buffer.truncate(length),
-                Block::End => break None,
-                Block::Torn(detail) => break Some(detail),
-            }
-            // Who takes no more has met what is no capture, and says so below.
-            if !senders.iter().all(|sender| sender.send(Arc::clone(&block)).is_ok()) {
-                break None;
-            }
-            spare.give(block);
-            progress(source.raw_bytes());
-        };
-        drop(senders);
-        // All have read the same.
-        Ok((torn, threads.into_iter().map(join).fold(None, |first, outcome| first.or(Some(outcome)))))
-    })?;
-    match outcome {
-        Some(Ok(summary)) => Ok(with_torn(source.told(summary), torn)),
-        Some(Err(error)) => Err(source.no_capture(error)),
-        None => Ok(Summary::default()),
+        let walk_on = |sink| scope.spawn(|| walk(belt.walker(), sink, &gauge, &mut |_| {}));
+        let threads: Vec<_> = others.iter_mut().map(walk_on).collect();
+        let first = walk(belt.walker(), sink, &gauge, progress);
+        [first].into_iter().chain(threads.into_iter().map(join)).collect::<Vec<_>>()
+    });
+    let end = belt.end();
+    // All have met the same, if they have come so far.
+    let mut summary = None;
+    for outcome in outcomes {
+        summary = summary.or(outcome.map_err(|error| source.no_capture(error))?);
     }
+    let torn = end.transpose()?.flatten();
+    Ok(with_torn(source.told(summary.unwrap_or_default()), torn))
 }
 
-/// Blocks that were read before, to be used again when all have done with them.
-#[derive(Default)]
-struct Spare(Vec<Arc<Vec<u8>>>);
-
-impl Spare {
-    /// The threads hold so few blocks that this list stays short.
-    fn take(&mut self) -> Arc<Vec<u8>> {
-        match self.0.iter_mut().position(|block| Arc::get_mut(block).is_some()) {
-            Some(free) => self.0.swap_remove(free),
-            None => Arc::default(),
-        }
+/// Pushes all blocks to a sink. None when it has not seen all of them.
+///
+/// # Errors
+/// When they are no capture.
+fn walk<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
+    mut walker: Walker<'_, F>,
+    sink: &mut S,
+    gauge: &Gauge,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Option<Summary>, CaptureError> {
+    let mut reader = Reader::new();
+    while let Some(block) = walker.next() {
+        // The others are not to wait for bytes that are no capture either.
+        reader.push(block, sink).inspect_err(|_| gauge.give_up())?;
+        progress(gauge.bytes());
     }
-
-    fn give(&mut self, block: Arc<Vec<u8>>) {
-        self.0.push(block);
-    }
+    if walker.has_seen_all() { reader.finish(sink).map(Some) } else { Ok(None) }
 }
 
 fn with_torn(mut summary: Summary, torn: Option<String>) -> Summary {

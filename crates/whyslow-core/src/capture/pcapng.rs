@@ -27,6 +27,8 @@ const TAIL: usize = 4;
 const SECTION_HEAD: usize = 12;
 /// No block is this long, but for packets of the link types that have no bounds of their own.
 const LONGEST: usize = 16 << 20;
+/// No link type's longest packet is shorter.
+const LONGEST_USUAL: u32 = 262_144;
 /// While looking for a whole block, longer ones are not believed.
 const LONGEST_CANDIDATE: usize = 1 << 20;
 /// Interfaces that a section may declare.
@@ -113,6 +115,39 @@ impl PcapNg {
         }
     }
 
+    /// The inner loop: gives the packets of enhanced packet blocks that are whole in `bytes` and have nothing that need be said or
+    /// looked at more closely, up to the first other block. Returns how many bytes those took.
+    fn packets<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> usize {
+        const FIXED: usize = HEAD + 20;
+        let order = if BIG { Order::Big } else { Order::Little };
+        let mut rest = bytes;
+        while let Some((fixed, _)) = rest.split_first_chunk::<FIXED>() {
+            let (fields, _) = fixed.as_chunks::<4>();
+            let [block_type, length, interface, high, low, captured, original] =
+                [0, 1, 2, 3, 4, 5, 6].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
+            // Without options; the padding makes lengths that are no multiples of four another matter.
+            let padded = captured.wrapping_add(3) & !3;
+            let usual = block_type == kind::ENHANCED_PACKET
+                && captured <= LONGEST_USUAL.min(original)
+                && length == padded + (FIXED + TAIL) as u32;
+            let Some((block, after)) = rest.split_at_checked(length as usize).filter(|_| usual) else { break };
+            let repeated = block.last_chunk().map(|tail| order.u32(*tail));
+            let Some(interface) = self.interfaces.get_mut(interface as usize) else { break };
+            let time = interface.resolution.nanos(u64::from(high) << 32 | u64::from(low));
+            let steady = interface.previous.is_some_and(|previous| !Ledger::is_step(previous, time));
+            if !steady || repeated != Some(length) {
+                break;
+            }
+            interface.previous = Some(time);
+            let (link, snaplen) = (interface.link, interface.snaplen);
+            let data = block.get(FIXED..FIXED + captured as usize).unwrap_or_default();
+            self.ledger.time(time);
+            self.ledger.packet(sink, time, link, data, original, snaplen);
+            rest = after;
+        }
+        bytes.len() - rest.len()
+    }
+
     /// What stands at the start of `bytes`. `longest` bounds the block that is believed.
     fn find(&self, bytes: &[u8], longest: usize) -> Found {
         // No block is shorter, and no verdict may depend on how many of these bytes came with this push.
@@ -132,7 +167,7 @@ impl PcapNg {
         if length < HEAD + TAIL {
             return Found::Damaged(format!("a block claims a length of {claimed} bytes"));
         }
-        if length > longest.max(self.longest_packet_block(block_type, bytes)) {
+        if length > longest && length > self.longest_packet_block(block_type, bytes) {
             return Found::Damaged(format!("a block claims a length of {claimed} bytes, more than any reader accepts"));
         }
         let Some(block) = bytes.get(..length) else { return Found::Need(length) };
@@ -201,6 +236,12 @@ impl Records for PcapNg {
                 }
                 self.lost = None;
             }
+            let given = match self.order {
+                Order::Little => self.packets::<false, S>(rest, sink),
+                Order::Big => self.packets::<true, S>(rest, sink),
+            };
+            self.offset += given as u64;
+            rest = rest.get(given..).unwrap_or_default();
             let why = match self.find(rest, LONGEST) {
                 Found::Block(length) => {
                     let (block, after) = rest.split_at(length);

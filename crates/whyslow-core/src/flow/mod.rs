@@ -56,6 +56,11 @@ pub struct Found<'a, T> {
 }
 
 impl<'a, T> Found<'a, T> {
+    /// Which connection it is.
+    pub fn id(&self) -> ConnectionId {
+        self.slot.kept.id
+    }
+
     /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
     /// nor ends one, so that nothing else need be done about it.
     #[inline(always)]

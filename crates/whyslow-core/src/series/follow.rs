@@ -87,20 +87,27 @@ impl<'a> Follow<'a> {
 impl Sink for Follow<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
-        let Ok(segment) = wire::decode(packet) else { return };
-        let (id, from) = self.numbering.of(&segment, packet.time);
-        if id != self.wanted.id {
-            return;
-        }
         let frame = Frame { file: self.file, number: packet.frame };
-        let wanted = &self.wanted;
-        let connection = self.connection.get_or_insert_with(|| {
-            let mut connection = Box::new(Connection::new(&segment, packet.time, frame));
-            connection.trace(wanted.client(&segment));
-            connection
-        });
-        connection.push(&segment, from, packet.time, frame);
-        while let Some(point) = connection.next_point() {
+        let plain = wire::glance(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
+        if let Some((id, from, plain)) = plain {
+            // It is not the connection's first.
+            let Some(connection) = self.connection.as_mut().filter(|_| id == self.wanted.id) else { return };
+            connection.push_plain(&plain, from, packet.time, frame);
+        } else {
+            let Ok(segment) = wire::decode(packet) else { return };
+            let (id, from) = self.numbering.of(&segment, packet.time);
+            if id != self.wanted.id {
+                return;
+            }
+            let wanted = &self.wanted;
+            let connection = self.connection.get_or_insert_with(|| {
+                let mut connection = Box::new(Connection::new(&segment, packet.time, frame));
+                connection.trace(wanted.client(&segment));
+                connection
+            });
+            connection.push(&segment, from, packet.time, frame);
+        }
+        while let Some(point) = self.connection.as_mut().and_then(|connection| connection.next_point()) {
             (self.give)(told_from(first, point));
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::flow::{ConnectionId, Gone, Side, Table};
 use crate::units::Nanos;
-use crate::wire::{Ends, Segment};
+use crate::wire::{Ends, Glance, Plain, Segment};
 
 /// Numbers the connections of a capture that is read once more.
 #[derive(Debug, Default)]
@@ -17,6 +17,19 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
+    /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of` must be asked.
+    pub fn of_plain<'a>(&mut self, glance: &Glance<'a>, time: Nanos) -> Option<(u64, Side, Plain<'a>)> {
+        if self.table.tick(time, &mut self.gone) {
+            self.gone.clear();
+        }
+        let ends = glance.ends();
+        let found = self.table.find(&ends, ends.hash())?;
+        let plain = glance.plain()?;
+        let (id, from) = (found.id(), found.from);
+        found.plain(time);
+        Some((id.0 + 1, from, plain))
+    }
+
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.
     pub fn of(&mut self, segment: &Segment<'_>, time: Nanos) -> (u64, Side) {
         let ends = Ends::of(segment);

@@ -32,8 +32,14 @@ impl<'a> Pick<'a> {
 impl Sink for Pick<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
-        let Ok(segment) = wire::decode(packet) else { return };
-        let (id, _) = self.numbering.of(&segment, packet.time);
+        let plain = wire::glance(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
+        let id = match plain {
+            Some((id, ..)) => id,
+            None => match wire::decode(packet) {
+                Ok(segment) => self.numbering.of(&segment, packet.time).0,
+                Err(_) => return,
+            },
+        };
         let time = packet.time - first;
         if id == self.wanted.id && time >= self.range.0 && time <= self.range.1 {
             (self.give)(packet);

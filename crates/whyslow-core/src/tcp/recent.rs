@@ -92,7 +92,8 @@ fn told(seg: &Seg) -> [u64; 3] {
     [
         u64::from(seg.seq.0) << 32 | ack,
         u64::from(value) << 32 | u64::from(echo),
-        u64::from(seg.len) << 32 | u64::from(seg.window) << 16 | u64::from(seg.flags.0),
+        // In this order the two cannot be read as one: they were just written one by one, and the processor would wait for both.
+        u64::from(seg.len) << 32 | u64::from(seg.flags.0) << 16 | u64::from(seg.window),
     ]
 }
 

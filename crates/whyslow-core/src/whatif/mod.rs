@@ -19,7 +19,7 @@ use model::Scenario;
 
 /// Replays that are kept: of the transfers that lost most.
 pub const MOST_REPLAYS: usize = 64;
-/// Segments that all replays of an analysis may model together: about a third of a second of work.
+/// Segments that all replays of an analysis may model together: about a tenth of a second of work.
 const MOST_WORK: u64 = 2_000_000;
 /// A change that saves less than this share of the time is no promise either.
 const LEAST_GAIN: f64 = 0.02;
@@ -88,14 +88,15 @@ impl Replays {
                 .iter()
                 .map(|&(kept, (connection, transfer))| {
                     let transfer = &connections[connection].transfers[transfer];
-                    Play { replay: &kept.replay, transfer, work }
+                    Play { replay: &kept.replay, transfer, work, known: &[] }
                 })
                 .collect();
             let mut played = play(&plays);
             for (play, played) in plays.iter().zip(&mut played) {
                 // What others took meanwhile it would not have had.
                 if work < play.work && (played.cut || played.work > work) {
-                    *played = Play { work, ..*play }.play();
+                    let known = std::mem::take(&mut played.times);
+                    *played = Play { work, known: &known, ..*play }.play();
                 }
                 work -= played.work.min(work);
             }
@@ -122,6 +123,8 @@ pub struct Play<'a> {
     transfer: &'a Transfer,
     /// Segments that may be modelled.
     work: u64,
+    /// How long the first simulations took, from an earlier play of it.
+    known: &'a [Nanos],
 }
 
 /// What the model said of a transfer.
@@ -136,22 +139,25 @@ pub struct Played {
     cut: bool,
     /// And so a fix was not modelled.
     skipped: bool,
+    /// How long each simulation took, in order.
+    times: Vec<Nanos>,
 }
 
 impl Play<'_> {
     /// Fits the model to the transfer, and finds what each finding's fix would bring.
     pub fn play(&self) -> Played {
-        let mut work = Work::new(self.work);
+        let mut work = Work { known: self.known, ..Work::new(self.work) };
         let mut played = Played::default();
         // What was found before the work was used up counts.
         let _ = self.fill(&mut played, &mut work);
         played.cut = work.short;
         played.work = self.work - work.left;
+        played.times = work.times;
         played
     }
 
     /// None when the work is used up.
-    fn fill(&self, played: &mut Played, work: &mut Work) -> Option<()> {
+    fn fill(&self, played: &mut Played, work: &mut Work<'_>) -> Option<()> {
         let Self { replay, transfer, .. } = *self;
         let measured = transfer.duration_s;
         let (fitted, modelled) = replay.fit(work)?;
@@ -188,29 +194,33 @@ impl Played {
 }
 
 /// Segments that may yet be modelled.
-#[derive(Clone, Copy, Debug)]
-struct Work {
+#[derive(Clone, Debug)]
+struct Work<'a> {
     left: u64,
     /// Some that were asked for were too many.
     short: bool,
+    /// How long the first simulations take, where that is known, …
+    known: &'a [Nanos],
+    /// … and how long each took so far.
+    times: Vec<Nanos>,
 }
 
-impl Work {
+impl Work<'_> {
     fn new(left: u64) -> Self {
-        Self { left, short: false }
+        Self { left, short: false, known: &[], times: Vec::new() }
     }
 
-    /// Takes a simulation's; false when there is not enough left.
-    fn take(&mut self, scenario: &Scenario) -> bool {
+    /// How long the next simulation takes; none when there is not enough left for it.
+    fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
         let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
-        match self.left.checked_sub(segments) {
-            Some(rest) => self.left = rest,
-            None => {
-                self.short = true;
-                return false;
-            }
-        }
-        true
+        let Some(rest) = self.left.checked_sub(segments) else {
+            self.short = true;
+            return None;
+        };
+        self.left = rest;
+        let time = self.known.get(self.times.len()).copied().unwrap_or_else(|| model::time(scenario));
+        self.times.push(time);
+        Some(time)
     }
 }
 

@@ -6,7 +6,7 @@
 //! nearest to the measured time is kept.
 
 use super::Work;
-use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window, simulate};
+use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
 use crate::analysis::Limit;
 use crate::limit::{Context, Partition, Span};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
@@ -46,12 +46,10 @@ pub(super) struct Fitted {
 
 impl Fitted {
     /// How long the transfer takes; none when the work is used up.
-    pub(super) fn duration(&self, work: &mut Work) -> Option<Nanos> {
-        if !work.take(&self.scenario) {
-            return None;
-        }
+    pub(super) fn duration(&self, work: &mut Work<'_>) -> Option<Nanos> {
         let pauses = self.stalls.iter().map(|(pause, _)| *pause).collect();
-        Some(simulate(&Scenario { pauses, ..self.scenario.clone() }).duration + self.tail)
+        let time = work.time(&Scenario { pauses, ..self.scenario.clone() })?;
+        Some(time + self.tail)
     }
 }
 
@@ -141,7 +139,7 @@ impl Replay {
     }
 
     /// The scenario that comes nearest to the measured time, and its time.
-    pub(super) fn fit(&self, work: &mut Work) -> Option<(Fitted, Nanos)> {
+    pub(super) fn fit(&self, work: &mut Work<'_>) -> Option<(Fitted, Nanos)> {
         let mut best: Option<(Fitted, Nanos, i64)> = None;
         for candidate in self.candidates() {
             let Some(modelled) = candidate.duration(work) else { break };

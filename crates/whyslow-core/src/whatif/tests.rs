@@ -144,7 +144,7 @@ fn told() -> Transfer {
 /// What the model says of it, with work for so many segments.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
     let mut transfer = told();
-    let played = Play { replay: &slow_start(), transfer: &transfer, work }.play();
+    let played = Play { replay: &slow_start(), transfer: &transfer, work, known: &[] }.play();
     assert!(played.work <= work);
     played.tell(&mut transfer);
     (transfer.model_s, [0, 1].map(|index| transfer.findings[index].predicted_s), transfer.model_skipped)
@@ -167,7 +167,7 @@ fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     assert!(replay.candidates().len() > 1);
     let mut transfer = told();
     transfer.duration_s = ms(60_000);
-    let skipped = |work| Play { replay: &replay, transfer: &transfer, work }.play().skipped;
+    let skipped = |work| Play { replay: &replay, transfer: &transfer, work, known: &[] }.play().skipped;
     assert!(skipped(100));
     assert!(!skipped(u64::MAX), "nothing comes near");
 }
@@ -191,6 +191,20 @@ fn the_worst_are_modelled_first_however_many_at_once() {
     for at_once in 2..6 {
         assert_eq!(predict(at_once), predict(1), "{at_once} at once");
     }
+}
+
+#[test]
+fn what_is_known_is_not_played_again() {
+    let (replay, transfer) = (slow_start(), told());
+    let play = Play { replay: &replay, transfer: &transfer, work: u64::MAX, known: &[] };
+    let times = play.play().times;
+    assert_eq!(times.len(), 3, "as it was, and with each of two fixes");
+    // What it was told is what it tells, true or not.
+    let known = [times[0], times[1] + ms(1)];
+    let played = Play { known: &known, ..play }.play();
+    assert_eq!(played.times, [known[0], known[1], times[2]]);
+    assert_eq!(played.predicted[0], Some(ms(101)));
+    assert_eq!(Play { known: &known, work: 2 * SEGMENTS, ..play }.play().times, known, "no more than the work allows");
 }
 
 #[test]

@@ -37,29 +37,39 @@ fn sample(length: usize) -> Vec<u8> {
 }
 
 fn over(bytes: &[u8]) -> Result<Source, Error> {
-    Source::over("in".to_owned(), io::Cursor::new(bytes.to_vec()), None, &Stop::default())
+    Source::over("in".to_owned(), io::Cursor::new(bytes.to_vec()), false, &Stop::default())
 }
 
 /// Everything a source gives, and how it ends.
-fn drain(source: &mut Source) -> Result<(Vec<u8>, Block), Error> {
+fn drain(source: &mut Source) -> Result<(Vec<u8>, Filled), Error> {
     let mut out = Vec::new();
-    let mut buffer = vec![0; 4_000];
+    let mut block = Block::with_room(40_000);
     loop {
-        match source.read(&mut buffer)? {
-            Block::Bytes(length) => out.extend_from_slice(&buffer[..length]),
+        block.clear();
+        match source.fill(&mut block)? {
+            Filled::Bytes => out.extend_from_slice(&block),
             end => return Ok((out, end)),
         }
+    }
+}
+
+/// The next bytes, at most so many.
+fn take(source: &mut Source, most: usize) -> Result<Vec<u8>, Filled> {
+    let mut block = Block::with_room(most);
+    match source.fill(&mut block).unwrap() {
+        Filled::Bytes => Ok(block.to_vec()),
+        end => Err(end),
     }
 }
 
 #[test]
 fn every_compression_is_told_by_its_bytes_and_undone() {
     let bytes = sample(300_000);
-    assert_eq!(drain(&mut over(&bytes).unwrap()).unwrap(), (bytes.clone(), Block::End));
+    assert_eq!(drain(&mut over(&bytes).unwrap()).unwrap(), (bytes.clone(), Filled::End));
     for kind in KINDS {
         let mut source = over(&compress(kind, &bytes)).unwrap();
         assert_eq!(source.compression, Some(kind));
-        assert_eq!(drain(&mut source).unwrap(), (bytes.clone(), Block::End), "{kind:?}");
+        assert_eq!(drain(&mut source).unwrap(), (bytes.clone(), Filled::End), "{kind:?}");
     }
 }
 
@@ -69,7 +79,7 @@ fn several_members_follow_each_other() {
     for kind in KINDS {
         let stream = [compress(kind, &one), compress(kind, &two), compress(kind, &one)].concat();
         let expected = [one.clone(), two.clone(), one.clone()].concat();
-        assert_eq!(drain(&mut over(&stream).unwrap()).unwrap(), (expected, Block::End), "{kind:?}");
+        assert_eq!(drain(&mut over(&stream).unwrap()).unwrap(), (expected, Filled::End), "{kind:?}");
     }
 }
 
@@ -82,7 +92,7 @@ fn skippable_frames_are_passed_over() {
         let frame = compress(kind, &bytes);
         let stream = [skippable(100_000), skippable(0), frame.clone(), skippable(3), frame, skippable(0)].concat();
         let expected = [bytes.clone(), bytes.clone()].concat();
-        assert_eq!(drain(&mut over(&stream).unwrap()).unwrap(), (expected, Block::End), "{kind:?}");
+        assert_eq!(drain(&mut over(&stream).unwrap()).unwrap(), (expected, Filled::End), "{kind:?}");
     }
 }
 
@@ -94,7 +104,7 @@ fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
         for cut in (1..stream.len()).step_by(stream.len() / 97).chain(stream.len() - 20..stream.len()) {
             let Ok(mut source) = over(&stream[..cut]) else { panic!("{kind:?} at {cut}") };
             match drain(&mut source) {
-                Ok((out, Block::Torn(detail))) => {
+                Ok((out, Filled::Torn(detail))) => {
                     assert!(bytes.starts_with(&out), "{kind:?} at {cut}");
                     // Of what came before the cut, at most a block is lost: that of the format, or a decoder's own.
                     let block = match kind {
@@ -106,11 +116,11 @@ fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
                     assert!(out.len() + block > expected, "{kind:?} at {cut}: {} of {expected}", out.len());
                     assert!(detail.contains(kind.name()) && detail.contains("cut short"), "{detail}");
                     // Asked again it says the same.
-                    assert_eq!(source.read(&mut [0; 8]).unwrap(), Block::Torn(detail));
+                    assert_eq!(take(&mut source, 8), Err(Filled::Torn(detail)));
                 }
                 Err(Error::Compressed { .. }) => {}
                 // Too short for a magic number: no compression is seen.
-                Ok((out, Block::End)) => assert!(cut < 6 && out.len() == cut, "{kind:?} at {cut}"),
+                Ok((out, Filled::End)) => assert!(cut < 6 && out.len() == cut, "{kind:?} at {cut}"),
                 other => panic!("{kind:?} at {cut}: {other:?}"),
             }
         }
@@ -124,7 +134,7 @@ fn a_frame_that_ends_at_a_block_is_cut_short_too() {
     let whole = stream.len() - 4;
     let (out, end) = drain(&mut over(&stream[..whole]).unwrap()).unwrap();
     assert_eq!(out.len(), 1 << 20);
-    assert!(matches!(end, Block::Torn(_)), "{end:?}");
+    assert!(matches!(end, Filled::Torn(_)), "{end:?}");
 }
 
 #[test]
@@ -142,7 +152,7 @@ fn damage_ends_the_reading_and_never_panics() {
         let trailing = [stream, b"garbage behind the stream".to_vec()].concat();
         let (out, end) = drain(&mut over(&trailing).unwrap()).unwrap();
         assert!(out == bytes, "{kind:?}: {} bytes", out.len());
-        assert!(matches!(end, Block::Torn(_)), "{kind:?} {end:?}");
+        assert!(matches!(end, Filled::Torn(_)), "{kind:?} {end:?}");
     }
 }
 
@@ -151,10 +161,11 @@ fn a_bomb_streams() {
     let mut bomb = compress(Compression::Gzip, &vec![0; 4 << 20]);
     bomb = bomb.repeat(16);
     let mut source = over(&bomb).unwrap();
-    let mut buffer = vec![0; 1 << 16];
+    let mut block = Block::with_room(1 << 16);
     let mut total = 0;
-    while let Block::Bytes(length) = source.read(&mut buffer).unwrap() {
-        total += length;
+    while source.fill(&mut block).unwrap() == Filled::Bytes {
+        total += block.len();
+        block.clear();
     }
     assert_eq!(total, 64 << 20);
     assert_eq!(source.raw_bytes(), bomb.len() as u64);
@@ -196,11 +207,11 @@ impl Read for Dripping {
 #[test]
 fn an_input_that_fails_is_an_error_whatever_was_read() {
     let bytes = sample(2_000);
-    let stored = [(bytes.clone(), None), (bytes.clone(), Some(Pieces::Coming))];
-    for (stored, ahead) in stored.into_iter().chain(KINDS.map(|kind| (compress(kind, &bytes), None))) {
+    let stored = [(bytes.clone(), false), (bytes.clone(), true)];
+    for (stored, coming) in stored.into_iter().chain(KINDS.map(|kind| (compress(kind, &bytes), false))) {
         let length = stored.len() as u64;
         let mut source =
-            Source::over("in".to_owned(), Dripping(io::Cursor::new(stored), false), ahead, &Stop::default()).unwrap();
+            Source::over("in".to_owned(), Dripping(io::Cursor::new(stored), false), coming, &Stop::default()).unwrap();
         let error = drain(&mut source).unwrap_err();
         assert!(matches!(&error, Error::Read { offset, .. } if *offset == length), "{error}");
         assert_eq!(error.to_string(), format!("in: byte {length}: the disk is gone"));
@@ -211,11 +222,11 @@ fn an_input_that_fails_is_an_error_whatever_was_read() {
 fn bytes_that_are_put_back_are_read_again() {
     let bytes = sample(10_000);
     let mut source = over(&compress(Compression::Xz, &bytes)).unwrap();
-    let mut head = vec![0; 100];
-    let Block::Bytes(length) = source.read(&mut head).unwrap() else { panic!() };
-    head.truncate(length);
+    let mut head = Block::with_room(100);
+    assert_eq!(source.fill(&mut head).unwrap(), Filled::Bytes);
+    assert_eq!(*head, bytes[..100]);
     source.put_back(head);
-    assert_eq!(drain(&mut source).unwrap(), (bytes, Block::End));
+    assert_eq!(drain(&mut source).unwrap(), (bytes, Filled::End));
 }
 
 #[test]
@@ -229,18 +240,17 @@ fn nothing_is_an_error_with_a_name() {
 
 #[test]
 fn a_stop_ends_the_input_behind_what_was_given_out() {
-    for (ahead, stored) in [(None, sample(1 << 20)), (Some(Pieces::Coming), sample(1 << 20))]
+    for (coming, stored) in [(false, sample(1 << 20)), (true, sample(1 << 20))]
         .into_iter()
-        .chain(KINDS.map(|kind| (None, compress(kind, &sample(1 << 20)))))
+        .chain(KINDS.map(|kind| (false, compress(kind, &sample(1 << 20)))))
     {
         let stop = Stop::default();
-        let mut source = Source::over("in".to_owned(), io::Cursor::new(stored), ahead, &stop).unwrap();
-        let mut buffer = vec![0; 1_000];
-        let Block::Bytes(length) = source.read(&mut buffer).unwrap() else { panic!() };
-        assert_eq!(&buffer[..length], &sample(1 << 20)[..length]);
+        let mut source = Source::over("in".to_owned(), io::Cursor::new(stored), coming, &stop).unwrap();
+        let bytes = take(&mut source, 1_000).unwrap();
+        assert!(sample(1 << 20).starts_with(&bytes));
         assert!(!stop.is_cut());
         stop.flag().store(true, Ordering::Relaxed);
-        assert_eq!(source.read(&mut buffer).unwrap(), Block::End);
+        assert_eq!(take(&mut source, 1_000), Err(Filled::End));
         assert!(stop.is_cut());
         let torn = Problem { slug: "torn-record", count: 1, detail: String::new() };
         let told = source.told(Summary { problems: vec![torn], ..Summary::default() });
@@ -250,29 +260,86 @@ fn a_stop_ends_the_input_behind_what_was_given_out() {
 }
 
 #[test]
+fn what_comes_is_given_out_without_waiting_for_more() {
+    let (reader, mut writer) = pipe();
+    writer.write_all(b"12345678").unwrap();
+    let mut source = Source::over("-".to_owned(), reader, true, &Stop::default()).unwrap();
+    assert_eq!(take(&mut source, 100).unwrap(), b"12345678");
+    for message in [&b"one"[..], b"another"] {
+        writer.write_all(message).unwrap();
+        assert_eq!(take(&mut source, 100).unwrap(), message);
+    }
+    // Longer than the reader's patience.
+    let late = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(250));
+        writer.write_all(b"late").unwrap();
+    });
+    assert_eq!(take(&mut source, 100).unwrap(), b"late");
+    late.join().unwrap();
+    assert_eq!(take(&mut source, 100), Err(Filled::End));
+}
+
+#[test]
 fn a_stop_is_heard_while_nothing_comes() {
-    /// Gives one byte, and then waits for as long as the test runs.
-    struct Waiting(bool);
-    impl Read for Waiting {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            while std::mem::replace(&mut self.0, true) {
-                std::thread::park();
-            }
-            buffer[0] = 7;
-            Ok(1)
+    let plain = (sample(20), 20);
+    // All but the end of the stream: it is whole up to what was given out.
+    let gzip = compress(Compression::Gzip, &sample(100_000));
+    for ((stored, length), compressed) in [(plain, false), ((gzip[..gzip.len() - 9].to_vec(), 100_000), true)] {
+        let stop = Stop::default();
+        let (reader, mut writer) = pipe();
+        writer.write_all(&stored).unwrap();
+        let mut source = Source::over("-".to_owned(), reader, true, &stop).unwrap();
+        assert_eq!(source.is_compressed(), compressed);
+        // A decompressed block is filled before it is given out.
+        let room = length.min(50_000);
+        let mut read = 0;
+        while read < room {
+            read += take(&mut source, room).unwrap().len();
+        }
+        let flag = stop.flag();
+        let asked = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            flag.store(true, Ordering::Relaxed);
+        });
+        // The rest of what came may be given out before it is heard.
+        let rest = take(&mut source, 1 << 20);
+        assert!(rest.is_err() || compressed, "{rest:?}");
+        assert_eq!(take(&mut source, 64), Err(Filled::End));
+        asked.join().unwrap();
+        assert!(stop.is_cut());
+    }
+}
+
+#[test]
+fn who_gives_up_need_not_wait_for_more() {
+    let (reader, mut writer) = pipe();
+    writer.write_all(&sample(20)).unwrap();
+    let mut source = Source::over("-".to_owned(), reader, true, &Stop::default()).unwrap();
+    let gauge = source.gauge();
+    while gauge.bytes() < 20 {
+        take(&mut source, 64).unwrap();
+    }
+    let asked = std::thread::spawn(move || gauge.give_up());
+    while take(&mut source, 64).is_ok() {}
+    asked.join().unwrap();
+}
+
+#[test]
+fn a_reader_with_a_fault_is_no_end() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            panic!("as a decoder with a fault does");
         }
     }
-    let stop = Stop::default();
-    // The first bytes are looked at before anything is given out.
-    let reader = io::Cursor::new(sample(8)).chain(Waiting(false));
-    let mut source = Source::over("-".to_owned(), reader, Some(Pieces::Coming), &stop).unwrap();
-    let mut read = 0;
-    while read < 9 {
-        let Block::Bytes(length) = source.read(&mut [0; 64]).unwrap() else { panic!() };
-        read += length;
-    }
-    let flag = stop.flag();
-    let asked = std::thread::spawn(move || flag.store(true, Ordering::Relaxed));
-    assert_eq!(source.read(&mut [0; 64]).unwrap(), Block::End);
-    asked.join().unwrap();
+    let reader = io::Cursor::new(sample(100_000)).chain(Broken);
+    let mut source = Source::over("in".to_owned(), reader, false, &Stop::default()).unwrap();
+    let error = drain(&mut source).unwrap_err();
+    assert_eq!(error.to_string(), "in: byte 100000: whatever reads it has failed");
+}
+
+/// A pipe, and who writes to it.
+fn pipe() -> (Pipe, io::PipeWriter) {
+    let (reader, writer) = io::pipe().unwrap();
+    (Pipe::new(File::from(std::os::fd::OwnedFd::from(reader))), writer)
 }

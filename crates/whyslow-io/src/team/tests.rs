@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::Stop;
+use crate::source::BLOCK;
 use std::io::{self, Cursor, Read, Write};
 
 /// A capture of connections that take turns, in records of their headers alone.
@@ -43,7 +44,7 @@ fn capture(packets: u32) -> Vec<u8> {
 fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
     let mut team = Team::new(NonZero::new(threads).unwrap(), None);
     let mut source =
-        Source::over("input".to_owned(), reader, None, &Stop::default()).map_err(|error| error.to_string())?;
+        Source::over("input".to_owned(), reader, false, &Stop::default()).map_err(|error| error.to_string())?;
     let mut told = 0;
     let mut progress = |bytes| {
         assert!(bytes >= told, "it only goes on");
@@ -56,9 +57,9 @@ fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<Strin
 
 #[test]
 fn any_number_of_threads_gives_the_same() {
-    // More than one block.
+    // Several blocks.
     let file = capture(40_000);
-    assert!(file.len() > 2 * BLOCK);
+    assert!(file.len() > 4 * BLOCK);
     let alone = explained(Cursor::new(file.clone()), 1).unwrap();
     assert!(alone.contains("id: 37"));
     for threads in [2, 3, 8] {
@@ -98,4 +99,14 @@ fn an_input_that_fails_or_is_no_capture_ends_all_threads() {
     let junk = || Cursor::new(vec![0x80; 20 * BLOCK]);
     let alone = explained(junk(), 1).unwrap_err();
     assert_eq!(explained(junk(), 3).unwrap_err(), alone);
+}
+
+#[test]
+fn what_is_shared_out_comes_back_in_order() {
+    let values: Vec<u32> = (0..50).collect();
+    let tripled: Vec<u32> = values.iter().map(|value| 3 * value).collect();
+    for threads in [1, 2, 7, 80] {
+        assert_eq!(each_on_threads(threads, &values, |value| 3 * value), tripled);
+    }
+    assert!(each_on_threads(4, &[], |(): &()| ()).is_empty());
 }

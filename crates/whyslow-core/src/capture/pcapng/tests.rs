@@ -42,6 +42,35 @@ fn interfaces_in_both_orders() {
     }
 }
 
+/// Blocks with options, and with what is odd, are read one by one, and others in a row; it makes no difference.
+#[test]
+fn packets_with_and_without_options_are_read_alike() {
+    let comment: &[(u16, Vec<u8>)] = &[(1, b"a comment".to_vec())];
+    for big in [false, true] {
+        // Whether a packet has options, a bit each.
+        let reads = [0u32, 0x3ff, 0x155, 0x2f0].map(|with| {
+            let mut file = PcapNg::new(big).interface(1, 0, &[]).interface(113, 96, &[(9, vec![9])]);
+            let ticks = [50, 60, 55, 90, 40, 70, 10_000_000, 80, 85, 90];
+            for (at, ticks) in ticks.into_iter().enumerate() {
+                let options = if with >> at & 1 != 0 { comment } else { &[] };
+                let data = vec![at as u8; at * 7];
+                // One claims less than was captured, another names no interface.
+                let (original, interface) = (if at == 5 { 3 } else { 64 }, if at == 7 { 9 } else { at as u32 % 2 });
+                file = file.packet(interface, ticks, original, &data, options);
+            }
+            let (keep, summary) = read(&file.bytes).unwrap();
+            let packets: Vec<_> = keep.packets.iter().map(|packet| format!("{packet:?}")).collect();
+            let places = summary.problems.iter().map(|problem| (problem.slug, problem.count)).collect::<Vec<_>>();
+            (packets, summary.packets, (summary.first_time, summary.last_time), places)
+        });
+        assert_eq!(reads[0].0.len(), 9);
+        assert_eq!(reads[0].2, (Some(Nanos(60)), Some(Nanos(SECOND * 10))));
+        let slugs: Vec<_> = reads[0].3.iter().map(|(slug, _)| *slug).collect();
+        assert_eq!(slugs, ["odd-length", "undeclared-interface", "clock-step", "short-snaplen"]);
+        assert!(reads.iter().all(|read| *read == reads[0]), "{reads:#?}");
+    }
+}
+
 #[test]
 fn sections_have_their_own_order_and_interfaces() {
     let file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);

@@ -6,9 +6,10 @@
 //! for losses again, which are seldom and stay.
 
 use super::receiver::Ack;
+use super::ring::Ring;
 use crate::units::Nanos;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
@@ -47,16 +48,18 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    pub(super) fn new() -> Self {
+    /// Of so many segments.
+    pub(super) fn new(segments: u64) -> Self {
         Self {
-            acks: Line(VecDeque::new()),
-            held: Line(VecDeque::new()),
+            acks: Line(Ring::new(segments)),
+            held: Line(Ring::new(1)),
             wakes: [NEVER; 3],
             rechecks: BinaryHeap::new(),
         }
     }
 
     /// An ACK comes to the sender; no earlier than the one before.
+    #[inline]
     pub(super) fn acked(&mut self, turn: Turn, ack: Ack) {
         self.acks.add(turn, ack);
     }
@@ -109,6 +112,30 @@ impl Agenda {
         Some((wake.0, Event::Wakes(which)))
     }
 
+    /// The first ACK, and when it comes.
+    #[inline]
+    pub(super) fn first_ack(&self) -> Option<(Nanos, &Ack)> {
+        self.acks.0.front().map(|(turn, ack)| (turn.0, ack))
+    }
+
+    #[inline]
+    pub(super) fn take_ack(&mut self) {
+        self.acks.0.pop();
+    }
+
+    /// When the first happens of what is neither an ACK's nor a timer's doing.
+    #[inline]
+    pub(super) fn first_but_timer(&self) -> Nanos {
+        let [pause, _, pace] = self.wakes;
+        let recheck = self.rechecks.peek().map_or(NEVER, |turn| turn.0);
+        pause.0.min(pace.0).min(recheck.0).min(self.held.turn().0)
+    }
+
+    /// When the timer fires, as far as is known.
+    pub(super) fn timer(&self) -> Nanos {
+        self.wakes[Wake::Timer as usize].0
+    }
+
     /// Takes a held-back ACK that is due before this turn: when, and its segment.
     pub(super) fn due_before(&mut self, turn: Turn) -> Option<(Nanos, usize)> {
         let due = self.held.turn();
@@ -118,12 +145,13 @@ impl Agenda {
 
 /// What happens in the order in which it was arranged.
 #[derive(Debug)]
-struct Line<T>(VecDeque<(Turn, T)>);
+struct Line<T>(Ring<(Turn, T)>);
 
-impl<T> Line<T> {
+impl<T: Copy + Default> Line<T> {
+    #[inline]
     fn add(&mut self, turn: Turn, what: T) {
         debug_assert!(self.0.back().is_none_or(|last| last.0 <= turn), "nothing overtakes");
-        self.0.push_back((turn, what));
+        self.0.push((turn, what));
     }
 
     /// Of the first in it.
@@ -132,7 +160,9 @@ impl<T> Line<T> {
     }
 
     fn next(&mut self) -> Option<T> {
-        self.0.pop_front().map(|(_, what)| what)
+        let first = self.0.front().map(|first| first.1);
+        self.0.pop();
+        first
     }
 }
 

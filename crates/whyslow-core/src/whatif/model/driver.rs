@@ -2,47 +2,53 @@
 
 use super::agenda::{Agenda, Event, Wake};
 use super::congestion::{Algorithm, Bbr, Control, Cubic, Reno};
+use super::ledger::{Ledger, Told, Untold};
 use super::link::Link;
 use super::receiver::{Ack, Receiver};
 use super::sender::{Held, Packet, Sender};
-use super::{MOST_ROUNDS, MOST_SEGMENTS, Outcome, Scenario, Silence};
+use super::{LATEST, MOST_SEGMENTS, Outcome, Scenario, Silence};
 use crate::analysis::Limit;
 use crate::units::Nanos;
 use std::cmp::Reverse;
 
 /// Plays a transfer through.
 pub fn simulate(scenario: &Scenario) -> Outcome {
-    let mss = scenario.mss.clamp(1, 1 << 20);
-    let most = MOST_SEGMENTS * mss;
-    let played = scenario.bytes.clamp(1, most);
-    let rtt = Nanos(scenario.rtt.0.clamp(1_000, 3_600_000_000_000));
-    let scenario = Scenario { mss, rtt, ..scenario.clone() };
-    match scenario.sender.algorithm {
-        Algorithm::Reno => play::<Reno>(&scenario, played),
-        Algorithm::Cubic => play::<Cubic>(&scenario, played),
-        Algorithm::Bbr => play::<Bbr>(&scenario, played),
-    }
-}
-
-/// Plays so many of a transfer's bytes, and reckons the rest.
-fn play<C: Control>(scenario: &Scenario, played: u64) -> Outcome {
-    let mut driver = Driver::<C>::new(scenario, played);
-    let mut outcome = driver.run();
-    if scenario.bytes > played {
-        let (at, bytes) = driver.quarter;
-        let took = (outcome.duration - at).as_secs_f64() / (played - bytes).max(1) as f64;
-        let more = Nanos::from_secs_f64(took * (scenario.bytes - played) as f64);
-        outcome.duration += more;
-        outcome.delivered += more;
-        let last = driver.last_limit;
-        add(&mut outcome.limits, last, more);
-        outcome.extrapolated = true;
-    }
-    outcome.limits.sort_by_key(|&(limit, time)| (Reverse(time), limit));
+    let mut played = play::<Told>(scenario);
+    let mut outcome = played.outcome;
+    played.ledger.carry_on(played.more);
+    played.ledger.limits.sort_by_key(|&(limit, time)| (Reverse(time), limit));
+    (outcome.rounds, outcome.rounds_total) = (played.ledger.rounds, played.ledger.rounds_total);
+    outcome.limits = played.ledger.limits;
     outcome
 }
 
-struct Driver<'a, C> {
+/// How long a transfer takes: [`Outcome::duration`], for less work than all that [`simulate`] tells.
+pub fn time(scenario: &Scenario) -> Nanos {
+    play::<Untold>(scenario).outcome.duration
+}
+
+/// A transfer that was played through.
+struct Played<L> {
+    /// All but what the ledger tells.
+    outcome: Outcome,
+    ledger: L,
+    /// Time that was not played but reckoned.
+    more: Nanos,
+}
+
+fn play<L: Ledger>(scenario: &Scenario) -> Played<L> {
+    let mss = scenario.mss.clamp(1, 1 << 20);
+    let rtt = Nanos(scenario.rtt.0.clamp(1_000, 3_600_000_000_000));
+    let played = scenario.bytes.clamp(1, MOST_SEGMENTS * mss);
+    let scenario = Scenario { mss, rtt, ..scenario.clone() };
+    match scenario.sender.algorithm {
+        Algorithm::Reno => Driver::<Reno, L>::new(&scenario, played).play(),
+        Algorithm::Cubic => Driver::<Cubic, L>::new(&scenario, played).play(),
+        Algorithm::Bbr => Driver::<Bbr, L>::new(&scenario, played).play(),
+    }
+}
+
+struct Driver<'a, C, L> {
     scenario: &'a Scenario,
     bytes: u64,
     now: Nanos,
@@ -53,74 +59,147 @@ struct Driver<'a, C> {
     /// Index of the pause that comes next, and whether it is on.
     pause: usize,
     silent: Option<Silence>,
-    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of it.
-    stretch: Vec<(Limit, Nanos)>,
-    limits: Vec<(Limit, Nanos)>,
-    last_limit: Limit,
-    rounds: Vec<(Nanos, u64)>,
-    rounds_total: u64,
-    /// Bytes that end the round, and that began it.
-    round: (u64, u64),
+    ledger: L,
     /// When three quarters were acknowledged, and how much that was.
     quarter: (Nanos, u64),
+    three_quarters: u64,
     delivered: Nanos,
 }
 
-impl<'a, C: Control> Driver<'a, C> {
+impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     fn new(scenario: &'a Scenario, bytes: u64) -> Self {
         let receiver = Receiver::new(&scenario.receiver, scenario.rtt);
         Self {
             scenario,
             bytes,
             now: Nanos::ZERO,
-            agenda: Agenda::new(),
+            agenda: Agenda::new(bytes / scenario.mss),
             link: Link::new(scenario),
             sender: Sender::new(scenario, bytes, receiver.edge()),
             receiver,
             pause: 0,
             silent: None,
-            stretch: Vec::new(),
-            limits: Vec::new(),
-            last_limit: Limit::Unknown,
-            rounds: Vec::new(),
-            rounds_total: 0,
-            round: (0, 0),
+            ledger: L::default(),
             quarter: (Nanos::ZERO, 0),
+            three_quarters: bytes / 4 * 3,
             delivered: Nanos::ZERO,
         }
     }
 
-    fn run(&mut self) -> Outcome {
-        self.offer();
-        while self.sender.acknowledged() < self.bytes {
-            let held = self.send_all();
-            let limit = self.limit(held);
-            let Some((at, event)) = self.agenda.next() else {
-                // Nothing can happen any more: no scenario leads here, but no scenario may hang either.
-                break;
-            };
-            // While packets wait for the narrow link, that is what holds the transfer.
-            let carried =
-                if covers(limit) { (self.link.busy_until().min(at) - self.now).or_zero() } else { Nanos::ZERO };
-            add(&mut self.stretch, Limit::Bandwidth, carried);
-            add(&mut self.stretch, limit, at - self.now - carried);
-            self.last_limit = if carried > Nanos::ZERO { Limit::Bandwidth } else { limit };
-            self.now = at;
-            self.happen(event);
+    /// Plays so many of a transfer's bytes, and reckons the rest.
+    fn play(mut self) -> Played<L> {
+        self.run();
+        let mut more = Nanos::ZERO;
+        let rest = self.scenario.bytes.saturating_sub(self.bytes);
+        if rest > 0 {
+            let (at, bytes) = self.quarter;
+            let took = (self.now - at).as_secs_f64() / (self.bytes - bytes).max(1) as f64;
+            more = Nanos::from_secs_f64(took * rest as f64);
         }
-        self.settle(None);
-        Outcome {
-            duration: self.now,
-            delivered: self.delivered,
-            rounds: std::mem::take(&mut self.rounds),
-            rounds_total: self.rounds_total,
-            limits: std::mem::take(&mut self.limits),
+        let outcome = Outcome {
+            duration: self.now + more,
+            delivered: self.delivered + more,
+            rounds: Vec::new(),
+            rounds_total: 0,
+            limits: Vec::new(),
             resent: self.sender.resent,
             window: self.sender.window(),
             threshold: self.sender.threshold(),
             buffer: self.sender.buffer(),
             timer: self.sender.rto(),
-            extrapolated: false,
+            extrapolated: rest > 0,
+        };
+        Played { outcome, ledger: self.ledger, more }
+    }
+
+    fn run(&mut self) {
+        self.offer();
+        while self.sender.acknowledged() < self.bytes {
+            let held = self.send_all();
+            if self.flow() {
+                continue;
+            }
+            let Some((at, event)) = self.agenda.next() else {
+                // Nothing can happen any more: no scenario leads here, but no scenario may hang either.
+                break;
+            };
+            self.pass(held, at);
+            self.happen(event);
+        }
+        self.ledger.settle(None);
+    }
+
+    /// The time until the next event passes.
+    fn pass(&mut self, held: Held, at: Nanos) {
+        if L::KEEPS {
+            let limit = self.limit(held);
+            // While packets wait for the narrow link, that is what holds the transfer.
+            let carried =
+                if covers(limit) { (self.link.busy_until().min(at) - self.now).or_zero() } else { Nanos::ZERO };
+            self.ledger.wait(limit, carried, at - self.now - carried);
+        }
+        self.now = at.min(LATEST);
+    }
+
+    /// As long as each ACK is for the oldest segment and comes before anything else is due, it comes and lets full segments go: most
+    /// of a transfer. Whether any came. It does the same as [`Self::happen`] and [`Self::send_all`], but for the accounts; it is left to
+    /// the latter to arrange what else may happen behind the last of them.
+    fn flow(&mut self) -> bool {
+        if L::KEEPS || self.silent.is_some() || !self.sender.is_calm() {
+            return false;
+        }
+        let mut flows = false;
+        let due = self.agenda.first_but_timer().min(LATEST);
+        let mut until = due.min(self.agenda.timer());
+        let over = self.pause >= self.scenario.pauses.len();
+        while let Some((at, ack)) = self.agenda.first_ack() {
+            if at >= until || !self.sender.expects(ack) {
+                break;
+            }
+            let edge = ack.edge;
+            self.agenda.take_ack();
+            self.now = at;
+            self.sender.acknowledge_next(at, edge);
+            self.note_quarter();
+            flows = true;
+            let allowance = self.sender.allowance();
+            while let Some(packet) = self.sender.next_full(at, allowance) {
+                self.put_next(packet);
+            }
+            if !self.sender.waits(allowance, over) {
+                match self.send() {
+                    Held::Pace(_) => break,
+                    Held::Program if !over => break,
+                    _ => {}
+                }
+            }
+            // The timer has started anew.
+            until = due.min(self.sender.timer_after(at));
+        }
+        flows
+    }
+
+    /// As [`Self::put`], for a new segment that mostly comes in order.
+    #[inline]
+    fn put_next(&mut self, packet: Packet) {
+        if !self.receiver.awaits(packet.segment) {
+            return self.put(packet);
+        }
+        let Some(at) = self.link.send(self.now, packet.start, packet.end, true) else { return };
+        let ack = self.receiver.arrive_next(at, packet.end);
+        if packet.end >= self.bytes {
+            self.delivered = at;
+        }
+        self.answer(at, ack);
+    }
+
+    /// Sends what the sender may send; why no more.
+    fn send(&mut self) -> Held {
+        loop {
+            match self.sender.next(self.now) {
+                Ok(packet) => self.put(packet),
+                Err(held) => return held,
+            }
         }
     }
 
@@ -136,17 +215,11 @@ impl<'a, C: Control> Driver<'a, C> {
 
     /// Sends what may be sent; why no more.
     fn send_all(&mut self) -> Held {
-        let held = loop {
-            // While a timer runs nothing leaves, whatever arrives.
-            if self.silent == Some(Silence::Timer) {
-                break Held::Program;
-            }
-            match self.sender.next(self.now) {
-                Ok(packet) => self.put(packet),
-                Err(Held::Program) if self.begins_silence() => break Held::Program,
-                Err(Held::Program) => break Held::Done,
-                Err(held) => break held,
-            }
+        // While a timer runs nothing leaves, whatever arrives.
+        let held = if self.silent == Some(Silence::Timer) { Held::Program } else { self.send() };
+        let held = match held {
+            Held::Program if self.silent != Some(Silence::Timer) && !self.begins_silence() => Held::Done,
+            held => held,
         };
         if let Held::Pace(at) = held {
             self.wake(at, Wake::Pace);
@@ -174,40 +247,28 @@ impl<'a, C: Control> Driver<'a, C> {
         comes
     }
 
+    #[inline]
     fn put(&mut self, packet: Packet) {
-        self.settle(None);
-        if packet.first_copy {
-            // A round begins with the first segment sent after the ACK of the one that began the last.
-            if self.sender.acknowledged() >= self.round.0 || self.rounds_total == 0 {
-                self.round = (packet.end, packet.start);
-                self.rounds_total += 1;
-                if self.rounds.len() < MOST_ROUNDS {
-                    self.rounds.push((self.now, 0));
-                }
-            }
-            if self.rounds_total as usize == self.rounds.len()
-                && let Some(round) = self.rounds.last_mut()
-            {
-                round.1 += packet.end - packet.start;
-            }
-        }
+        self.ledger.settle(None);
+        self.ledger.send(self.now, &packet, self.sender.acknowledged());
         if let Some(at) = self.link.send(self.now, packet.start, packet.end, packet.first_copy) {
-            self.arrive(at.max(self.now), packet.segment);
+            self.arrive(at.max(self.now), &packet);
         }
     }
 
     /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver answers is known already.
-    fn arrive(&mut self, at: Nanos, segment: usize) {
+    #[inline]
+    fn arrive(&mut self, at: Nanos, packet: &Packet) {
         while let Some((due, segment)) = self.agenda.due_before((at, self.now)) {
             self.answer_late(due, segment);
         }
-        let ack = self.receiver.arrive(at, segment, |segment| self.sender.end_of(segment));
+        let ack = self.receiver.arrive(at, packet.segment, packet.end, |segment| self.sender.end_of(segment));
         if self.receiver.delivered() >= self.bytes && self.delivered == Nanos::ZERO {
             self.delivered = at;
         }
         match ack {
             Some(ack) => self.answer(at, ack),
-            None => self.agenda.ack_due((at + self.scenario.receiver.ack_delay, at), segment),
+            None => self.agenda.ack_due((at + self.scenario.receiver.ack_delay, at), packet.segment),
         }
     }
 
@@ -218,24 +279,29 @@ impl<'a, C: Control> Driver<'a, C> {
     }
 
     /// The receiver sends an ACK.
+    #[inline]
     fn answer(&mut self, at: Nanos, ack: Ack) {
-        self.agenda.acked((at + self.link.way_back(), at), ack);
+        self.agenda.acked((Nanos(at.0 + self.link.way_back().0), at), ack);
+    }
+
+    fn note_quarter(&mut self) {
+        if self.sender.acknowledged() <= self.three_quarters {
+            self.quarter = (self.now, self.sender.acknowledged());
+        }
     }
 
     fn happen(&mut self, event: Event) {
         match event {
             Event::AckDue(segment) => self.answer_late(self.now, segment),
             Event::Acked(ack) => {
-                self.settle(None);
+                self.ledger.settle(None);
                 self.sender.acknowledge(self.now, &ack);
-                if self.sender.acknowledged() <= self.bytes / 4 * 3 {
-                    self.quarter = (self.now, self.sender.acknowledged());
-                }
+                self.note_quarter();
             }
             Event::Wakes(Wake::PauseEnds) => {
                 match self.silent.take() {
                     Some(Silence::Timer) => {
-                        self.settle(Some(Limit::Timeout));
+                        self.ledger.settle(Some(Limit::Timeout));
                         self.pause += 1;
                         self.offer();
                         // What the timer sent was lost as well: it runs again, for longer.
@@ -247,16 +313,16 @@ impl<'a, C: Control> Driver<'a, C> {
                         return;
                     }
                     Some(Silence::Idle) => {
-                        self.settle(None);
+                        self.ledger.settle(None);
                         self.sender.start_anew(self.scenario.sender.initial_window);
                     }
-                    _ => self.settle(None),
+                    _ => self.ledger.settle(None),
                 }
                 self.pause += 1;
                 self.offer();
             }
             Event::Wakes(Wake::Timer) => {
-                self.settle(Some(Limit::Timeout));
+                self.ledger.settle(Some(Limit::Timeout));
                 if let Some(packet) = self.sender.time_out(self.now) {
                     self.put(packet);
                 }
@@ -282,27 +348,9 @@ impl<'a, C: Control> Driver<'a, C> {
             Held::Congestion => Limit::CongestionAvoidance,
         }
     }
-
-    /// The time since the last send or ACK is known for what it was.
-    fn settle(&mut self, as_limit: Option<Limit>) {
-        for &(limit, time) in &self.stretch {
-            add(&mut self.limits, as_limit.unwrap_or(limit), time);
-        }
-        self.stretch.clear();
-    }
 }
 
 /// Limits behind which the path itself may stand.
 fn covers(limit: Limit) -> bool {
     matches!(limit, Limit::RoundTrip | Limit::ReceiveWindow | Limit::SlowStart | Limit::CongestionAvoidance)
-}
-
-fn add(sums: &mut Vec<(Limit, Nanos)>, limit: Limit, time: Nanos) {
-    if time == Nanos::ZERO {
-        return;
-    }
-    match sums.iter_mut().find(|(known, _)| *known == limit) {
-        Some((_, sum)) => *sum += time,
-        None => sums.push((limit, time)),
-    }
 }

@@ -1,6 +1,6 @@
 //! The path from the sender to the receiver: a queue in front of one narrow link, then the way.
 
-use super::{Losses, Scenario};
+use super::{LATEST, Losses, Scenario};
 use crate::units::Nanos;
 
 /// What becomes of packets, one after the other.
@@ -16,6 +16,8 @@ pub(super) struct Link<'a> {
     losses: &'a Losses,
     /// Index of the next listed loss.
     next_loss: usize,
+    /// Packets that end before or with this byte are not lost.
+    spared: u64,
     random: u64,
     /// The narrow link is busy until then.
     busy: Nanos,
@@ -35,6 +37,7 @@ impl<'a> Link<'a> {
             one_way: scenario.rtt.scale(0.5),
             losses: &scenario.losses,
             next_loss: 0,
+            spared: spared(&scenario.losses, 0),
             random,
             busy: Nanos::ZERO,
         }
@@ -48,16 +51,19 @@ impl<'a> Link<'a> {
         let arrival = match self.speed {
             None => now,
             Some(speed) => {
-                let waiting = (self.busy - now).or_zero();
-                if self.queue.is_some_and(|room| waiting.0 as f64 * speed + size as f64 > room.max(size) as f64) {
+                let begins = self.busy.max(now);
+                let waits = || (begins - now).0 as f64 * speed;
+                if self.queue.is_some_and(|room| waits() + size as f64 > room.max(size) as f64) {
                     return None;
                 }
                 let (full, known) = self.full;
-                self.busy = now + waiting + if size == full { known } else { takes(size, speed) };
+                let takes = if size == full { known } else { takes(size, speed) };
+                // Neither is beyond the latest time.
+                self.busy = Nanos(begins.0 + takes.0).min(LATEST);
                 self.busy
             }
         };
-        (!self.is_lost(from, to, first_copy)).then_some(arrival + self.one_way)
+        (to <= self.spared || !self.is_lost(from, to, first_copy)).then_some(Nanos(arrival.0 + self.one_way.0))
     }
 
     /// The way back, which has no queue.
@@ -82,6 +88,7 @@ impl<'a> Link<'a> {
                     hit |= places[self.next_loss] >= from;
                     self.next_loss += 1;
                 }
+                self.spared = spared(self.losses, self.next_loss);
                 hit
             }
         }
@@ -97,7 +104,15 @@ impl<'a> Link<'a> {
     }
 }
 
+/// The byte before which nothing is lost, as long as the listed loss with this index has not come.
+fn spared(losses: &Losses, next: usize) -> u64 {
+    match losses {
+        Losses::Random { .. } => 0,
+        Losses::At(places) => places.get(next).copied().unwrap_or(u64::MAX),
+    }
+}
+
 /// How long a link of this speed is busy with so many bytes.
 fn takes(size: u64, speed: f64) -> Nanos {
-    Nanos((size as f64 / speed).round() as i64)
+    Nanos((size as f64 / speed).round() as i64).min(LATEST)
 }

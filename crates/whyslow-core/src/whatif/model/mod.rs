@@ -11,14 +11,20 @@
 mod agenda;
 mod buffer;
 mod congestion;
+mod deliveries;
 mod driver;
+mod early;
+mod ledger;
 mod link;
 mod receiver;
+mod recovery;
+mod ring;
 mod sender;
+mod trips;
 
 pub use buffer::initial_buffer;
 pub use congestion::Algorithm;
-pub use driver::simulate;
+pub use driver::{simulate, time};
 
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -30,6 +36,9 @@ pub const MOST_SEGMENTS: u64 = 1 << 17;
 pub const LEAST_TIMER: Nanos = Nanos::from_millis(200);
 /// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
 pub const LEAST_ACK_DELAY: Nanos = Nanos::from_millis(40);
+
+/// No time that is modelled is later than this and a round trip: some decades. So times can be added without care.
+const LATEST: Nanos = Nanos(1 << 60);
 
 /// A transfer to be modelled.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,14 +1,14 @@
 //! The receiving host: what it has, when it acknowledges, and the window that it offers.
 
+use super::early::Early;
 use super::{Receiving, Window};
 use crate::units::Nanos;
-use std::collections::BTreeSet;
 
 /// A receiver acknowledges the first segments of a connection at once (Linux' quick ACKs).
 const QUICK_ACKS: u32 = 16;
 
 /// An acknowledgement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ack {
     /// All segments before this one have arrived.
     pub(super) next: usize,
@@ -24,7 +24,7 @@ pub(super) struct Receiver<'a> {
     rtt: Nanos,
     next: usize,
     /// Segments beyond a hole.
-    early: BTreeSet<usize>,
+    early: Early,
     delivered: u64,
     quick: u32,
     /// In-order segments that no ACK has answered.
@@ -34,6 +34,8 @@ pub(super) struct Receiver<'a> {
     measured: (Nanos, u64),
     /// Of the windows that were seen, so many count or did so before.
     steps: usize,
+    /// Before so many bytes are delivered the window stays as it is.
+    stays: u64,
 }
 
 impl<'a> Receiver<'a> {
@@ -47,13 +49,14 @@ impl<'a> Receiver<'a> {
             settings,
             rtt,
             next: 0,
-            early: BTreeSet::new(),
+            early: Early::default(),
             delivered: 0,
             quick: QUICK_ACKS,
             pending: 0,
             window,
             measured: (Nanos::ZERO, 0),
             steps: 0,
+            stays: 0,
         }
     }
 
@@ -67,23 +70,51 @@ impl<'a> Receiver<'a> {
         self.delivered
     }
 
-    /// A segment arrives. `end_of` gives the last byte of a segment. Returns the ACK, or none while it is held back.
+    /// Whether this segment comes in order, and is acknowledged at once like all others.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Nanos, segment: usize, end_of: impl Fn(usize) -> u64) -> Option<Ack> {
+    pub(super) fn awaits(&self, segment: usize) -> bool {
+        segment == self.next && self.early.is_empty() && self.settings.ack_delay <= Nanos::ZERO
+    }
+
+    /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does then.
+    #[inline]
+    pub(super) fn arrive_next(&mut self, now: Nanos, end: u64) -> Ack {
+        let arrived = self.next;
+        self.next += 1;
+        self.delivered = end;
+        if end >= self.stays {
+            self.tune(now);
+        }
+        Ack { next: self.next, arrived, edge: self.edge() }
+    }
+
+    /// A segment arrives, which ends with the byte `end`. `end_of` gives the last byte of others. Returns the ACK, or none while it is
+    /// held back.
+    #[inline]
+    pub(super) fn arrive(
+        &mut self,
+        now: Nanos,
+        segment: usize,
+        end: u64,
+        end_of: impl Fn(usize) -> u64,
+    ) -> Option<Ack> {
         let in_order = segment == self.next;
         if in_order {
             self.next += 1;
-            while self.early.remove(&self.next) {
-                self.next += 1;
+            self.delivered = end;
+            if !self.early.is_empty() {
+                self.next = self.early.take(self.next);
+                self.delivered = end_of(self.next - 1);
             }
-            self.delivered = end_of(self.next - 1);
-            self.tune(now);
+            if self.delivered >= self.stays {
+                self.tune(now);
+            }
         } else if segment > self.next {
             self.early.insert(segment);
         }
         self.pending += 1;
-        let hold = in_order && self.early.is_empty() && self.quick == 0 && self.pending < 2;
-        if hold && self.settings.ack_delay > Nanos::ZERO {
+        let delays = self.settings.ack_delay > Nanos::ZERO;
+        if delays && in_order && self.early.is_empty() && self.quick == 0 && self.pending < 2 {
             return None;
         }
         self.quick = self.quick.saturating_sub(1);
@@ -102,7 +133,7 @@ impl<'a> Receiver<'a> {
 
     fn tune(&mut self, now: Nanos) {
         match &self.settings.window {
-            Window::Unlimited => {}
+            Window::Unlimited => self.stays = u64::MAX,
             Window::Autotuned { most, .. } => {
                 // Linux gives room for twice what was read in a round trip, and twice that while it grows.
                 let (since, from) = self.measured;
@@ -117,6 +148,7 @@ impl<'a> Receiver<'a> {
                     self.window = step.1;
                     self.steps += 1;
                 }
+                self.stays = steps.get(self.steps).map_or(u64::MAX, |step| step.0);
             }
         }
     }

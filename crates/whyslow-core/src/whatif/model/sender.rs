@@ -1,39 +1,45 @@
 //! The sending host: what is outstanding, what was lost, and what may be sent next.
 //!
 //! Losses are found as RACK does (RFC 8985): a segment is lost once one that was sent later has arrived, and three have, or a quarter
-//! of a round trip passed. While they are sent again the window goes down evenly (PRR, RFC 6937). Silence ends with a tail
-//! loss probe, then with the retransmission timer (RFC 6298, with Linux' least values).
+//! of a round trip passed. Silence ends with a tail loss probe, then with the retransmission timer.
 
 use super::buffer::Buffer;
 use super::congestion::{Acked, Control};
+use super::deliveries::Deliveries;
 use super::receiver::Ack;
+use super::recovery::Recovery;
+use super::ring::Ring;
+use super::trips::{Trips, times};
 use super::{LEAST_TIMER, Scenario};
 use crate::units::Nanos;
 use std::collections::{BTreeSet, VecDeque};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     InFlight,
     Lost,
     /// It has arrived, and the receiver said so.
     Arrived,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Segment {
-    start: u64,
     end: u64,
-    state: State,
     sent: Nanos,
     /// How many packets had been sent before its latest copy.
     order: u64,
+    /// Bytes: a segment has a megabyte at most.
+    size: u32,
+    state: State,
     again: bool,
-    /// What had been delivered when it was sent, and when that was: for the rate of delivery.
-    delivered: (f64, Nanos),
 }
 
 /// Less than this part of a segment is not sent while something is outstanding.
 const CRUMB: u64 = 8;
+
+/// A tail loss probe waits for so much more than two round trips, where more than one segment is in flight.
+const LEAST_PROBE: Nanos = Nanos::from_millis(2);
 
 /// Why nothing is sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,18 +67,11 @@ pub(super) struct Packet {
     pub(super) first_copy: bool,
 }
 
-#[derive(Debug)]
-struct Recovery {
-    /// It ends when all before this segment have arrived.
-    until: usize,
-    /// The timer began it.
-    by_timer: bool,
-    /// Segments outstanding when it began, delivered since, sent since (RFC 6937: RecoverFS, prr_delivered, prr_out).
-    flight: f64,
-    delivered: f64,
-    sent: f64,
-    /// Segments that may be in flight.
-    window: f64,
+/// What may be sent: segments that may be in flight, and the byte up to which they may go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    segments: u32,
+    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -81,7 +80,10 @@ pub(super) struct Sender<C> {
     cap: u64,
     buffer: Option<Buffer>,
     pacing: Option<f64>,
-    segments: Vec<Segment>,
+    /// Those that an ACK may yet be for.
+    segments: Ring<Segment>,
+    /// Whether an ACK may be for a segment that is acknowledged: where a receiver holds ACKs back.
+    keeps: bool,
     /// All before this one are acknowledged.
     first: usize,
     acknowledged: u64,
@@ -93,8 +95,9 @@ pub(super) struct Sender<C> {
     /// Arrived beyond a hole.
     beyond: u32,
     lost: BTreeSet<usize>,
-    /// Copies in the order in which they were sent; old ones are skipped.
-    order: VecDeque<(usize, u64)>,
+    /// First copies of those before this one were looked for; later copies, which are few, stand in a line with their order.
+    looked: usize,
+    again: VecDeque<(usize, u64)>,
     copies: u64,
     /// The latest copy that is known to have arrived.
     newest: (u64, Nanos),
@@ -104,14 +107,11 @@ pub(super) struct Sender<C> {
     /// Most in flight in this round and in the one before.
     most: (u32, u32),
     held_by_window: (bool, bool),
-    srtt: Nanos,
-    variation: Nanos,
-    least: Nanos,
+    trips: Trips,
     backoff: u32,
     probed: bool,
     pace_at: Nanos,
-    delivered: f64,
-    delivered_at: Nanos,
+    deliveries: Deliveries,
     pub(super) resent: u64,
     timer: Option<Nanos>,
     /// The timer starts anew at this time.
@@ -120,14 +120,15 @@ pub(super) struct Sender<C> {
 }
 
 impl<C: Control> Sender<C> {
-    /// Sends so many bytes.
+    /// As it is before the first of so many bytes; the receiver lets it send up to `edge`.
     pub(super) fn new(scenario: &Scenario, bytes: u64, edge: u64) -> Self {
         Self {
             mss: scenario.mss,
             cap: scenario.sender.cap.unwrap_or(u64::MAX),
             buffer: scenario.sender.buffer.map(|room| Buffer::new(room, scenario.bytes)),
             pacing: scenario.sender.pacing.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9 / scenario.mss as f64),
-            segments: Vec::with_capacity((bytes / scenario.mss) as usize + 1),
+            segments: Ring::new(bytes / scenario.mss),
+            keeps: scenario.receiver.ack_delay > Nanos::ZERO,
             first: 0,
             acknowledged: 0,
             sent: 0,
@@ -136,7 +137,8 @@ impl<C: Control> Sender<C> {
             in_flight: 0,
             beyond: 0,
             lost: BTreeSet::new(),
-            order: VecDeque::new(),
+            looked: 0,
+            again: VecDeque::new(),
             copies: 0,
             newest: (0, Nanos::ZERO),
             control: C::new(&scenario.sender, scenario.rtt),
@@ -144,15 +146,11 @@ impl<C: Control> Sender<C> {
             round_end: 0,
             most: (0, 0),
             held_by_window: (false, false),
-            // What the handshake measured.
-            srtt: scenario.rtt,
-            variation: scenario.rtt.scale(0.5),
-            least: scenario.rtt,
+            trips: Trips::new(scenario.rtt),
             backoff: 0,
             probed: false,
             pace_at: Nanos::ZERO,
-            delivered: 0.0,
-            delivered_at: Nanos::ZERO,
+            deliveries: Deliveries::new(),
             resent: 0,
             timer: None,
             arm: None,
@@ -174,7 +172,16 @@ impl<C: Control> Sender<C> {
     }
 
     pub(super) fn end_of(&self, segment: usize) -> u64 {
-        self.segments.get(segment).map_or(self.sent, |segment| segment.end)
+        self.get(segment).map_or(self.sent, |segment| segment.end)
+    }
+
+    /// How many segments there have been.
+    fn count(&self) -> usize {
+        self.segments.end()
+    }
+
+    fn get(&self, segment: usize) -> Option<&Segment> {
+        self.segments.get(segment)
     }
 
     pub(super) fn window(&self) -> f64 {
@@ -193,10 +200,9 @@ impl<C: Control> Sender<C> {
         self.control.window() < self.control.threshold()
     }
 
-    /// RFC 6298, with Linux' least variation.
+    /// The retransmission timer's length; twice as long each time that it fires for nothing.
     pub(super) fn rto(&self) -> Nanos {
-        let timer = self.srtt + times(self.variation, 4).max(LEAST_TIMER);
-        times(timer, 1 << self.backoff.min(8))
+        times(self.trips.timer(), 1 << self.backoff.min(8))
     }
 
     fn allowed(&self) -> f64 {
@@ -226,13 +232,35 @@ impl<C: Control> Sender<C> {
             let spacing = Nanos(1).scale((size as f64 / self.mss as f64 / pace).min(1e18));
             self.pace_at = self.pace_at.max(now) + spacing;
         }
-        Ok(match is_lost {
-            Some(segment) => {
-                self.lost.remove(&segment);
-                self.resend(now, segment)
-            }
-            None => self.send_new(now, size),
-        })
+        if let Some(segment) = is_lost {
+            self.lost.remove(&segment);
+            return self.resend(now, segment).ok_or(Held::Done);
+        }
+        Ok(self.send_new(now, size))
+    }
+
+    /// What may be sent in full segments until the next ACK, when all is calm.
+    #[inline]
+    pub(super) fn allowance(&self) -> Allowance {
+        let bytes = self.acknowledged.saturating_add(self.cap).min(self.available).min(self.edge);
+        Allowance { segments: self.control.window().max(1.0) as u32, bytes }
+    }
+
+    /// The next full segment within this allowance.
+    #[inline]
+    pub(super) fn next_full(&mut self, now: Nanos, allowance: Allowance) -> Option<Packet> {
+        let may = self.in_flight < allowance.segments && self.sent + self.mss <= allowance.bytes;
+        may.then(|| self.send_new(now, self.mss))
+    }
+
+    /// Whether the sender plainly has to wait, when no full segment is left of this allowance. `over`: the program gives no more.
+    #[inline]
+    pub(super) fn waits(&mut self, allowance: Allowance, over: bool) -> bool {
+        if self.sent + self.mss <= allowance.bytes {
+            self.held_by_window.0 = true;
+            return true;
+        }
+        if self.sent == self.available { over } else { self.sent == self.edge }
     }
 
     fn pace(&self) -> Option<f64> {
@@ -270,40 +298,33 @@ impl<C: Control> Sender<C> {
 
     #[inline]
     fn send_new(&mut self, now: Nanos, size: u64) -> Packet {
-        let segment = self.segments.len();
+        let segment = self.count();
         let (start, end) = (self.sent, self.sent + size);
-        self.segments.push(Segment {
-            start,
-            end,
-            state: State::InFlight,
-            sent: now,
-            order: self.copies,
-            again: false,
-            delivered: (self.delivered, if self.in_flight == 0 { now } else { self.delivered_at }),
-        });
-        if self.in_flight == 0 {
-            self.delivered_at = now;
+        if C::RATED {
+            self.deliveries.depart(now, self.in_flight == 0);
         }
+        let (state, order, size) = (State::InFlight, self.copies, size as u32);
+        self.segments.push(Segment { end, sent: now, order, size, state, again: false });
         self.sent = end;
-        self.note_copy(now, segment);
+        self.note_copy(now);
         Packet { segment, start, end, first_copy: true }
     }
 
-    fn resend(&mut self, now: Nanos, segment: usize) -> Packet {
+    fn resend(&mut self, now: Nanos, segment: usize) -> Option<Packet> {
+        let known = self.segments.get_mut(segment)?;
+        *known = Segment { state: State::InFlight, sent: now, order: self.copies, again: true, ..*known };
+        let packet = Packet { segment, start: known.end - u64::from(known.size), end: known.end, first_copy: false };
+        if C::RATED {
+            self.deliveries.depart_again(segment);
+        }
         self.resent += 1;
-        let known = &mut self.segments[segment];
-        known.state = State::InFlight;
-        known.sent = now;
-        known.order = self.copies;
-        known.again = true;
-        known.delivered = (self.delivered, self.delivered_at);
-        let (start, end) = (known.start, known.end);
-        self.note_copy(now, segment);
-        Packet { segment, start, end, first_copy: false }
+        self.again.push_back((segment, self.copies));
+        self.note_copy(now);
+        Some(packet)
     }
 
-    fn note_copy(&mut self, now: Nanos, segment: usize) {
-        self.order.push_back((segment, self.copies));
+    #[inline]
+    fn note_copy(&mut self, now: Nanos) {
         self.copies += 1;
         self.in_flight += 1;
         self.most.0 = self.most.0.max(self.in_flight);
@@ -313,6 +334,41 @@ impl<C: Control> Sender<C> {
         self.arm = Some(now);
     }
 
+    /// Whether nothing is missing and nothing is being repaired, as far as the sender knows; and what may be sent changes with ACKs
+    /// alone, not with a pace or a buffer.
+    pub(super) fn is_calm(&self) -> bool {
+        let is_plain = self.buffer.is_none() && self.pace().is_none();
+        is_plain && self.recovery.is_none() && self.lost.is_empty() && self.beyond == 0
+    }
+
+    /// Whether an ACK tells of the oldest segment's arrival and of nothing else, when all is calm: then no loss comes to light.
+    #[inline]
+    pub(super) fn expects(&self, ack: &Ack) -> bool {
+        let is_oldest = ack.arrived == self.first && ack.next == self.first + 1;
+        // Nothing younger was sent before the newest that is known to have arrived.
+        let is_plain = |it: &Segment| it.state == State::InFlight && !it.again && it.order >= self.newest.0;
+        is_oldest && self.get(self.first).is_some_and(is_plain)
+    }
+
+    /// An ACK arrives that was expected: what [`Self::acknowledge`] does then.
+    #[inline]
+    pub(super) fn acknowledge_next(&mut self, now: Nanos, edge: u64) {
+        let Some(&known) = self.segments.get(self.first) else { return };
+        self.edge = self.edge.max(edge);
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.acknowledged = known.end;
+        self.first += 1;
+        self.newest = (known.order, known.sent);
+        let rtt = Some(Nanos(now.0 - known.sent.0));
+        let new_round = self.follow(rtt, true);
+        match self.segments.get_mut(self.first - 1).filter(|_| self.keeps) {
+            Some(known) => known.state = State::Arrived,
+            None => self.segments.pop(),
+        }
+        // Who asks for the rate of delivery sets a pace.
+        self.grow(now, 1.0, rtt, new_round, 0.0);
+    }
+
     /// An ACK arrives.
     pub(super) fn acknowledge(&mut self, now: Nanos, ack: &Ack) {
         self.edge = self.edge.max(ack.edge);
@@ -320,28 +376,38 @@ impl<C: Control> Sender<C> {
         let advanced = ack.next > self.first;
         while self.first < ack.next {
             newly += self.arrived(self.first, false);
-            self.acknowledged = self.segments[self.first].end;
+            self.acknowledged = self.end_of(self.first);
             self.first += 1;
         }
         if ack.arrived >= ack.next {
             newly += self.arrived(ack.arrived, true);
         }
-        let Some(&Segment { sent, order, again, delivered, .. }) = self.segments.get(ack.arrived) else { return };
-        if newly == 0.0 {
+        let known = self.get(ack.arrived).copied();
+        let Some(Segment { sent, order, again, .. }) = known.filter(|_| newly > 0.0) else {
+            self.forget();
             return;
-        }
-        self.delivered += newly;
-        self.delivered_at = now;
-        let rtt = (!again).then_some(now - sent);
-        if let Some(rtt) = rtt {
-            self.measure(rtt);
-        }
+        };
+        let rate = if C::RATED { self.deliveries.arrive(now, newly, ack.arrived, sent) } else { 0.0 };
         if order >= self.newest.0 {
             self.newest = (order, sent);
         }
-        let new_round = self.first > self.round_end || (self.round_end == 0 && advanced);
+        let rtt = (!again).then_some(now - sent);
+        let new_round = self.follow(rtt, advanced);
+        self.find_losses(now);
+        self.forget();
+        self.recover(newly);
+        self.grow(now, newly, rtt, new_round, rate);
+    }
+
+    /// Round trips and rounds, by an ACK that told of a segment's arrival. Whether a round begins.
+    #[inline]
+    fn follow(&mut self, rtt: Option<Nanos>, advanced: bool) -> bool {
+        if let Some(rtt) = rtt {
+            self.trips.measure(rtt);
+        }
+        let new_round = self.first > self.round_end;
         if new_round {
-            self.round_end = self.segments.len();
+            self.round_end = self.count();
             self.most = (self.in_flight, self.most.0);
             self.held_by_window = (false, self.held_by_window.0);
         }
@@ -352,9 +418,12 @@ impl<C: Control> Sender<C> {
         if let Some(buffer) = &mut self.buffer {
             buffer.refill(self.acknowledged, self.control.window(), self.mss);
         }
-        self.find_losses(now);
-        self.recover(newly);
-        let took = (now - delivered.1).0.max((now - sent).0).max(1) as f64;
+        new_round
+    }
+
+    /// The congestion controller is told what an ACK told.
+    #[inline(always)]
+    fn grow(&mut self, now: Nanos, segments: f64, rtt: Option<Nanos>, new_round: bool, delivery_rate: f64) {
         let most = self.most.0.max(self.most.1);
         let limited = if self.in_slow_start() {
             self.control.window() < 2.0 * f64::from(most)
@@ -362,17 +431,20 @@ impl<C: Control> Sender<C> {
             self.held_by_window.0 || self.held_by_window.1
         };
         let recovering = self.recovery.as_ref().is_some_and(|recovery| !recovery.by_timer);
-        self.control.on_ack(&Acked {
-            now,
-            segments: newly,
-            rtt,
-            new_round,
-            limited,
-            recovering,
-            delivery_rate: (self.delivered - delivered.0) / took,
-            in_flight: f64::from(self.in_flight),
-        });
+        let in_flight = f64::from(self.in_flight);
+        self.control.on_ack(&Acked { now, segments, rtt, new_round, limited, recovering, delivery_rate, in_flight });
         self.arm = Some(now);
+    }
+
+    /// Lets go of the segments that no ACK can be for any more.
+    #[inline]
+    fn forget(&mut self) {
+        if !self.keeps {
+            self.segments.pop_before(self.first);
+            if C::RATED {
+                self.deliveries.forget_before(self.first);
+            }
+        }
     }
 
     /// Marks a segment as arrived. Returns 1 if that is news.
@@ -401,51 +473,54 @@ impl<C: Control> Sender<C> {
         news
     }
 
-    fn measure(&mut self, rtt: Nanos) {
-        self.least = self.least.min(rtt);
-        let off = Nanos((rtt - self.srtt).0.abs());
-        self.variation = eighths(self.variation, 6) + eighths(off, 2);
-        self.srtt = eighths(self.srtt, 7) + eighths(rtt, 1);
-    }
-
     /// Looks for copies that something sent later has overtaken.
     #[inline]
     pub(super) fn find_losses(&mut self, now: Nanos) {
         self.recheck = None;
         let patient = self.beyond < 3 && self.recovery.is_none();
         let mut found = false;
-        while let Some(&(segment, order)) = self.order.front().filter(|copy| copy.1 < self.newest.0) {
-            let known = &self.segments[segment];
-            if known.state == State::InFlight && known.order == order {
-                let due = known.sent + self.srtt + eighths(self.least, 2);
-                if patient && due > now {
-                    self.recheck = Some(due);
-                    break;
-                }
-                self.lose(segment);
-                found = true;
+        while let Some((segment, sent)) = self.overtaken() {
+            let due = sent + self.trips.patience();
+            if patient && due > now {
+                self.recheck = Some(due);
+                break;
             }
-            self.order.pop_front();
+            self.lose(segment);
+            found = true;
         }
         if found && self.recovery.is_none() {
             self.control.on_loss(now);
-            let flight = f64::from(self.in_flight) + self.lost.len() as f64;
-            self.recovery = Some(Recovery {
-                until: self.segments.len(),
-                by_timer: false,
-                flight: flight.max(1.0),
-                delivered: 0.0,
-                sent: 0.0,
-                // The first lost segment goes out at once.
-                window: f64::from(self.in_flight) + 1.0,
-            });
+            self.recovery = Some(Recovery::after_loss(self.count(), self.in_flight, self.lost.len()));
         }
     }
 
+    /// The oldest copy on its way that was sent before the newest that has arrived: its segment, and when it was sent.
+    #[inline]
+    fn overtaken(&mut self) -> Option<(usize, Nanos)> {
+        self.looked = self.looked.max(self.first);
+        let is_first_copy = |it: &Segment| it.state == State::InFlight && !it.again;
+        while self.get(self.looked).is_some_and(|it| !is_first_copy(it)) {
+            self.looked += 1;
+        }
+        let is_latest = |it: &Segment, order| it.state == State::InFlight && it.order == order;
+        while let Some(&(segment, order)) = self.again.front() {
+            if self.get(segment).is_some_and(|it| is_latest(it, order)) {
+                break;
+            }
+            self.again.pop_front();
+        }
+        let copy = |segment: usize| self.get(segment).map(|it| (it.order, segment, it.sent));
+        let again = self.again.front().and_then(|copy_again| copy(copy_again.0));
+        let first = [copy(self.looked), again].into_iter().flatten().min_by_key(|copy| copy.0);
+        first.filter(|copy| copy.0 < self.newest.0).map(|(_, segment, sent)| (segment, sent))
+    }
+
     fn lose(&mut self, segment: usize) {
-        self.segments[segment].state = State::Lost;
-        self.in_flight = self.in_flight.saturating_sub(1);
-        self.lost.insert(segment);
+        if let Some(known) = self.segments.get_mut(segment) {
+            known.state = State::Lost;
+            self.in_flight = self.in_flight.saturating_sub(1);
+            self.lost.insert(segment);
+        }
     }
 
     /// PRR: how many may be in flight after so many arrived.
@@ -459,14 +534,16 @@ impl<C: Control> Sender<C> {
             }
             return;
         }
-        let (pipe, threshold) = (f64::from(self.in_flight), self.control.threshold());
-        recovery.delivered += newly;
-        let more = if pipe > threshold {
-            (recovery.delivered * threshold / recovery.flight).ceil() - recovery.sent
-        } else {
-            (threshold - pipe).min((recovery.delivered - recovery.sent).max(newly) + 1.0)
-        };
-        recovery.window = pipe + more.max(if recovery.sent == 0.0 { 1.0 } else { 0.0 });
+        recovery.arrive(newly, self.in_flight, self.control.threshold());
+    }
+
+    fn is_in_flight(&self, segment: usize) -> bool {
+        self.get(segment).is_some_and(|it| it.state == State::InFlight)
+    }
+
+    /// A timer that started anew at this time does not fire before.
+    pub(super) fn timer_after(&self, now: Nanos) -> Nanos {
+        Nanos(now.0 + self.trips.smooth().0 + LEAST_PROBE.0)
     }
 
     /// When the timer fires.
@@ -482,8 +559,8 @@ impl<C: Control> Sender<C> {
         if self.in_flight == 0 && self.lost.is_empty() {
             None
         } else if self.may_probe() {
-            let alone = if self.in_flight == 1 { LEAST_TIMER } else { Nanos::from_millis(2) };
-            Some(now + (times(self.srtt, 2) + alone).min(self.rto()))
+            let alone = if self.in_flight == 1 { LEAST_TIMER } else { LEAST_PROBE };
+            Some(now + (times(self.trips.smooth(), 2) + alone).min(self.rto()))
         } else {
             Some(now + self.rto())
         }
@@ -502,9 +579,9 @@ impl<C: Control> Sender<C> {
             if size > 0 {
                 return Some(self.send_new(now, size));
             }
-            let last = (self.first..self.segments.len()).rev().find(|&s| self.segments[s].state == State::InFlight)?;
+            let last = (self.first..self.count()).rev().find(|&segment| self.is_in_flight(segment))?;
             self.in_flight = self.in_flight.saturating_sub(1);
-            return Some(self.resend(now, last));
+            return self.resend(now, last);
         }
         self.give_up(now);
         self.backoff += 1;
@@ -513,12 +590,11 @@ impl<C: Control> Sender<C> {
 
     /// The timer has fired: everything outstanding counts as lost, and the window is one segment.
     pub(super) fn give_up(&mut self, now: Nanos) {
-        for segment in self.first..self.segments.len() {
-            if self.segments[segment].state == State::InFlight {
+        for segment in self.first..self.count() {
+            if self.is_in_flight(segment) {
                 self.lose(segment);
             }
         }
-        self.order.clear();
         self.start_over(now);
     }
 
@@ -530,24 +606,7 @@ impl<C: Control> Sender<C> {
     /// The timer leaves a window of one segment.
     fn start_over(&mut self, now: Nanos) {
         self.control.on_timeout(now);
-        self.recovery = (!self.lost.is_empty()).then_some(Recovery {
-            until: self.segments.len(),
-            by_timer: true,
-            flight: 1.0,
-            delivered: 0.0,
-            sent: 0.0,
-            window: 1.0,
-        });
-        self.round_end = self.segments.len();
+        self.recovery = (!self.lost.is_empty()).then(|| Recovery::after_timer(self.count()));
+        self.round_end = self.count();
     }
-}
-
-/// As [`Nanos::scale`], in whole numbers: these are reckoned for each packet.
-fn times(time: Nanos, factor: i64) -> Nanos {
-    Nanos(time.0.saturating_mul(factor))
-}
-
-/// So many eighths of a length of time, rounded.
-fn eighths(time: Nanos, number: i64) -> Nanos {
-    Nanos(time.0.saturating_mul(number).saturating_add(4) >> 3)
 }

@@ -253,6 +253,19 @@ proptest! {
         prop_assert_eq!(simulate(&scenario), outcome);
     }
 
+    /// The time alone is found another way, straight from ACK to ACK where nothing else happens.
+    #[test]
+    fn the_time_alone_is_the_time_of_the_whole(scenario in any_scenario(), delays in any::<bool>(), silences in any::<bool>()) {
+        let mut scenario = scenario;
+        if !delays {
+            scenario.receiver.ack_delay = Nanos::ZERO;
+        }
+        if !silences {
+            scenario.pauses.clear();
+        }
+        prop_assert_eq!(time(&scenario), simulate(&scenario).duration);
+    }
+
     #[test]
     fn more_window_or_more_rate_is_never_slower(bytes in 1u64..3_000_000, window in 1448u64..200_000, rate in 1e6..1e9, first in 1.0..50.0) {
         let mut small = plain(bytes);

@@ -32,7 +32,7 @@ fn all(agenda: &mut Agenda) -> Vec<(Nanos, String)> {
 
 #[test]
 fn what_is_due_first_comes_first() {
-    let mut agenda = Agenda::new();
+    let mut agenda = Agenda::new(1);
     agenda.acked(turn(0, 20), ack(1));
     agenda.acked(turn(1, 50), ack(2));
     agenda.ack_due(turn(2, 40), 7);
@@ -57,7 +57,7 @@ fn what_is_due_first_comes_first() {
 #[test]
 fn at_one_time_what_was_known_first_comes_first() {
     for (pause, expected) in [(1, ["PauseEnds", "ack 1"]), (3, ["ack 1", "PauseEnds"])] {
-        let mut agenda = Agenda::new();
+        let mut agenda = Agenda::new(1);
         agenda.acked(turn(2, 10), ack(1));
         agenda.wake(turn(pause, 10), Wake::PauseEnds);
         assert_eq!(all(&mut agenda), expected.map(|name| (ms(10), name.to_string())));
@@ -66,7 +66,7 @@ fn at_one_time_what_was_known_first_comes_first() {
 
 #[test]
 fn a_timer_that_starts_anew_fires_once() {
-    let mut agenda = Agenda::new();
+    let mut agenda = Agenda::new(1);
     agenda.wake(turn(0, 10), Wake::Timer);
     agenda.wake(turn(5, 30), Wake::Timer);
     agenda.wake(turn(6, 20), Wake::Pace);
@@ -76,7 +76,7 @@ fn a_timer_that_starts_anew_fires_once() {
 
 #[test]
 fn what_is_held_back_is_taken_once_it_is_due() {
-    let mut agenda = Agenda::new();
+    let mut agenda = Agenda::new(1);
     agenda.ack_due(turn(0, 40), 1);
     agenda.ack_due(turn(10, 50), 2);
     assert_eq!(agenda.due_before(turn(20, 39)), None);

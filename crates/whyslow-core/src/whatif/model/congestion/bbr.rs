@@ -78,6 +78,8 @@ impl Bbr {
 }
 
 impl Control for Bbr {
+    const RATED: bool = true;
+
     fn new(sending: &Sending, rtt: Nanos) -> Self {
         Self {
             mode: Mode::Startup,

@@ -48,7 +48,7 @@ pub(super) struct Acked {
     pub(super) limited: bool,
     /// Lost segments are being sent again.
     pub(super) recovering: bool,
-    /// Segments per nanosecond at which they were delivered.
+    /// Segments per nanosecond at which they were delivered; zero for controllers that do not ask.
     pub(super) delivery_rate: f64,
     /// Segments in flight after it.
     pub(super) in_flight: f64,
@@ -56,6 +56,8 @@ pub(super) struct Acked {
 
 /// A congestion controller.
 pub(super) trait Control {
+    /// Whether it asks at what rate segments are delivered.
+    const RATED: bool = false;
     /// As a sender with these settings starts. `rtt` is what the handshake measured.
     fn new(sending: &Sending, rtt: Nanos) -> Self;
     /// An ACK arrived.
@@ -80,6 +82,12 @@ pub(super) trait Control {
     fn reduces(&self) -> bool {
         true
     }
+}
+
+/// The whole part of what is not negative: as `f64::floor`, without its call.
+fn whole(value: f64) -> f64 {
+    // Where numbers have a fraction.
+    if value < (1u64 << 52) as f64 { value as i64 as f64 } else { value }
 }
 
 /// What controllers with a window and a threshold share.
@@ -110,14 +118,16 @@ impl SlowStart {
             self.window += 1.0;
         }
         self.credit += segments;
-        let more = (self.credit / per_segment).floor();
-        self.credit -= more * per_segment;
-        self.window += more;
+        if self.credit >= per_segment {
+            let more = whole(self.credit / per_segment);
+            self.credit -= more * per_segment;
+            self.window += more;
+        }
     }
 
     /// A loss leaves this share of the window, in whole segments.
     fn cut(&mut self, share: f64) {
-        self.threshold = (self.window.floor() * share).floor().max(2.0);
+        self.threshold = whole(whole(self.window) * share).max(2.0);
         self.credit = 0.0;
     }
 

@@ -1,6 +1,6 @@
 //! Reno (RFC 5681): one segment more a round, half of the window after a loss.
 
-use super::{Acked, Control, Sending, SlowStart};
+use super::{Acked, Control, Sending, SlowStart, whole};
 use crate::units::Nanos;
 
 #[derive(Debug)]
@@ -11,7 +11,7 @@ impl Control for Reno {
         Self(SlowStart::new(sending))
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, acked: &Acked) {
         if acked.recovering || !acked.limited {
             return;
@@ -21,7 +21,7 @@ impl Control for Reno {
             segments = self.0.grow(segments);
         }
         if segments > 0.0 {
-            self.0.avoid(self.0.window.floor(), segments);
+            self.0.avoid(whole(self.0.window), segments);
         }
     }
 

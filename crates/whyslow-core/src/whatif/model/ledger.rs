@@ -1,0 +1,107 @@
+//! What held the sender, and its rounds, written down while a transfer is played; or not, where its time alone is asked for.
+
+use super::MOST_ROUNDS;
+use super::sender::Packet;
+use crate::analysis::Limit;
+use crate::units::Nanos;
+
+pub(super) trait Ledger: Default {
+    /// Whether anything is written down: what nobody writes down need not be worked out.
+    const KEEPS: bool;
+    /// The sender waits: while packets are carried by the narrow link for that, and then under this limit.
+    fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos);
+    /// The time since the last send or ACK is known for what it was.
+    fn settle(&mut self, as_limit: Option<Limit>);
+    /// A packet leaves, when so many bytes are acknowledged.
+    fn send(&mut self, now: Nanos, packet: &Packet, acknowledged: u64);
+}
+
+/// Nothing is written down.
+#[derive(Default)]
+pub(super) struct Untold;
+
+impl Ledger for Untold {
+    const KEEPS: bool = false;
+    fn wait(&mut self, _limit: Limit, _carried: Nanos, _rest: Nanos) {}
+    fn settle(&mut self, _as_limit: Option<Limit>) {}
+    fn send(&mut self, _now: Nanos, _packet: &Packet, _acknowledged: u64) {}
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of it.
+    stretch: Vec<(Limit, Nanos)>,
+    pub(super) limits: Vec<(Limit, Nanos)>,
+    last: Limit,
+    pub(super) rounds: Vec<(Nanos, u64)>,
+    pub(super) rounds_total: u64,
+    /// The byte that ends the round's first segment.
+    round: u64,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self {
+            stretch: Vec::new(),
+            limits: Vec::new(),
+            last: Limit::Unknown,
+            rounds: Vec::new(),
+            rounds_total: 0,
+            round: 0,
+        }
+    }
+}
+
+impl Told {
+    /// It goes on for so long as it ended.
+    pub(super) fn carry_on(&mut self, more: Nanos) {
+        add(&mut self.limits, self.last, more);
+    }
+}
+
+impl Ledger for Told {
+    const KEEPS: bool = true;
+
+    fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos) {
+        add(&mut self.stretch, Limit::Bandwidth, carried);
+        add(&mut self.stretch, limit, rest);
+        self.last = if carried > Nanos::ZERO { Limit::Bandwidth } else { limit };
+    }
+
+    fn settle(&mut self, as_limit: Option<Limit>) {
+        for &(limit, time) in &self.stretch {
+            add(&mut self.limits, as_limit.unwrap_or(limit), time);
+        }
+        self.stretch.clear();
+    }
+
+    fn send(&mut self, now: Nanos, packet: &Packet, acknowledged: u64) {
+        if !packet.first_copy {
+            return;
+        }
+        // A round begins with the first segment sent after the ACK of the one that began the last.
+        if acknowledged >= self.round || self.rounds_total == 0 {
+            self.round = packet.end;
+            self.rounds_total += 1;
+            if self.rounds.len() < MOST_ROUNDS {
+                self.rounds.push((now, 0));
+            }
+        }
+        if self.rounds_total as usize == self.rounds.len()
+            && let Some(round) = self.rounds.last_mut()
+        {
+            round.1 += packet.end - packet.start;
+        }
+    }
+}
+
+fn add(sums: &mut Vec<(Limit, Nanos)>, limit: Limit, time: Nanos) {
+    if time == Nanos::ZERO {
+        return;
+    }
+    match sums.iter_mut().find(|(known, _)| *known == limit) {
+        Some((_, sum)) => *sum += time,
+        None => sums.push((limit, time)),
+    }
+}
