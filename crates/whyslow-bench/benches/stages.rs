@@ -80,7 +80,9 @@ impl Stages {
         let packets = collect.0;
         let segments: Vec<_> = packets.iter().map(Taken::of).collect();
         let routed = route(&segments);
-        let facts = push(&segments, &routed).into_iter().map(Connection::finish).collect();
+        let firsts = segments.iter().zip(&routed).filter(|(_, routed)| routed.new).map(|((segment, _), _)| segment);
+        let ends = firsts.map(|first| [(first.src, first.src_port), (first.dst, first.dst_port)]);
+        let facts = push(&segments, &routed).into_iter().zip(ends).map(|(tcp, ends)| tcp.finish(ends)).collect();
         Self { file, packets, segments, routed, facts }
     }
 }

@@ -15,6 +15,7 @@ use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
 use crate::flow::{self, ConnectionId, Gone, Kept, Table};
 use crate::pair::Mark;
+use crate::rules;
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
@@ -86,7 +87,7 @@ struct Open {
     tcp: tcp::Connection,
 }
 
-const _: () = assert!(size_of::<Kept<Open>>() <= 512, "of open connections there may be a million");
+const _: () = assert!(size_of::<Kept<Open>>() <= 448, "of open connections there may be a million");
 
 impl Explainer {
     /// Nothing read yet; takes all connections.
@@ -148,22 +149,28 @@ impl Explainer {
     }
 
     /// No more packets of this connection come: what is left of it is its account.
-    fn close(&mut self, Kept { id, value: open, .. }: Kept<Open>) {
+    fn close(&mut self, Kept { id, value: open, ends, .. }: Kept<Open>) {
         let size = Size { id, active: open.tcp.active(), bytes: open.tcp.payload() };
-        if !self.accounts.may_list(&size) {
+        let may_list = |lost| self.accounts.may_list(&size, lost);
+        let lost_nothing = || open.tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief));
+        // A glance is less than an account, and too much where it changes nothing.
+        if !may_list(size.active) || (!may_list(Nanos::ZERO) && lost_nothing()) {
             self.accounts.pass_over(&size);
             return;
         }
+        let is_free = cfg!(debug_assertions) && lost_nothing();
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
-        let mut facts = open.tcp.finish();
+        let mut facts = open.tcp.finish(ends.told());
         facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
         facts.timeless |= clock == Clock::None;
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
         let (connection, outline) =
             assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
-        self.accounts.push(Account::new(size, connection, outline, mark));
+        let account = Account::new(size, connection, outline, mark);
+        debug_assert!(!is_free || account.lost() == Nanos::ZERO, "{id:?} lost {:?}", account.lost());
+        self.accounts.push(account);
     }
 
     fn take(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &Ends, hash: u64) {

@@ -49,6 +49,10 @@ impl Account {
         self.size.id
     }
 
+    pub(super) fn lost(&self) -> Nanos {
+        self.lost
+    }
+
     pub(super) fn rank(&self) -> Rank {
         self.size.rank(self.lost)
     }
@@ -78,10 +82,10 @@ impl Accounts {
         Self { held: Vec::new(), most: most.max(1), last: None, unlisted: (0, 0) }
     }
 
-    /// Whether a connection may be among those that are listed, whatever it turns out to have lost. So most of very many are
-    /// never accounted for.
-    pub(super) fn may_list(&self, size: &Size) -> bool {
-        self.last.is_none_or(|last| size.rank(size.active) < last)
+    /// Whether a connection may be among those that are listed, if it has lost no more than this. So most of very many are never
+    /// accounted for.
+    pub(super) fn may_list(&self, size: &Size, lost: Nanos) -> bool {
+        self.last.is_none_or(|last| size.rank(lost) < last)
     }
 
     /// A connection that is not listed.

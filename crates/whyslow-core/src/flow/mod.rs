@@ -104,9 +104,10 @@ pub struct Kept<T> {
     /// What was kept for it.
     pub value: T,
     /// Those of its first segment: side 0 is the sender of that.
-    ends: Ends,
-    /// Initial sequence numbers, by side.
-    isn: [Option<SeqNumber>; 2],
+    pub ends: Ends,
+    /// Initial sequence numbers, of sides that have sent a SYN.
+    isn: [SeqNumber; 2],
+    syn: [bool; 2],
     fin: [bool; 2],
     reset: bool,
     answered: bool,
@@ -125,15 +126,15 @@ impl<T> Kept<T> {
 
     /// Whether this SYN opens another connection on the same four-tuple.
     fn is_reuse(&self, from: Side, segment: &Segment<'_>) -> bool {
-        let known = self.isn[from];
-        let simultaneous = known.is_none() && self.isn[1 - from].is_some() && !self.answered;
-        known != Some(segment.seq) && !simultaneous
+        let known = self.syn[from] && self.isn[from] == segment.seq;
+        let simultaneous = !self.syn[from] && self.syn[1 - from] && !self.answered;
+        !known && !simultaneous
     }
 
     fn note(&mut self, from: Side, segment: &Segment<'_>) {
         let flags = segment.flags;
-        if flags.has(Flags::SYN) && self.isn[from].is_none() {
-            self.isn[from] = Some(segment.seq);
+        if flags.has(Flags::SYN) && !self.syn[from] {
+            (self.isn[from], self.syn[from]) = (segment.seq, true);
         }
         self.answered |= !flags.has(Flags::SYN) || flags.has(Flags::ACK);
         self.fin[from] |= flags.has(Flags::FIN);
@@ -227,8 +228,16 @@ impl<T> Table<T> {
         if part.len() >= most && !part.holds(ends, hash) {
             self.evicted += part.evict_idlest(gone);
         }
-        let fresh =
-            || Kept { id, value: make(), ends: *ends, isn: [None; 2], fin: [false; 2], reset: false, answered: false };
+        let fresh = || Kept {
+            id,
+            value: make(),
+            ends: *ends,
+            isn: [SeqNumber(0); 2],
+            syn: [false; 2],
+            fin: [false; 2],
+            reset: false,
+            answered: false,
+        };
         let (slot, new) = part.find_or_insert(
             ends,
             hash,
@@ -250,7 +259,8 @@ impl<T> Table<T> {
     /// Everything that is still open, in order.
     pub fn drain(&mut self) -> Gone<T> {
         let mut all: Gone<T> = self.parts.iter_mut().flat_map(Part::drain).collect();
-        all.sort_unstable_by_key(|kept| kept.id);
+        // They lie all over the memory: each is looked at once.
+        all.sort_by_cached_key(|kept| kept.id);
         all
     }
 
@@ -265,7 +275,7 @@ impl<T> Table<T> {
         }
         if let Some(gone) = gone.get_mut(first..) {
             self.evicted += gone.iter().filter(|kept| !kept.is_closed()).count() as u64;
-            gone.sort_unstable_by_key(|kept| kept.id);
+            gone.sort_by_cached_key(|kept| kept.id);
         }
     }
 }

@@ -102,7 +102,7 @@ impl<T> Part<T> {
         let first = gone.len();
         gone.extend(self.slots.extract_if(|slot| (slot.last, slot.kept.id) <= newest).map(|slot| slot.kept));
         if let Some(gone) = gone.get_mut(first..) {
-            gone.sort_unstable_by_key(|kept| kept.id);
+            gone.sort_by_cached_key(|kept| kept.id);
         }
         share as u64
     }

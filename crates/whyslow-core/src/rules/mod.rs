@@ -2,7 +2,7 @@
 //!
 //! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives a finding when a cause
 //! cost enough to matter, with the evidence, a confidence, and what to do. To add one: write its file, and list it in
-//! `RULES`.
+//! `RULES`; what it needs of a connection to tell of time must be more than [`cost_nothing`] lets pass.
 
 mod amplification_risk;
 mod application;
@@ -57,6 +57,8 @@ pub use case::{ConnectionCase, Outline, TransferCase};
 pub use early_slow_start_exit::{Exit, exit_of};
 
 use crate::analysis::{Connection, Finding, HEALTHY, Limit, Problem, UNTOLD};
+use crate::limit;
+use crate::tcp::Brief;
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 use std::sync::LazyLock;
@@ -145,6 +147,18 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
         Check::Connection(check) => check(case),
         _ => None,
     }))
+}
+
+/// Whether a connection within these bounds can have lost no time to any cause: each rule that tells of time needs more. Of a rate
+/// that is steady it needs eight bins of ten segments (`limit`), and all else that takes several rounds is out of the question.
+pub(crate) fn cost_nothing(brief: &Brief) -> bool {
+    const STEADY: u64 = 80;
+    brief.sending < say::WORTH_SAYING
+        && brief.pauses < nagle_delayed_ack::LEAST as u64
+        && brief.late_ack < limit::DELAYED_ACK
+        && brief.answer <= server_think::NOTICED
+        && brief.transfers < turn_taking::LEAST_TURNS
+        && brief.largest < STEADY
 }
 
 /// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first.

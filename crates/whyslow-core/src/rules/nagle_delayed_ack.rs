@@ -33,7 +33,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule { slug: "nagle-delayed-ack", source: include_str!("nagle_delayed_ack.rs"), check: Check::Connection(check) };
 
-const LEAST: usize = 3;
+pub(super) const LEAST: usize = 3;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();

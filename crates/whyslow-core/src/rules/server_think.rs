@@ -28,7 +28,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule { slug: "server-think", source: include_str!("server_think.rs"), check: Check::Transfer(check) };
 
-const NOTICED: Nanos = Nanos::from_millis(50);
+pub(super) const NOTICED: Nanos = Nanos::from_millis(50);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;

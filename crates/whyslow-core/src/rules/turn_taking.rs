@@ -28,7 +28,7 @@ use crate::analysis::{Actor, Finding};
 pub(super) const RULE: Rule =
     Rule { slug: "turn-taking", source: include_str!("turn_taking.rs"), check: Check::Connection(check) };
 
-const LEAST_TURNS: u64 = 8;
+pub(super) const LEAST_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 

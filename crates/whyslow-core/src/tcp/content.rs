@@ -15,9 +15,11 @@
 //! messages start where a segment does. Ignored are HTTP/2 and later, TLS inside TLS, and messages that start inside a
 //! segment after a body of untold length (chunked).
 
+mod heads;
 mod http;
 mod tls;
 
+use heads::Heads;
 use http::Parsed;
 
 /// Most bytes kept of a hello or head that is spread over segments.
@@ -68,11 +70,11 @@ pub struct Content {
     pub largest_record: u32,
 }
 
-/// Reads one direction of a connection. Small while there is nothing to remember.
-#[derive(Debug, Default)]
+/// Reads one direction of a connection. Small while there is little to remember.
+#[derive(Debug)]
 pub struct Stream {
-    /// First byte ever fed; none before.
-    origin: Option<u64>,
+    /// First byte ever fed; [`NOWHERE`] before.
+    origin: u64,
     /// Behind the last byte sent so far.
     next: u64,
     /// Where the next record header or head starts; behind `next` when it went by unseen.
@@ -89,7 +91,29 @@ pub struct Stream {
     greeted: bool,
     protocol: Option<Protocol>,
     gather: Option<Box<Gather>>,
+    /// HTTP heads, and the name in them: of most connections that is all.
+    heads: Option<Box<Heads>>,
+    /// All else.
     found: Option<Box<Content>>,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            origin: NOWHERE,
+            next: 0,
+            awaited: 0,
+            header: [0; tls::HEADER_LEN],
+            have: 0,
+            fresh: false,
+            broken: false,
+            greeted: false,
+            protocol: None,
+            gather: None,
+            heads: None,
+            found: None,
+        }
+    }
 }
 
 /// Contiguous bytes, kept until they are enough to be read.
@@ -180,12 +204,12 @@ impl Stream {
         if len == 0 {
             return;
         }
-        if self.protocol.is_none() && self.origin.is_none_or(|origin| start < origin) {
+        if self.protocol.is_none() && start < self.origin {
             // The first bytes, or bytes even before them: they were late.
-            if self.origin.is_none() {
+            if self.origin == NOWHERE {
                 self.next = start;
             }
-            self.origin = Some(start);
+            self.origin = start;
             self.awaited = start;
             self.fresh = true;
             self.gather = None;
@@ -209,7 +233,7 @@ impl Stream {
 
     /// The other side sent payload: the next record or head is the first of a new message.
     pub fn turn(&mut self) {
-        if self.origin.is_none() {
+        if self.origin == NOWHERE {
             return;
         }
         self.fresh = true;
@@ -234,7 +258,8 @@ impl Stream {
             self.settle(*gather);
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
-        Content { protocol: self.protocol, ..found }
+        let (heads, host) = self.heads.map(|heads| heads.told()).unwrap_or_default();
+        Content { protocol: self.protocol, heads, server_name: found.server_name.or(host), ..found }
     }
 
     /// The relative sequence number expected next, to unwrap sequence numbers near it; 0 before the first payload.
@@ -300,7 +325,10 @@ impl Stream {
         found.records += 1;
         found.largest_record = found.largest_record.max(u32::from(header.len) + tls::HEADER_LEN as u32);
         if fresh && found.firsts.len() < LIST_MAX {
-            make_room(&mut found.firsts);
+            if found.firsts.is_empty() {
+                // Of most connections one entry is all.
+                found.firsts.reserve_exact(1);
+            }
             found.firsts.push((start, end, header.kind));
         }
         match header.kind {
@@ -419,14 +447,7 @@ impl Stream {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
-                let found = self.found();
-                if found.heads.len() < LIST_MAX {
-                    make_room(&mut found.heads);
-                    found.heads.push((at, head.label));
-                }
-                if found.server_name.is_none() {
-                    found.server_name = head.host;
-                }
+                self.heads.get_or_insert_default().push(at, &head.label, head.host.as_deref());
                 Opened::Head
             }
             Parsed::More => Opened::More,
@@ -456,13 +477,6 @@ impl Stream {
                 }
             }
         }
-    }
-}
-
-/// Of most connections one entry is all.
-fn make_room<T>(list: &mut Vec<T>) {
-    if list.is_empty() {
-        list.reserve_exact(1);
     }
 }
 

@@ -25,7 +25,7 @@ const MOST_OUTSTANDING: usize = 65_536;
 const MOST_TRANSFERS: usize = 1024;
 /// Payload of the other side below this may be a window update of an application protocol and not a message: an HTTP/2
 /// WINDOW_UPDATE is 13 bytes, an SSH window adjust 36–68, both with their encryption.
-const SMALL_PEER_PAYLOAD: u64 = 100;
+pub(super) const SMALL_PEER_PAYLOAD: u64 = 100;
 /// ECN bits of a packet that met congestion (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 /// Round-trip samples from which a median of ACKs' delays means something.

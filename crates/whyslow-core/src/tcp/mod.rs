@@ -4,10 +4,13 @@
 //! (`vantage`), as everything after depends on that: then each direction (`half`) is followed as its sender saw it.
 
 mod acknowledgement;
+mod brief;
 pub mod content;
 pub mod facts;
 mod half;
+mod held;
 mod marks;
+mod opening;
 mod ranges;
 mod recent;
 mod recorder;
@@ -18,12 +21,16 @@ mod sent;
 pub mod trace;
 mod vantage;
 
+pub use brief::Brief;
+
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, Plain, SackBlocks, Segment};
 use facts::{Doubts, Facts, HandshakeFacts, Offer, RttFacts};
 use half::{Half, View};
+use held::Held;
+use opening::{At, Opening};
 use recent::Recent;
 use segment::Seg;
 use std::net::IpAddr;
@@ -32,32 +39,29 @@ use vantage::Estimator;
 #[cfg(test)]
 mod tests;
 
-/// Segments held before the vantage is settled: enough for a handshake, a TLS handshake and the first round.
-const HELD: usize = 128;
-const _: () = assert!(HELD <= u8::MAX as usize, "places among them are bytes");
-
 /// One connection while it lasts.
 #[derive(Debug)]
 pub struct Connection {
-    endpoints: [(IpAddr, u16); 2],
-    first: Nanos,
+    /// Its addresses are kept by those who tell connections apart.
+    ports: [u16; 2],
+    first: At,
     last: Nanos,
     /// The last packet that carried or answered a SYN or payload.
     last_active: Nanos,
     unanswered: bool,
     /// Payload that was seen, copies included.
     payload: u64,
-    first_frame: Frame,
     origins: [Option<SeqNumber>; 2],
-    handshake: HandshakeFacts,
+    opening: Opening,
     stage: Stage,
     /// Of sides that have sent payload.
     streams: [Option<Box<content::Stream>>; 2],
-    closing: [Option<(Nanos, Frame)>; 2],
+    closing: [Option<At>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
     reset: bool,
-    first_payload: Option<Side>,
+    /// Who sent payload first.
+    first_payload: Option<u8>,
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
     /// Of the few that raise some.
@@ -113,18 +117,6 @@ enum Stage {
     Settled(Box<Settled>),
 }
 
-/// The first segments, until the vantage is known.
-#[derive(Debug, Default)]
-struct Held {
-    segs: Vec<Seg>,
-    /// The SACK blocks of those that have some, by their place.
-    sacks: Vec<(usize, SackBlocks)>,
-    /// The segment size was known from this place on.
-    mss_from: Option<u8>,
-    /// Where the points go that are asked for.
-    trace: Option<Box<trace::Trace>>,
-}
-
 /// Both directions, as their senders saw them.
 #[derive(Debug)]
 struct Settled {
@@ -139,15 +131,14 @@ impl Connection {
     /// A connection that begins with this segment, sent by side 0.
     pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
         Self {
-            endpoints: [(segment.src, segment.src_port), (segment.dst, segment.dst_port)],
-            first: time,
+            ports: [segment.src_port, segment.dst_port],
+            first: At::new(time, frame),
             last: time,
             last_active: time,
             unanswered: false,
             payload: 0,
-            first_frame: frame,
             origins: [None; 2],
-            handshake: HandshakeFacts::default(),
+            opening: Opening::default(),
             stage: Stage::Held(Held::default()),
             streams: Default::default(),
             closing: [None; 2],
@@ -210,7 +201,7 @@ impl Connection {
     /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
     #[inline(always)]
     fn is_under_way(&self) -> bool {
-        let opened = self.handshake.syn_ack.is_none() | self.handshake.ack.is_some();
+        let opened = !self.opening.awaits_ack();
         let known = self.origins[0].is_some() & self.origins[1].is_some();
         known & opened & self.fin[0].is_none() & self.fin[1].is_none()
     }
@@ -255,14 +246,13 @@ impl Connection {
             if !seg.flags.has(Flags::SYN) {
                 self.ttl[seg.from()].1.get_or_insert(seg.ttl);
             }
-            self.first_payload.get_or_insert(seg.from());
+            self.first_payload.get_or_insert(seg.from() as u8);
             self.feed_content(seg, payload);
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled.push(seg, sack),
             Stage::Held(held) => {
-                held.push(*seg, sack);
-                if held.segs.len() >= HELD {
+                if held.push(seg, sack) {
                     self.settle();
                 }
             }
@@ -276,7 +266,7 @@ impl Connection {
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
     pub fn active(&self) -> Nanos {
-        self.last_active - self.first
+        self.last_active - self.first.time()
     }
 
     /// Payload that was seen, copies included.
@@ -302,15 +292,14 @@ impl Connection {
     /// The ACK that completes the handshake.
     #[inline(always)]
     fn note_handshake_ack(&mut self, seg: &Seg) {
-        if self.handshake.syn_ack.is_none() || self.handshake.ack.is_some() || seg.ack().is_none() {
+        if !self.opening.awaits_ack() || seg.ack().is_none() {
             return;
         }
-        let opener = if self.handshake.syn.is_some() { self.client() } else { 0 };
+        let opener = if self.opening.began() { self.client() } else { 0 };
         if seg.from() == opener {
-            self.handshake.ack = Some((seg.time, seg.frame()));
-            self.handshake.moved |= seg.moved();
+            self.opening.note_ack(seg);
             if let Stage::Settled(settled) = &mut self.stage {
-                settled.handshake_took(Negotiated::of(&self.handshake).rtt);
+                settled.handshake_took(Negotiated::of(&self.opening.facts()).rtt);
             }
         }
     }
@@ -320,28 +309,9 @@ impl Connection {
             self.note_handshake_ack(seg);
             return;
         }
-        let at = (seg.time, seg.frame());
-        let handshake = &mut self.handshake;
-        if handshake.offers[seg.from()].is_some() || handshake.unreadable[seg.from()] {
-            handshake.retries[seg.from()] += 1;
-        } else if segment.options.malformed {
-            // An option that is not there may have been behind the cut.
-            handshake.unreadable[seg.from()] = true;
-        } else {
-            let options = &segment.options;
-            handshake.offers[seg.from()] = Some(Offer::of(segment));
-            if options.window_scale.is_some_and(|shift| shift > 14) {
-                self.doubts.get_or_insert_default().scale_over_14 += 1;
-            }
-        }
-        if seg.ack().is_some() {
-            handshake.syn_ack.get_or_insert(at);
-        } else {
-            handshake.syn.get_or_insert(at);
-            if handshake.syn_ack.is_none() {
-                handshake.answered_syn = Some(seg.time);
-                handshake.moved = seg.moved();
-            }
+        let offers = self.opening.note_syn(segment, seg);
+        if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
+            self.doubts().scale_over_14 += 1;
         }
         self.configure();
     }
@@ -350,10 +320,10 @@ impl Connection {
         let from = seg.from();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
-            self.closing[from].get_or_insert((seg.time, seg.frame()));
+            self.closing[from].get_or_insert(At::new(seg.time, seg.frame()));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
-            self.closing[from].get_or_insert((seg.time, seg.frame()));
+            self.closing[from].get_or_insert(At::new(seg.time, seg.frame()));
         }
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
@@ -379,7 +349,7 @@ impl Connection {
 
     /// A SYN has settled something.
     fn configure(&mut self) {
-        let negotiated = Negotiated::of(&self.handshake);
+        let negotiated = Negotiated::of(&self.opening.facts());
         match &mut self.stage {
             Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
             Stage::Held(_) => {}
@@ -394,7 +364,7 @@ impl Connection {
     fn settle(&mut self) -> &mut Settled {
         if let Stage::Held(held) = &mut self.stage {
             let held = std::mem::take(held);
-            self.stage = Stage::Settled(Settled::new(held, &Negotiated::of(&self.handshake)));
+            self.stage = Stage::Settled(Settled::new(held, &Negotiated::of(&self.opening.facts())));
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled,
@@ -407,7 +377,7 @@ impl Connection {
         match self.proven_client() {
             Some(side) => side,
             None => {
-                let [a, b] = [self.endpoints[0].1, self.endpoints[1].1];
+                let [a, b] = self.ports;
                 let service = |port: u16| port < 1024;
                 match (service(a), service(b)) {
                     (true, false) => 1,
@@ -415,15 +385,15 @@ impl Connection {
                     // Clients take ports from the high range (RFC 6056), so the lower one is the service's.
                     _ if a < 32768 && b >= 32768 => 1,
                     _ if b < 32768 && a >= 32768 => 0,
-                    _ => self.first_payload.unwrap_or(0),
+                    _ => self.first_payload.map_or(0, Side::from),
                 }
             }
         }
     }
 
     fn proven_client(&self) -> Option<Side> {
-        let [a, b] = self.handshake.offers;
-        match (self.handshake.syn, self.handshake.syn_ack, a.is_some(), b.is_some()) {
+        let [a, b] = self.opening.offers;
+        match (self.opening.syn, self.opening.syn_ack, a.is_some(), b.is_some()) {
             (_, _, false, false) => None,
             // Only a SYN-ACK was captured: the other side is the client.
             (None, Some(_), true, false) => Some(1),
@@ -431,26 +401,27 @@ impl Connection {
             (_, _, true, false) => Some(0),
             (_, _, false, true) => Some(1),
             // The first packet is a SYN of side 0; with SYNs from both (simultaneous open) it is as good a choice.
-            _ => Some(if self.handshake.syn.is_some() { 0 } else { 1 }),
+            _ => Some(if self.opening.began() { 0 } else { 1 }),
         }
     }
 
-    /// No more segments come.
-    pub fn finish(mut self) -> Facts {
+    /// No more segments come. The addresses and ports are those of side 0 and side 1.
+    pub fn finish(mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let client = self.client();
         let last = self.last;
-        let handshake = self.handshake.rtt().filter(|_| self.handshake.retries == [0, 0]);
+        let handshake = self.opening.facts();
+        let first_round_trip = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
         let settled = self.settle();
         let vantage = settled.estimator.conclude(client);
         let larger_than_mss = settled.estimator.larger_than_mss;
         let views = settled.views;
-        let rtt = settled.rtt(handshake);
+        let rtt = settled.rtt(first_round_trip);
         let [zero, one] = &mut settled.halves;
         let unseen = (zero.unseen_bytes + one.unseen_bytes, zero.unseen_stretches + one.unseen_stretches);
         let first_unseen = zero.first_unseen.or(one.first_unseen);
         let stray = zero.stray + one.stray;
         let halves = [zero.finish(last, &views[0]), one.finish(last, &views[1])];
-        let opening = self.handshake.offers.iter().any(Option::is_some);
+        let opening = handshake.offers.iter().any(Option::is_some);
         let doubts = Doubts {
             unseen_bytes: unseen.0,
             unseen_stretches: unseen.1,
@@ -462,18 +433,18 @@ impl Connection {
         };
         let [stream0, stream1] = std::mem::take(&mut self.streams);
         Facts {
-            endpoints: self.endpoints,
+            endpoints,
             origins: self.origins,
             client,
             client_proven: self.proven_client().is_some(),
-            first: self.first,
+            first: self.first.time(),
             last: self.last,
-            first_frame: self.first_frame,
+            first_frame: self.first.frame(),
             state: self.state(client),
             closed_by: self.closed_by(),
-            closing: self.closing,
+            closing: self.closing.map(|at| at.map(At::told)),
             ttl: self.ttl,
-            handshake: self.handshake,
+            handshake,
             vantage,
             rtt,
             halves,
@@ -486,7 +457,7 @@ impl Connection {
 
     fn closed_by(&self) -> Option<Side> {
         match self.closing {
-            [Some(a), Some(b)] => Some(usize::from((b.0, b.1) < (a.0, a.1))),
+            [Some(a), Some(b)] => Some(usize::from(b < a)),
             [Some(_), None] => Some(0),
             [None, Some(_)] => Some(1),
             [None, None] => None,
@@ -495,7 +466,7 @@ impl Connection {
 
     fn state(&self, client: Side) -> State {
         let fins = [self.fin[0].is_some(), self.fin[1].is_some()];
-        let opened = self.handshake.syn.is_none() || self.handshake.syn_ack.is_some() || self.first_payload.is_some();
+        let opened = !self.opening.began() || self.opening.syn_ack.is_some() || self.first_payload.is_some();
         match (self.reset, fins) {
             (true, _) if !opened && self.closing[1 - client].is_some() => State::Refused,
             (_, [true, true]) => State::Closed,
@@ -514,36 +485,8 @@ impl Stage {
     fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
             Self::Settled(settled) => settled.recent[seg.from()].holds(seg, sack),
-            Self::Held(held) => recent::is_among(&held.segs, seg, sack, |place| held.sack(place)),
+            Self::Held(held) => held.holds(seg, sack),
         }
-    }
-}
-
-impl Held {
-    fn mss_known(&mut self) {
-        self.mss_from = self.mss_from.or(u8::try_from(self.segs.len()).ok());
-    }
-
-    /// The SACK blocks of the segment at this place.
-    fn sack(&self, place: usize) -> SackBlocks {
-        let found = self.sacks.binary_search_by_key(&place, |(place, _)| *place);
-        found.ok().and_then(|found| self.sacks.get(found)).map(|(_, sack)| *sack).unwrap_or_default()
-    }
-
-    fn push(&mut self, seg: Seg, sack: &SackBlocks) {
-        if !sack.is_empty() {
-            self.sacks.push((self.segs.len(), *sack));
-        }
-        if self.segs.len() == self.segs.capacity() {
-            // By less than the usual doubling: many connections end with a few, and a SYN that nobody answers with one.
-            let more = match self.segs.len() {
-                0 => 1,
-                held @ 1..8 => 8 - held,
-                held => held / 2,
-            };
-            self.segs.reserve_exact(more);
-        }
-        self.segs.push(seg);
     }
 }
 
@@ -559,21 +502,22 @@ impl Settled {
         if let Some(trace) = held.trace.take() {
             settled.trace(trace);
         }
-        for (index, seg) in held.segs.iter().enumerate() {
-            if held.mss_from.is_some_and(|place| usize::from(place) == index) {
+        let (mut segs, mut place) = (held.iter(), 0);
+        while let Some((seg, _)) = segs.next() {
+            if held.is_mss_known_at(place) {
                 settled.estimator.mss = negotiated.wire_mss;
             }
-            settled.estimator.see(seg);
+            settled.estimator.see(&seg);
+            place += 1;
         }
         settled.estimator.mss = negotiated.wire_mss;
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
-        let mut sacks = held.sacks.iter().peekable();
-        for (index, seg) in held.segs.iter().enumerate() {
-            let sack = sacks.next_if(|(place, _)| *place == index).map_or(SackBlocks::default(), |(_, sack)| *sack);
-            settled.recent[seg.from()].holds(seg, &sack);
-            settled.process(seg, &sack);
+        let mut segs = held.iter();
+        while let Some((seg, sack)) = segs.next() {
+            settled.recent[seg.from()].holds(&seg, sack);
+            settled.process(&seg, sack);
         }
         settled
     }

@@ -1,6 +1,7 @@
 //! The newest packets of a side, to find frames that were captured twice.
 
 use super::segment::Seg;
+use super::segment::packed::Segs;
 use crate::units::Nanos;
 use crate::wire::SackBlocks;
 use foldhash::fast::FixedState;
@@ -61,24 +62,25 @@ impl Recent {
     }
 }
 
-/// The same among the first segments of a connection, which are at hand themselves: `sack` gives the blocks of the one at a place.
-pub(super) fn is_among(first: &[Seg], seg: &Seg, blocks: &SackBlocks, sack: impl Fn(usize) -> SackBlocks) -> bool {
-    let Some(id) = number(seg) else {
-        return false;
-    };
-    let numbered =
-        first.iter().enumerate().rev().filter(|(_, other)| other.from() == seg.from() && number(other).is_some());
-    numbered.take(RECENT).any(|(place, other)| {
-        number(other) == Some(id)
+/// The same among all segments of a connection so far.
+pub(super) fn is_among(mut all: Segs<'_>, seg: &Seg, sack: &SackBlocks) -> bool {
+    let mut since = None;
+    while let Some((other, blocks)) = all.next() {
+        if other.from() != seg.from() || number(&other).is_none() {
+            continue;
+        }
+        let same = number(&other) == number(seg)
             && seg.time - other.time < COPIED_WITHIN
-            && told(other) == told(seg)
-            && sack(place) == *blocks
-    })
+            && told(&other) == told(seg)
+            && *blocks == *sack;
+        since = if same { Some(0) } else { since.map(|since| since + 1) };
+    }
+    since.is_some_and(|since| since < RECENT)
 }
 
 /// What the sender's IP stack numbered its packet with.
 #[inline(always)]
-fn number(seg: &Seg) -> Option<u16> {
+pub(super) fn number(seg: &Seg) -> Option<u16> {
     seg.ip_id().filter(|id| *id != 0)
 }
 

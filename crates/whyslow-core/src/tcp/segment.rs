@@ -1,5 +1,7 @@
-//! What a connection keeps of a segment: no borrowed bytes, so that it can wait until the vantage is known, and as little as can
-//! be. SACK blocks, which few segments have, are kept beside it.
+//! What a connection keeps of a segment: no borrowed bytes, and as little as can be. SACK blocks, which few
+//! segments have, are kept beside it.
+
+pub(super) mod packed;
 
 use crate::analysis::Frame;
 use crate::flow::Side;
@@ -25,7 +27,7 @@ pub(crate) struct Seg {
     pub ecn: u8,
 }
 
-const _: () = assert!(size_of::<Seg>() <= 48, "a connection holds many of them");
+const _: () = assert!(size_of::<Seg>() <= 48, "ACKs that wait hold one each");
 
 /// Bits of [`Seg::has`].
 const FROM_ONE: u8 = 1;

@@ -7,6 +7,7 @@ use super::*;
 use crate::analysis::Near;
 use crate::wire::{Options, SackBlocks};
 
+mod brief;
 mod copies;
 mod marks;
 
@@ -65,6 +66,10 @@ impl Script {
     }
 
     fn run(&self) -> Facts {
+        self.connection().finish([end(0), end(1)])
+    }
+
+    fn connection(&self) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -81,7 +86,6 @@ impl Script {
                 timestamps: line.stamps,
                 ..Options::default()
             };
-            let end = |side: Side| (IpAddr::from([192, 0, 2, side as u8 + 1]), if side == 0 { 40_000 } else { 80 });
             let (src, dst) = (end(line.from), end(1 - line.from));
             let segment = Segment {
                 src: src.0,
@@ -110,8 +114,12 @@ impl Script {
             });
             connection.push(&segment, line.from, time, frame);
         }
-        connection.unwrap().finish()
+        connection.unwrap()
     }
+}
+
+fn end(side: Side) -> (IpAddr, u16) {
+    (IpAddr::from([192, 0, 2, side as u8 + 1]), if side == 0 { 40_000 } else { 80 })
 }
 
 fn bulk(facts: &Facts) -> &TransferFacts {

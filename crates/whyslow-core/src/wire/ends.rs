@@ -51,6 +51,19 @@ impl Ends {
         Self { words, ports, is_v6: true, from_greater }
     }
 
+    /// Addresses and ports, the sender's first.
+    pub fn told(&self) -> [(IpAddr, u16); 2] {
+        let [a, b, c, d] = self.words;
+        let port = |bytes: u64| u16::from_be((bytes & 0xffff) as u16);
+        let v4 = |end: u64| (IpAddr::from((end as u32).to_le_bytes()), port(end >> 32));
+        let v6 = |high: u64, low: u64, bytes: u32| {
+            (IpAddr::from((u128::from(low) << 64 | u128::from(high)).to_le_bytes()), port(bytes.into()))
+        };
+        let [lesser, greater] =
+            if self.is_v6 { [v6(a, b, self.ports), v6(c, d, self.ports >> 16)] } else { [v4(a), v4(b)] };
+        if self.from_greater { [greater, lesser] } else { [lesser, greater] }
+    }
+
     /// Whether both are of one connection, whichever its direction.
     #[inline(always)]
     pub fn same_connection(&self, other: &Self) -> bool {
@@ -181,6 +194,9 @@ mod tests {
             bytes.iter_mut().zip(a.into_iter().chain(b).chain(p).chain(q)).for_each(|(place, byte)| *place = byte);
             let (there, back) = build(&bytes);
             prop_assert!(there.same_connection(&back));
+            let long = |address: [u8; 16]| if v { IpAddr::from(address) } else { IpAddr::from([address[0], address[1], address[2], address[3]]) };
+            prop_assert_eq!(there.told(), [(long(a), ports[0]), (long(b), ports[1])]);
+            prop_assert_eq!(back.told(), [(long(b), ports[1]), (long(a), ports[0])]);
             prop_assert_eq!(there.hash(), back.hash());
             let same_end = if v { a == b } else { a[..4] == b[..4] } && p == q;
             prop_assert_eq!(there.same_sender(&back), same_end);

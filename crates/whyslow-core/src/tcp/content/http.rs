@@ -192,6 +192,7 @@ fn status_label(line: &[u8], whole: bool) -> Option<String> {
 /// here or before.
 fn push_printable(label: &mut String, bytes: &[u8], mut cut: bool) {
     let mut room = LABEL_MAX;
+    label.reserve(bytes.len().min(LABEL_MAX));
     for (at, &byte) in bytes.iter().enumerate() {
         let width = if byte.is_ascii_graphic() || byte == b' ' { 1 } else { 4 };
         // The last character's place is kept for the ellipsis, unless this is the last byte.

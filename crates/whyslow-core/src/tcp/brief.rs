@@ -1,0 +1,247 @@
+//! A short connection at a glance: what bounds the time that any cause can have taken from it, found without following its
+//! segments one by one as [`half`](super::half) does.
+//!
+//! Of very many connections most are of this kind, and nothing is to be told of them: a request, an answer in one flight, all of it
+//! captured in order. It promises that nothing which it gives is less than what following the segments would find; where
+//! a connection is of another kind it says nothing.
+
+use super::half::{SMALL_PEER_PAYLOAD, STRAY};
+use super::held::Held;
+use super::segment::Seg;
+use super::vantage::Estimator;
+use super::{Connection, Negotiated, Stage};
+use crate::flow::Side;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
+
+/// Pauses of less than this are none: "at once" is a millisecond at least.
+const PAUSE: Nanos = Nanos::from_millis(1);
+
+/// Bounds on a connection whose payload was sent once, in order, each transfer in a single round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Brief {
+    /// Longest time from a transfer's first segment to its last.
+    pub sending: Nanos,
+    /// Pauses between its segments.
+    pub pauses: u64,
+    /// By how much an ACK of a transfer's last byte was later than the least round trip, at most.
+    pub late_ack: Nanos,
+    /// Longest time from the end of the client's payload to the server's answer, on the way past the capture point.
+    pub answer: Nanos,
+    /// Transfers of the side that has more.
+    pub transfers: u64,
+    /// Payload of the largest of them, in segments of the negotiated size, begun ones included.
+    pub largest: u64,
+}
+
+impl Connection {
+    /// The bounds, if it is of this kind.
+    pub fn brief(&self) -> Option<Brief> {
+        let Stage::Held(held) = &self.stage else { return None };
+        let handshake = self.opening.facts();
+        if handshake.retries != [0, 0] {
+            return None;
+        }
+        let negotiated = Negotiated::of(&handshake);
+        let mut glance = Glance::new(negotiated.mss.unwrap_or(1460), self.client());
+        glance.look(held)?;
+        Some(glance.brief(handshake.rtt()))
+    }
+}
+
+/// A look along a connection.
+struct Glance {
+    mss: u64,
+    client: Side,
+    estimator: Estimator,
+    senders: [Sender; 2],
+    brief: Brief,
+}
+
+/// One direction's data.
+#[derive(Clone, Copy, Default)]
+struct Sender {
+    /// Behind the last byte sent.
+    next: Option<SeqNumber>,
+    acked: Option<SeqNumber>,
+    /// The receiver's newest timestamp.
+    newest_stamp: Option<u32>,
+    last_send: Option<Nanos>,
+    /// Least time from the last segment sent to an ACK of new bytes.
+    least_delay: Option<Nanos>,
+    /// Longest time from a transfer's last segment to the ACK of all of it.
+    longest_wait: Nanos,
+    transfers: u64,
+    transfer: Option<Transfer>,
+    peer: Option<Peer>,
+}
+
+/// What is being sent.
+#[derive(Clone, Copy)]
+struct Transfer {
+    start: Nanos,
+    first: SeqNumber,
+    bytes: u64,
+    /// Some of it was acknowledged; all of it was.
+    acked: (bool, bool),
+}
+
+/// The other side's payload since this side's last.
+#[derive(Clone, Copy)]
+struct Peer {
+    last: Nanos,
+    end_of_first: SeqNumber,
+    bytes: u64,
+    acked_all: bool,
+}
+
+impl Glance {
+    fn new(mss: u64, client: Side) -> Self {
+        Self { mss, client, estimator: Estimator::default(), senders: [Sender::default(); 2], brief: Brief::default() }
+    }
+
+    /// None when it is a connection of another kind.
+    fn look(&mut self, held: &Held) -> Option<()> {
+        let mut segs = held.iter();
+        while let Some((seg, sack)) = segs.next() {
+            if seg.moved() || !sack.is_empty() {
+                return None;
+            }
+            self.estimator.see(&seg);
+            if let Some(ack) = seg.ack() {
+                self.senders[1 - seg.from()].acked(&seg, ack)?;
+            }
+            if !seg.flags.has(Flags::RST) {
+                self.sent(&seg)?;
+            }
+        }
+        Some(())
+    }
+
+    fn sent(&mut self, seg: &Seg) -> Option<()> {
+        let sender = &mut self.senders[seg.from()];
+        let syn = seg.flags.has(Flags::SYN);
+        if syn && (seg.len > 0 || seg.flags.has(Flags::FIN)) {
+            return None;
+        }
+        let next = *sender.next.get_or_insert(seg.seq);
+        if seg.space() == 0 {
+            return Some(());
+        }
+        // A SYN that an ACK told of before it lies before what is awaited.
+        let expected = seg.seq == next || (syn && seg.seq + 1 == next);
+        if !expected {
+            return None;
+        }
+        sender.next = Some(seg.seq + seg.space());
+        if seg.len == 0 {
+            return Some(());
+        }
+        // It echoes what an ACK said that was not captured.
+        let unseen =
+            seg.timestamps().zip(sender.newest_stamp).is_some_and(|((_, echo), newest)| is_newer(echo, newest));
+        if unseen {
+            return None;
+        }
+        let turn = sender.take_turn(seg, self.mss);
+        match &mut sender.transfer {
+            Some(transfer) if turn.is_none() => {
+                if transfer.acked.0 {
+                    return None;
+                }
+                transfer.bytes += u64::from(seg.len);
+                self.brief.sending = self.brief.sending.max(seg.time - transfer.start);
+                let paused = sender.last_send.is_some_and(|last| seg.time - last > PAUSE);
+                self.brief.pauses += u64::from(paused);
+            }
+            transfer => {
+                let bytes = u64::from(seg.len);
+                *transfer = Some(Transfer { start: seg.time, first: seg.seq, bytes, acked: (false, false) });
+                sender.transfers += 1;
+                self.brief.transfers = self.brief.transfers.max(sender.transfers);
+                if let Some(asked) = turn.filter(|_| seg.from() != self.client) {
+                    self.brief.answer = self.brief.answer.max(seg.time - asked);
+                }
+            }
+        }
+        let bytes = sender.transfer.map_or(0, |transfer| transfer.bytes);
+        self.brief.largest = self.brief.largest.max(bytes.div_ceil(self.mss));
+        sender.last_send = Some(seg.time);
+        self.senders[1 - seg.from()].heard(seg);
+        Some(())
+    }
+
+    fn brief(&self, handshake: Option<Nanos>) -> Brief {
+        let toward = self.estimator.toward;
+        let there_and_back = toward[0].zip(toward[1]).map(|(one, two)| one + two);
+        let to_sender = |side: Side| toward[side].unwrap_or_default();
+        let measured = [0, 1].map(|side| Some(self.senders[side].least_delay? + to_sender(side)));
+        let least = [there_and_back, handshake].into_iter().chain(measured).flatten().min();
+        let late = |side: Side| self.senders[side].longest_wait + to_sender(side) - least.unwrap_or(Nanos::MAX);
+        Brief { late_ack: late(0).max(late(1)).or_zero(), ..self.brief }
+    }
+}
+
+impl Sender {
+    /// An ACK of its bytes passed the capture point; none when it acknowledges what was not captured.
+    fn acked(&mut self, seg: &Seg, ack: SeqNumber) -> Option<()> {
+        let next = *self.next.get_or_insert(ack);
+        if ack.distance(next) > 0 || next.distance(ack).unsigned_abs() > STRAY {
+            return None;
+        }
+        if let Some((value, _)) = seg.timestamps()
+            && self.newest_stamp.is_none_or(|newest| is_newer(value, newest))
+        {
+            self.newest_stamp = Some(value);
+        }
+        if self.acked.is_some_and(|acked| ack.distance(acked) <= 0) {
+            return Some(());
+        }
+        self.acked = Some(ack);
+        let Some(last) = self.last_send else { return Some(()) };
+        let delay = seg.time - last;
+        self.least_delay = Some(self.least_delay.map_or(delay, |least| least.min(delay)));
+        if let Some(transfer) = &mut self.transfer {
+            let past = ack.distance(transfer.first);
+            transfer.acked.0 |= past > 0;
+            if i64::from(past) >= transfer.bytes as i64 && !transfer.acked.1 {
+                transfer.acked.1 = true;
+                self.longest_wait = self.longest_wait.max(delay);
+            }
+        }
+        Some(())
+    }
+
+    /// As `Half::take_turn`: when the payload ended that this segment answers, if it begins another transfer.
+    fn take_turn(&mut self, seg: &Seg, mss: u64) -> Option<Nanos> {
+        let peer = self.peer.take()?;
+        let has_it = seg.ack().is_none_or(|ack| ack.distance(peer.end_of_first) >= 0);
+        let begins = match self.transfer {
+            None => true,
+            Some(_) if !has_it || !peer.acked_all => false,
+            Some(transfer) => {
+                let resumes = transfer.bytes >= 10 * mss && u64::from(seg.len) >= mss;
+                peer.bytes >= SMALL_PEER_PAYLOAD || !resumes
+            }
+        };
+        begins.then_some(peer.last)
+    }
+
+    /// The other side sent payload.
+    fn heard(&mut self, seg: &Seg) {
+        let acked_all = seg.ack().zip(self.next).is_none_or(|(ack, next)| ack.distance(next) >= 0);
+        let bytes = u64::from(seg.len);
+        match &mut self.peer {
+            Some(peer) => {
+                peer.last = seg.time;
+                peer.bytes += bytes;
+                peer.acked_all |= acked_all;
+            }
+            None => self.peer = Some(Peer { last: seg.time, end_of_first: seg.seq + seg.len, bytes, acked_all }),
+        }
+    }
+}
+
+fn is_newer(stamp: u32, than: u32) -> bool {
+    stamp.wrapping_sub(than) as i32 > 0
+}

@@ -1,0 +1,80 @@
+//! The first segments of a connection, until it is known where the capture stands. Most connections are over by then, so that
+//! little is held of each.
+
+use super::recent;
+use super::segment::Seg;
+use super::segment::packed::{Packed, Segs};
+use super::trace;
+use crate::wire::SackBlocks;
+
+/// Segments held at most: enough for a handshake, a TLS handshake and the first round.
+const MOST: usize = 128;
+const _: () = assert!(MOST < u8::MAX as usize, "places among them are bytes");
+
+/// The first segments.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    segs: Packed,
+    /// The IP numbers of each side.
+    numbers: [Numbers; 2],
+    /// The segment size was known from this place on.
+    mss_from: Option<u8>,
+    /// Where the points go that are asked for.
+    pub trace: Option<Box<trace::Trace>>,
+}
+
+/// What is known of the IP numbers that a side used: the first one (0: none yet), and how far beyond it the farthest is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    first: u16,
+    reach: u16,
+}
+
+impl Numbers {
+    /// Whether it is beyond all of them, so that none of them can be the same.
+    fn is_beyond(self, number: u16) -> bool {
+        self.first == 0 || number.wrapping_sub(self.first) > self.reach
+    }
+
+    fn note(&mut self, number: u16) {
+        if self.first == 0 {
+            self.first = number;
+        }
+        self.reach = self.reach.max(number.wrapping_sub(self.first));
+    }
+}
+
+impl Held {
+    /// The segment size is known from here on.
+    pub fn mss_known(&mut self) {
+        self.mss_from = self.mss_from.or(u8::try_from(self.segs.len()).ok());
+    }
+
+    /// Whether the segment at this place is the first since the segment size is known.
+    pub fn is_mss_known_at(&self, place: usize) -> bool {
+        self.mss_from.is_some_and(|from| usize::from(from) == place)
+    }
+
+    /// Whether this is a packet captured a second time.
+    #[inline]
+    pub fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        match recent::number(seg) {
+            Some(number) if !self.numbers[seg.from()].is_beyond(number) => recent::is_among(self.iter(), seg, sack),
+            _ => false,
+        }
+    }
+
+    /// Holds one more; says whether these are as many as may be held.
+    pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        if let Some(number) = recent::number(seg) {
+            self.numbers[seg.from()].note(number);
+        }
+        self.segs.push(seg, sack);
+        self.segs.len() >= MOST
+    }
+
+    /// All of them, each with its SACK blocks.
+    pub fn iter(&self) -> Segs<'_> {
+        self.segs.iter()
+    }
+}

@@ -1,0 +1,81 @@
+#![allow(clippy::unwrap_used)]
+
+use super::super::MOVED;
+use super::*;
+use proptest::prelude::*;
+
+fn sacks() -> impl Strategy<Value = SackBlocks> {
+    prop::collection::vec(any::<(u32, u32)>(), 0..5).prop_map(|blocks| {
+        let mut sacks = SackBlocks::default();
+        blocks.into_iter().for_each(|(left, right)| sacks.push(SeqNumber(left), SeqNumber(right)));
+        sacks
+    })
+}
+
+/// Anything at all, small differences more often than not.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => 0u64..5, 2 => 0u64..70_000, 1 => any::<u64>()]
+}
+
+fn seg() -> impl Strategy<Value = Seg> {
+    let bits = prop_oneof![any::<u8>(), Just(STAMPED | IP_ID), Just(STAMPED | IP_ID | FROM_ONE)];
+    (bits, prop::collection::vec(number(), 13)).prop_map(|(has, numbers)| {
+        let has = has & (FROM_ONE | MOVED | STAMPED | IP_ID);
+        let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
+        Seg {
+            time: Nanos(numbers[0] as i64),
+            place: Place(numbers[1]),
+            stamps: (only(STAMPED, numbers[2]) as u32, only(STAMPED, numbers[3]) as u32),
+            ack: SeqNumber(numbers[4] as u32),
+            seq: SeqNumber(numbers[5] as u32),
+            len: numbers[6] as u32,
+            ip_id: only(IP_ID, numbers[8]) as u16,
+            flags: Flags(numbers[9] as u16 & 0x1ff),
+            window: numbers[10] as u16,
+            has,
+            ttl: numbers[11] as u8,
+            ecn: numbers[12] as u8,
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_packed_comes_out_as_it_was(segs in prop::collection::vec((seg(), sacks()), 0..40)) {
+        let mut packed = Packed::default();
+        segs.iter().for_each(|(seg, sack)| packed.push(seg, sack));
+        prop_assert_eq!(packed.len(), segs.len());
+        let (mut all, mut back) = (packed.iter(), Vec::new());
+        while let Some((seg, sack)) = all.next() {
+            back.push((seg, *sack));
+        }
+        prop_assert_eq!(format!("{back:?}"), format!("{segs:?}"));
+    }
+}
+
+#[test]
+fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
+    let mut packed = Packed::default();
+    let mut next = [1000u32, 5000];
+    for n in 0..100u32 {
+        let (from, len) = if n % 2 == 0 { (0, 0) } else { (1, 1448) };
+        let seg = Seg {
+            time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
+            place: Place(1 << 47 | (u64::from(n) * 900)),
+            stamps: (40_000 + n, 40_000 + n - n.min(1)),
+            ack: SeqNumber(next[1 - from]),
+            seq: SeqNumber(next[from]),
+            len,
+            ip_id: (n / 2) as u16,
+            flags: Flags::ACK,
+            window: 500,
+            has: STAMPED | IP_ID | if from == 1 { FROM_ONE } else { 0 },
+            ttl: 64,
+            ecn: 0,
+        };
+        next[from] += len;
+        packed.push(&seg, &SackBlocks::default());
+    }
+    assert!(packed.bytes.len() <= 1_300, "{}", packed.bytes.len());
+    assert!(packed.bytes.capacity() <= packed.bytes.len() * 3 / 2, "{}", packed.bytes.capacity());
+}

@@ -1,0 +1,114 @@
+//! A glance at a connection must find no less than following its segments does.
+
+use super::*;
+use proptest::prelude::*;
+
+fn ms(milliseconds: i64) -> Nanos {
+    Nanos::from_millis(milliseconds)
+}
+
+/// Next to side 1: an answer of three segments, 20 ms after the request.
+fn answered() -> Script {
+    let mut script = Script::asked();
+    for n in 0..3 {
+        script.line(120.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    script
+}
+
+#[test]
+fn of_a_request_and_its_answer_all_is_known() {
+    let mut script = answered();
+    script.line(225.0, 0, 101, 3001, 0);
+    let brief = script.connection().brief().unwrap();
+    // The round trip is 100 ms, and the ACK came 103 ms after the last segment.
+    // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request with the answer.
+    let expected = Brief { sending: ms(2), pauses: 0, late_ack: ms(20), answer: ms(20), transfers: 1, largest: 3 };
+    assert_eq!(brief, expected);
+}
+
+#[test]
+fn what_is_not_plain_is_left_to_a_closer_look() {
+    let after = |change: fn(&mut Script)| {
+        let mut script = answered();
+        change(&mut script);
+        script.connection().brief()
+    };
+    assert!(after(|_| {}).is_some());
+    assert_eq!(after(|script| _ = script.line(320.0, 1, 2001, 101, MSS)), None, "sent again");
+    assert_eq!(after(|script| _ = script.line(320.0, 1, 4001, 101, MSS)), None, "a hole");
+    assert_eq!(after(|script| _ = script.line(320.0, 0, 101, 5001, 0)), None, "an ACK of what was not captured");
+    assert_eq!(after(|script| script.line(320.0, 0, 101, 1, 0).sack = &[(1001, 3001)]), None, "a SACK");
+    assert_eq!(after(|script| script.line(320.0, 0, 0, 0, 0).flags = Flags::SYN), None, "a second SYN");
+    let second_round = |script: &mut Script| {
+        script.line(221.0, 0, 101, 1001, 0);
+        script.line(221.0, 1, 3001, 101, MSS);
+    };
+    assert_eq!(after(second_round), None, "a second round");
+    let many = |script: &mut Script| (0..130).for_each(|n| _ = script.line(400.0, 1, 3001 + n * MSS, 101, MSS));
+    assert_eq!(after(many), None, "more than are held");
+}
+
+/// Who sends how much after what time, and whether it acknowledges all that was captured before.
+fn steps() -> impl Strategy<Value = Vec<(Side, u32, u32, bool)>> {
+    let after = prop_oneof![4 => Just(0u32), 3 => 0u32..3, 2 => 0u32..60, 1 => 0u32..600];
+    let len = prop_oneof![4 => Just(0u32), 2 => Just(MSS), 2 => 1u32..200, 1 => 200u32..40_000];
+    prop::collection::vec((0usize..2, len, after, prop::bool::weighted(0.8)), 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bound_is_less_than_what_is_found(
+        steps in steps(),
+        (toward, stamped) in ((0u32..80, 0u32..80), any::<bool>()),
+        (again, fin) in (prop::option::weighted(0.1, 0usize..60), any::<bool>()),
+    ) {
+        let mut script = Script::new();
+        script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+        script.line(toward.1.into(), 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+        script.line((toward.0 + toward.1).into(), 0, 1, 1, 0);
+        let (mut next, mut acked, mut at) = ([1u32; 2], [1u32; 2], toward.0 + toward.1);
+        for (n, &(from, len, after, acks)) in steps.iter().enumerate() {
+            at += after;
+            if acks {
+                acked[from] = next[1 - from];
+            }
+            let back = if again == Some(n) { len } else { 0 };
+            script.line(at.into(), from, next[from].saturating_sub(back), acked[from], len);
+            next[from] += len - back;
+        }
+        if fin {
+            script.line(at.into(), 1, next[1], acked[1], 0).flags = Flags::FIN | Flags::ACK;
+            script.line((at + 30).into(), 0, next[0], next[1] + 1, 0);
+        }
+        if stamped {
+            let mut newest = [0; 2];
+            for line in &mut script.lines {
+                line.stamps = Some((line.ms as u32 + 7, newest[1 - line.from]));
+                newest[line.from] = line.ms as u32 + 7;
+            }
+        }
+        let Some(brief) = script.connection().brief() else { return Ok(()) };
+        let facts = script.run();
+        let (mut pauses, mut largest) = (0, 0);
+        for (side, half) in facts.halves.iter().enumerate() {
+            prop_assert!(half.transfers_total <= brief.transfers);
+            prop_assert_eq!(half.retransmitted, Default::default());
+            for transfer in &half.transfers {
+                prop_assert_eq!(transfer.rounds_total, 1);
+                prop_assert!(transfer.last_send - transfer.start <= brief.sending);
+                let least = facts.min_rtt().unwrap_or(Nanos::MAX);
+                prop_assert!(transfer.end - transfer.last_send - least <= brief.late_ack, "{:?} {:?}", transfer, brief);
+                if let Some((_, asked)) = transfer.request.filter(|_| side != facts.client) {
+                    prop_assert!(transfer.start - asked <= brief.answer);
+                }
+                pauses += transfer.gaps.len() as u64;
+                largest = largest.max(transfer.bytes().div_ceil(u64::from(MSS)));
+            }
+        }
+        prop_assert!(pauses <= brief.pauses);
+        prop_assert!(largest <= brief.largest);
+    }
+}
