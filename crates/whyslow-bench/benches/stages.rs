@@ -80,8 +80,8 @@ impl Stages {
         let packets = collect.0;
         let segments: Vec<_> = packets.iter().map(Taken::of).collect();
         let routed = route(&segments);
-        let firsts = segments.iter().zip(&routed).filter(|(_, routed)| routed.new).map(|((segment, _), _)| segment);
-        let ends = firsts.map(|first| [(first.src, first.src_port), (first.dst, first.dst_port)]);
+        let firsts = segments.iter().zip(&routed).filter(|(_, routed)| routed.new).map(|(first, _)| first);
+        let ends = firsts.map(|first| first.ends.told());
         let facts = push(&segments, &routed).into_iter().zip(ends).map(|(tcp, ends)| tcp.finish(ends)).collect();
         Self { file, packets, segments, routed, facts }
     }
