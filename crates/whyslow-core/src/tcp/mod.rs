@@ -266,7 +266,7 @@ impl Connection {
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
     pub fn active(&self) -> Nanos {
-        self.last_active - self.first.time()
+        self.last_active - self.first.time
     }
 
     /// Payload that was seen, copies included.
@@ -320,10 +320,10 @@ impl Connection {
         let from = seg.from();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
-            self.closing[from].get_or_insert(At::new(seg.time, seg.frame()));
+            self.closing[from].get_or_insert(At::of(seg));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
-            self.closing[from].get_or_insert(At::new(seg.time, seg.frame()));
+            self.closing[from].get_or_insert(At::of(seg));
         }
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
@@ -437,7 +437,7 @@ impl Connection {
             origins: self.origins,
             client,
             client_proven: self.proven_client().is_some(),
-            first: self.first.time(),
+            first: self.first.time,
             last: self.last,
             first_frame: self.first.frame(),
             state: self.state(client),

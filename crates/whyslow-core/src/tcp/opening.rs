@@ -1,40 +1,29 @@
 //! The opening of a connection as it is noted while it lasts: what [`HandshakeFacts`] tell, in fewer bytes.
 
 use super::facts::{HandshakeFacts, Offer};
-use super::segment::Seg;
+use super::segment::{Place, Seg};
 use crate::analysis::Frame;
 use crate::units::Nanos;
 use crate::wire::Segment;
-use std::num::NonZeroU64;
 
 /// When a packet passed, and which one it was. They are ordered by time, and then as frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
-    time: Nanos,
-    frame: Spot,
+    pub time: Nanos,
+    place: Place,
 }
-
-/// A frame in 8 bytes, none of them zero: 46 bits of its number, and above them 1 more than its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot(NonZeroU64);
-
-const NUMBER: u64 = (1 << 46) - 1;
 
 impl At {
     pub fn new(time: Nanos, frame: Frame) -> Self {
-        let file = frame.file.map_or(0, |file| u64::from(file) + 1);
-        let spot = NonZeroU64::MIN | (frame.number.min(NUMBER) << 1 | file << 47);
-        Self { time, frame: Spot(spot) }
+        Self { time, place: frame.into() }
     }
 
-    pub fn time(self) -> Nanos {
-        self.time
+    pub fn of(seg: &Seg) -> Self {
+        Self { time: seg.time, place: seg.place }
     }
 
     pub fn frame(self) -> Frame {
-        let Spot(spot) = self.frame;
-        let file = (spot.get() >> 47).checked_sub(1).and_then(|file| u16::try_from(file).ok());
-        Frame { file, number: spot.get() >> 1 & NUMBER }
+        self.place.frame()
     }
 
     pub fn told(self) -> (Nanos, Frame) {
@@ -77,13 +66,13 @@ impl Opening {
 
     /// The ACK that completes the handshake.
     pub fn note_ack(&mut self, seg: &Seg) {
-        self.ack = Some(At::new(seg.time, seg.frame()));
+        self.ack = Some(At::of(seg));
         self.moved |= seg.moved();
     }
 
     /// A segment with SYN. Says whether it is the side's first, and its options can be read.
     pub fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) -> bool {
-        let (from, at) = (seg.from(), At::new(seg.time, seg.frame()));
+        let (from, at) = (seg.from(), At::of(seg));
         let mut offers = false;
         if self.offers[from].is_some() || self.unreadable[from] {
             self.retries[from] = self.retries[from].saturating_add(1);
@@ -124,21 +113,6 @@ impl Opening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn frame() -> impl Strategy<Value = Frame> {
-        (any::<Option<u16>>(), 0..=NUMBER).prop_map(|(file, number)| Frame { file, number })
-    }
-
-    proptest! {
-        #[test]
-        fn a_packet_is_told_and_ordered_as_it_was(one in (any::<i64>(), frame()), two in (-3i64..3, frame())) {
-            let at = |(time, frame): (i64, Frame)| At::new(Nanos(time), frame);
-            let near = (one.0.saturating_add(two.0), two.1);
-            prop_assert_eq!(at(one).told(), (Nanos(one.0), one.1));
-            prop_assert_eq!(at(one) < at(near), (one.0, one.1) < (near.0, near.1));
-        }
-    }
 
     #[test]
     fn one_that_may_be_missing_takes_no_more() {

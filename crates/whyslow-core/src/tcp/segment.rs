@@ -7,6 +7,7 @@ use crate::analysis::Frame;
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, Plain, Segment};
+use std::num::NonZeroU64;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seg {
@@ -35,9 +36,9 @@ const MOVED: u8 = 2;
 const STAMPED: u8 = 4;
 const IP_ID: u8 = 8;
 
-/// A frame, in one word: it is noted several times for each packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(u64);
+/// A frame, in one word that is never zero: it is noted several times for each packet. Places are ordered as their frames are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place(NonZeroU64);
 
 /// Bits of the number. No capture that can be stored has more frames.
 const NUMBER: u32 = 47;
@@ -46,16 +47,32 @@ impl From<Frame> for Place {
     #[inline(always)]
     fn from(frame: Frame) -> Self {
         let file = frame.file.map_or(0, |file| u64::from(file) + 1);
-        Self(file << NUMBER | frame.number.min((1 << NUMBER) - 1))
+        Self::of(file << NUMBER | frame.number.min((1 << NUMBER) - 1))
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::of(0)
     }
 }
 
 impl Place {
+    #[inline(always)]
+    fn of(word: u64) -> Self {
+        Self(NonZeroU64::MIN.saturating_add(word))
+    }
+
+    #[inline(always)]
+    fn word(self) -> u64 {
+        self.0.get() - 1
+    }
+
     /// The frame that it stands for.
     #[inline]
     pub fn frame(self) -> Frame {
-        let file = (self.0 >> NUMBER).checked_sub(1).and_then(|file| u16::try_from(file).ok());
-        Frame { file, number: self.0 & ((1 << NUMBER) - 1) }
+        let file = (self.word() >> NUMBER).checked_sub(1).and_then(|file| u16::try_from(file).ok());
+        Frame { file, number: self.word() & ((1 << NUMBER) - 1) }
     }
 }
 
@@ -161,14 +178,18 @@ impl Seg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    #[test]
-    fn a_place_stands_for_its_frame() {
-        for file in [None, Some(0), Some(7), Some(u16::MAX)] {
-            for number in [0, 1, 11_730_000, (1 << NUMBER) - 1] {
-                let frame = Frame { file, number };
-                assert_eq!(Place::from(frame).frame(), frame);
-            }
+    fn frame() -> impl Strategy<Value = Frame> {
+        let number = prop_oneof![0..1u64 << NUMBER, 0..3u64, (1u64 << NUMBER) - 3..1 << NUMBER];
+        (any::<Option<u16>>(), number).prop_map(|(file, number)| Frame { file, number })
+    }
+
+    proptest! {
+        #[test]
+        fn places_stand_for_their_frames(one in frame(), other in frame()) {
+            prop_assert_eq!(Place::from(one).frame(), one);
+            prop_assert_eq!(Place::from(one).cmp(&Place::from(other)), one.cmp(&other));
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Each is written as what differs from what the segments before it let expect: the next sequence number, an ACK of all that the
 //! other side sent, the echo of its newest timestamp. It promises to give back exactly what was put in (of the flags, the nine that
-//! there are); a
-//! segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their segment.
+//! there are); a segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their
+//! segment.
 
 use super::{FROM_ONE, IP_ID, Place, STAMPED, Seg};
 use crate::units::{Nanos, SeqNumber};
@@ -133,7 +133,7 @@ impl Expected {
             | bit(SACKS, !sack.is_empty());
         out.len = HEAD;
         head |= out.number(TIME, seg.time.0.wrapping_sub(self.time.0) as u64);
-        head |= out.number(PLACE, zigzag(seg.place.0.wrapping_sub(self.place.0) as i64));
+        head |= out.number(PLACE, zigzag(seg.place.word().wrapping_sub(self.place.word()) as i64));
         head |= out.number(SEQ, zigzag(seg.seq.distance(own.seq).into()));
         head |= out.number(ACK, zigzag(seg.ack.distance(other.seq).into()));
         if seg.has & STAMPED != 0 {
@@ -186,7 +186,7 @@ impl Segs<'_> {
         let Expected { time, place, sides } = self.expected;
         let (own, other) = (&sides[from], &sides[1 - from]);
         let time = Nanos(time.0.wrapping_add(self.number(TIME, head) as i64));
-        let place = Place(place.0.wrapping_add(self.signed(PLACE, head) as u64));
+        let place = Place::of(place.word().wrapping_add(self.signed(PLACE, head) as u64));
         let seq = own.seq + self.signed(SEQ, head) as u32;
         let ack = other.seq + self.signed(ACK, head) as u32;
         let mut stamps = (0, 0);

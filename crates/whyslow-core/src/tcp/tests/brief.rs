@@ -21,7 +21,6 @@ fn of_a_request_and_its_answer_all_is_known() {
     let mut script = answered();
     script.line(225.0, 0, 101, 3001, 0);
     let brief = script.connection().brief().unwrap();
-    // The round trip is 100 ms, and the ACK came 103 ms after the last segment.
     // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request with the answer.
     let expected = Brief { sending: ms(2), pauses: 0, late_ack: ms(20), answer: ms(20), transfers: 1, largest: 3 };
     assert_eq!(brief, expected);

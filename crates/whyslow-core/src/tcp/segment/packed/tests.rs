@@ -24,7 +24,7 @@ fn seg() -> impl Strategy<Value = Seg> {
         let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
         Seg {
             time: Nanos(numbers[0] as i64),
-            place: Place(numbers[1]),
+            place: Place::of(numbers[1]),
             stamps: (only(STAMPED, numbers[2]) as u32, only(STAMPED, numbers[3]) as u32),
             ack: SeqNumber(numbers[4] as u32),
             seq: SeqNumber(numbers[5] as u32),
@@ -61,7 +61,7 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
         let (from, len) = if n % 2 == 0 { (0, 0) } else { (1, 1448) };
         let seg = Seg {
             time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
-            place: Place(1 << 47 | (u64::from(n) * 900)),
+            place: Place::of(1 << 47 | (u64::from(n) * 900)),
             stamps: (40_000 + n, 40_000 + n - n.min(1)),
             ack: SeqNumber(next[1 - from]),
             seq: SeqNumber(next[from]),
