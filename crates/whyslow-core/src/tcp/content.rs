@@ -199,9 +199,34 @@ enum Opened {
 impl Stream {
     /// The payload of a segment: its first byte has relative sequence number `start`, it was `len` bytes long on the
     /// wire, and `payload` is what was captured of it, from the first byte.
+    #[inline(always)]
     pub fn feed(&mut self, start: u64, len: u64, payload: &[u8]) {
-        let len = len.max(payload.len() as u64);
-        if len == 0 {
+        let end = start.saturating_add(len.max(payload.len() as u64));
+        if self.passes(start, end, payload) {
+            self.next = self.next.max(end);
+        } else {
+            self.look(start, end, payload);
+        }
+    }
+
+    /// Whether nothing is to be read in this payload: what nearly all of a long transfer is.
+    #[inline(always)]
+    fn passes(&self, start: u64, end: u64, payload: &[u8]) -> bool {
+        let passes = match self.protocol {
+            None | Some(Protocol::Http) => {
+                start >= self.origin
+                    && !payload.first().is_some_and(|&first| may_open(first))
+                    && !(start..end).contains(&self.awaited)
+            }
+            Some(Protocol::Tls) => end <= self.expected(),
+            Some(Protocol::Ssh) => true,
+        };
+        passes && start < end && self.gather.is_none()
+    }
+
+    #[inline(never)]
+    fn look(&mut self, start: u64, end: u64, payload: &[u8]) {
+        if start == end {
             return;
         }
         if self.protocol.is_none() && start < self.origin {
@@ -214,7 +239,7 @@ impl Stream {
             self.fresh = true;
             self.gather = None;
         }
-        let piece = Piece { start, end: start.saturating_add(len), bytes: payload };
+        let piece = Piece { start, end, bytes: payload };
         match self.protocol {
             None | Some(Protocol::Http) => self.openings(piece),
             Some(Protocol::Tls) => self.records(piece),
@@ -232,6 +257,7 @@ impl Stream {
     }
 
     /// The other side sent payload: the next record or head is the first of a new message.
+    #[inline(always)]
     pub fn turn(&mut self) {
         if self.origin == NOWHERE {
             return;
@@ -239,8 +265,8 @@ impl Stream {
         self.fresh = true;
         match self.protocol {
             None | Some(Protocol::Http) => {
-                if let Some(gather) = self.gather.take() {
-                    self.settle(*gather);
+                if self.gather.is_some() {
+                    self.settle_gathered();
                 }
                 // A position still to come was told by a Content-Length, and holds however the other side speaks.
                 if self.awaited < self.next || self.awaited == NOWHERE {
@@ -271,12 +297,21 @@ impl Stream {
         self.found.get_or_insert_default()
     }
 
+    #[inline(never)]
+    fn settle_gathered(&mut self) {
+        if let Some(gather) = self.gather.take() {
+            self.settle(*gather);
+        }
+    }
+
     /// The next byte of the awaited record header.
+    #[inline(always)]
     fn expected(&self) -> u64 {
         self.awaited.saturating_add(u64::from(self.have))
     }
 
     /// Begins the record chain again at `at`.
+    #[inline(never)]
     fn resume(&mut self, at: u64) {
         self.awaited = at;
         self.have = 0;
@@ -389,8 +424,7 @@ impl Stream {
                 self.records(piece);
             }
         }
-        // What most payload begins with opens nothing, which is quickly said.
-        let may_open = piece.bytes.first().is_some_and(|&byte| tls::may_open(byte) || http::may_open(byte));
+        let may_open = piece.bytes.first().is_some_and(|&first| may_open(first));
         if may_open && self.may_open() && piece.start >= self.next && piece.start != self.awaited {
             self.open_in(piece, piece.start, false);
         }
@@ -478,6 +512,12 @@ impl Stream {
             }
         }
     }
+}
+
+/// Whether anything that is known here can start with this byte, in the middle of a stream: most bytes are none.
+#[inline(always)]
+fn may_open(first: u8) -> bool {
+    tls::may_open(first) || http::may_open(first)
 }
 
 /// Whether `name` can stand as a server's name: as long as one may be, and harmless to print.

@@ -330,6 +330,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
         let Some(origin) = self.origins[seg.from()] else {
             return;
@@ -343,7 +344,9 @@ impl Connection {
         };
         stream.feed(start, u64::from(seg.len), payload);
         if start + u64::from(seg.len) > next {
-            self.streams[1 - seg.from()].iter_mut().for_each(|stream| stream.turn());
+            if let Some(stream) = &mut self.streams[1 - seg.from()] {
+                stream.turn();
+            }
         }
     }
 

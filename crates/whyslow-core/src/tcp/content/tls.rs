@@ -50,6 +50,7 @@ impl Header {
 }
 
 /// Whether TLS can start with this byte.
+#[inline(always)]
 pub(super) fn may_open(first: u8) -> bool {
     (CHANGE_CIPHER_SPEC..=HEARTBEAT).contains(&first)
 }
