@@ -343,10 +343,10 @@ impl Connection {
             return;
         };
         stream.feed(start, u64::from(seg.len), payload);
-        if start + u64::from(seg.len) > next {
-            if let Some(stream) = &mut self.streams[1 - seg.from()] {
-                stream.turn();
-            }
+        if start + u64::from(seg.len) > next
+            && let Some(stream) = &mut self.streams[1 - seg.from()]
+        {
+            stream.turn();
         }
     }
 
