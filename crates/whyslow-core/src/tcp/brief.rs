@@ -5,11 +5,13 @@
 //! captured in order. It promises that nothing which it gives is less than what following the segments would find; where
 //! a connection is of another kind it says nothing.
 
-use super::half::{SMALL_PEER_PAYLOAD, STRAY};
+use super::half::STRAY;
 use super::held::Held;
+use super::opening::Negotiated;
 use super::segment::Seg;
+use super::turns::{Heard, Then};
 use super::vantage::Estimator;
-use super::{Connection, Negotiated, Stage};
+use super::{Connection, Stage};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
@@ -73,7 +75,7 @@ struct Sender {
     longest_wait: Nanos,
     transfers: u64,
     transfer: Option<Transfer>,
-    peer: Option<Peer>,
+    heard: Option<Heard>,
 }
 
 /// What is being sent.
@@ -84,15 +86,6 @@ struct Transfer {
     bytes: u64,
     /// Some of it was acknowledged; all of it was.
     acked: (bool, bool),
-}
-
-/// The other side's payload since this side's last.
-#[derive(Clone, Copy)]
-struct Peer {
-    last: Nanos,
-    end_of_first: SeqNumber,
-    bytes: u64,
-    acked_all: bool,
 }
 
 impl Glance {
@@ -212,33 +205,17 @@ impl Sender {
         Some(())
     }
 
-    /// As `Half::take_turn`: when the payload ended that this segment answers, if it begins another transfer.
+    /// When the payload ended that this segment answers, if it begins another transfer.
     fn take_turn(&mut self, seg: &Seg, mss: u64) -> Option<Nanos> {
-        let peer = self.peer.take()?;
-        let has_it = seg.ack().is_none_or(|ack| ack.distance(peer.end_of_first) >= 0);
-        let begins = match self.transfer {
-            None => true,
-            Some(_) if !has_it || !peer.acked_all => false,
-            Some(transfer) => {
-                let resumes = transfer.bytes >= 10 * mss && u64::from(seg.len) >= mss;
-                peer.bytes >= SMALL_PEER_PAYLOAD || !resumes
-            }
-        };
-        begins.then_some(peer.last)
+        let heard = self.heard.take()?;
+        let then = heard.and_then(seg, self.transfer.map(|transfer| transfer.bytes), mss);
+        (then == Then::Turn).then_some(heard.last)
     }
 
     /// The other side sent payload.
     fn heard(&mut self, seg: &Seg) {
         let acked_all = seg.ack().zip(self.next).is_none_or(|(ack, next)| ack.distance(next) >= 0);
-        let bytes = u64::from(seg.len);
-        match &mut self.peer {
-            Some(peer) => {
-                peer.last = seg.time;
-                peer.bytes += bytes;
-                peer.acked_all |= acked_all;
-            }
-            None => self.peer = Some(Peer { last: seg.time, end_of_first: seg.seq + seg.len, bytes, acked_all }),
-        }
+        Heard::add(&mut self.heard, seg, acked_all);
     }
 }
 

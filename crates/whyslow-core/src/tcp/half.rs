@@ -5,15 +5,15 @@
 //! sender had them (RFC 7323 section 4.3: TSecr names the newest in-order segment received). Next to the sender both are
 //! the same moment.
 
-use super::facts::{Gap, HalfFacts, Release};
+use super::facts::HalfFacts;
 use super::marks::{Numbers, Ticks};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
-use super::retransmission::{PROBE_FLOOR, SentAgain};
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::{Place, Seg};
 use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
+use super::turns::{Heard, Then};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
@@ -23,9 +23,6 @@ use std::collections::VecDeque;
 const MOST_OUTSTANDING: usize = 65_536;
 /// Most finished transfers held; beyond that the shorter half is dropped.
 const MOST_TRANSFERS: usize = 1024;
-/// Payload of the other side below this may be a window update of an application protocol and not a message: an HTTP/2
-/// WINDOW_UPDATE is 13 bytes, an SSH window adjust 36–68, both with their encryption.
-pub(super) const SMALL_PEER_PAYLOAD: u64 = 100;
 /// ECN bits of a packet that met congestion (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 /// Round-trip samples from which a median of ACKs' delays means something.
@@ -112,8 +109,8 @@ pub(crate) struct Half {
     pub(super) round_start: Nanos,
     /// See [`Seg::moved`].
     round_start_moved: bool,
-    /// The other side's payload since this side's last: first and last time, end of its first segment, bytes.
-    pub(super) peer: Option<PeerPayload>,
+    /// The other side's payload since this side's last.
+    heard: Option<Heard>,
     /// Bytes acknowledged or followed, though never captured.
     pub unseen_bytes: u64,
     pub unseen_stretches: u64,
@@ -121,16 +118,6 @@ pub(crate) struct Half {
     pub stray: u64,
     /// What each segment was, where that is asked for.
     pub(super) notes: Option<Box<Notes>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PeerPayload {
-    first: Nanos,
-    last: Nanos,
-    end_of_first: SeqNumber,
-    bytes: u64,
-    /// It acknowledged all that this side had sent.
-    acked_all: bool,
 }
 
 impl Default for Half {
@@ -185,7 +172,7 @@ impl Default for Half {
             sack_permitted: false,
             round_start: Nanos::ZERO,
             round_start_moved: false,
-            peer: None,
+            heard: None,
             unseen_bytes: 0,
             unseen_stretches: 0,
             first_unseen: None,
@@ -257,14 +244,6 @@ impl Half {
     #[inline(always)]
     pub(super) fn room(&self) -> Option<u64> {
         self.edge.map(|edge| edge.saturating_sub(self.sent_max))
-    }
-
-    /// Whether so little room to the right edge stops a sender. A full segment must fit (RFC 9293 section 3.8.6.2.1);
-    /// senders with segmentation offload wait for more, up to a third of the window (Linux tcp_tso_should_defer).
-    pub(super) fn stops(&self, room: u64) -> bool {
-        let mss = self.mss();
-        let window = self.window.unwrap_or(u64::MAX);
-        room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
 
     pub(super) fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
@@ -373,7 +352,7 @@ impl Half {
     fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
         match &mut self.transfer {
             // Neither a transfer nor a round begins.
-            Some(transfer) if !self.round_due && self.peer.is_none() && !is_newer(seg, self.newest_stamp) => {
+            Some(transfer) if !self.round_due && self.heard.is_none() && !is_newer(seg, self.newest_stamp) => {
                 transfer.reopen();
             }
             _ => self.begin_or_go_on(seg, start, view),
@@ -444,18 +423,6 @@ impl Half {
         }
     }
 
-    /// The pause before this segment, if it is so short that only its length counts, and nothing but the ACK clock can have held the
-    /// sender.
-    #[inline(always)]
-    fn short_pause(&self, seg: &Seg) -> Option<Nanos> {
-        let (last, _) = self.last_send?;
-        let floor = self.transfer.as_ref()?.gap_floor();
-        let pause = seg.time - last;
-        // With more room than this no sender stops: see [`stops`](Self::stops).
-        let roomy = self.since.least_room.is_none_or(|room| room >= 3 * self.mss());
-        (pause <= floor && pause < PROBE_FLOOR && roomy && self.recovery == Recovery::None).then_some(pause)
-    }
-
     fn on_old_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
         let Some(again) = self.on_resend(seg, start, end, view) else {
             return;
@@ -523,24 +490,17 @@ impl Half {
     /// Whether the other side's payload ended the transfer: this side had run dry, and answers only now that it has it.
     /// Gives when that payload began and ended.
     fn take_turn(&mut self, seg: &Seg) -> Option<(Nanos, Nanos)> {
-        let peer = self.peer.take()?;
-        let has_it = seg.ack().is_none_or(|ack| ack.distance(peer.end_of_first) >= 0);
-        if !has_it {
-            // It crossed this segment on the way; the next ones may yet answer it.
-            return self.transfer.is_none().then_some((peer.first, peer.last));
-        }
-        if let Some(transfer) = &mut self.transfer {
-            if !peer.acked_all {
-                return None;
-            }
-            let bulk = transfer.facts().bytes() >= 10 * self.negotiated_mss.unwrap_or(1460);
-            let resumes = u64::from(seg.len) >= self.negotiated_mss.unwrap_or(1460);
-            if peer.bytes < SMALL_PEER_PAYLOAD && bulk && resumes {
-                transfer.facts().peer_resumes += 1;
-                return None;
+        let heard = self.heard.take()?;
+        let sent = self.transfer.as_mut().map(|transfer| transfer.facts().bytes());
+        match heard.and_then(seg, sent, self.negotiated_mss.unwrap_or(1460)) {
+            Then::Turn => Some((heard.first, heard.last)),
+            Then::GoesOn { resumed } => {
+                if let Some(transfer) = self.transfer.as_mut().filter(|_| resumed) {
+                    transfer.facts().peer_resumes += 1;
+                }
+                None
             }
         }
-        Some((peer.first, peer.last))
     }
 
     /// The other side sent new payload.
@@ -550,100 +510,7 @@ impl Half {
             (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
             _ => true,
         };
-        match &mut self.peer {
-            Some(peer) => {
-                peer.last = seg.time;
-                peer.bytes += u64::from(seg.len);
-                peer.acked_all |= acked_all;
-            }
-            None => {
-                self.peer = Some(PeerPayload {
-                    first: seg.time,
-                    last: seg.time,
-                    end_of_first: seg.seq + seg.len,
-                    bytes: u64::from(seg.len),
-                    acked_all,
-                });
-            }
-        }
-    }
-
-    /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
-    /// in the capture. `again`: how it came to be sent again, if it was.
-    #[inline(never)]
-    fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
-        let Some((last, last_place)) = self.last_send else {
-            return;
-        };
-        let Some(floor) = self.transfer.as_ref().map(Recorder::gap_floor) else {
-            return;
-        };
-        let since = &self.since;
-        let full = since.least_room.is_some_and(|room| self.stops(room));
-        let recovering = self.recovery != Recovery::None;
-        let length = seg.time - last;
-        let short = length <= floor;
-        if short && (recovering || !full) {
-            // What ended it makes no difference.
-            self.short_gap(length, recovering, false);
-            return;
-        }
-        // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
-        let is_idle = self.una >= self.sent_max;
-        let queued = (self.toward_sender_now - view.toward_sender).or_zero();
-        let tolerance = view.epsilon + if is_idle { Nanos::ZERO } else { queued };
-        let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
-        let release = match again {
-            Some(SentAgain { timer: true, .. }) => Release::Timer,
-            _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
-            _ if prompt && full && since.update && !since.new => Release::WindowUpdate,
-            _ if prompt && full => Release::WindowAck,
-            _ if prompt => Release::Ack,
-            // A closed window holds the sender whatever else is or is not seen.
-            _ if full && since.zero_window => Release::WindowUpdate,
-            _ => Release::Nothing,
-        };
-        if short {
-            let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || since.zero_window;
-            self.short_gap(length, recovering, held);
-            return;
-        }
-        let since = *since;
-        let gap = Gap {
-            start: last,
-            end: seg.time,
-            release,
-            zero_window: since.zero_window && full,
-            recovering,
-            ack_late: if prompt { since.late } else { Nanos::ZERO },
-            sent: self.sent_max,
-            in_flight: self.flight_at_send,
-            room: since.least_room,
-            before_len: self.last_len,
-            ran_dry: self.ran_dry,
-            with_payload: prompt && since.any_payload,
-            heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
-            tail: again.is_some_and(|again| again.tail),
-            lost_copy: again.is_some_and(|again| again.lost_copy),
-            idle: is_idle,
-            unseen,
-            // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.
-            missing: self.missing().filter(|&packets| packets > 0 || !unseen),
-            sent_apart: self.sent_apart(seg),
-            last_ack: since.emptied,
-            after_len: u64::from(seg.len),
-            frames: (last_place.frame(), seg.frame()),
-            ack_frame: since.at.map(|_| since.place.frame()),
-        };
-        if let Some(transfer) = &mut self.transfer {
-            transfer.gap(gap);
-        }
-    }
-
-    fn short_gap(&mut self, length: Nanos, recovering: bool, window_full: bool) {
-        if let Some(transfer) = &mut self.transfer {
-            transfer.short_gap(length, recovering, window_full);
-        }
+        Heard::add(&mut self.heard, seg, acked_all);
     }
 
     #[inline(always)]

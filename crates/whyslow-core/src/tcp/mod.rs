@@ -11,6 +11,7 @@ mod half;
 mod held;
 mod marks;
 mod opening;
+mod pauses;
 mod ranges;
 mod recent;
 mod recorder;
@@ -19,6 +20,7 @@ mod rtt;
 mod segment;
 mod sent;
 pub mod trace;
+mod turns;
 mod vantage;
 
 pub use brief::Brief;
@@ -27,10 +29,10 @@ use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, Plain, SackBlocks, Segment};
-use facts::{Doubts, Facts, HandshakeFacts, Offer, RttFacts};
+use facts::{Doubts, Facts, RttFacts};
 use half::{Half, View};
 use held::Held;
-use opening::{At, Opening};
+use opening::{At, Negotiated, Opening};
 use recent::Recent;
 use segment::Seg;
 use std::net::IpAddr;
@@ -66,48 +68,6 @@ pub struct Connection {
     ttl: [(Option<u8>, Option<u8>); 2],
     /// Of the few that raise some.
     doubts: Option<Box<Doubts>>,
-}
-
-/// What the SYNs settle.
-#[derive(Clone, Copy, Debug)]
-struct Negotiated {
-    /// The segment size on the wire, timestamps included, once both SYNs are known.
-    wire_mss: Option<u32>,
-    /// The segment size without them.
-    mss: Option<u64>,
-    sack: bool,
-    /// Shift for the windows that are offered to each side.
-    window_shift: [Option<u8>; 2],
-    /// What the handshake took. Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298
-    /// section 3).
-    rtt: Option<Nanos>,
-}
-
-impl Negotiated {
-    fn of(handshake: &HandshakeFacts) -> Self {
-        let offers = handshake.offers;
-        let (mut wire_mss, mut mss) = (None, None);
-        if let [Some(a), Some(b)] = offers {
-            // RFC 9293 section 3.7.1: without the option, 536.
-            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
-            let size = size(a).min(size(b));
-            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
-            mss = Some(size.saturating_sub(stamps).max(1));
-            wire_mss = u32::try_from(size).ok();
-        }
-        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
-        Self {
-            wire_mss,
-            mss,
-            sack: offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack)),
-            window_shift: [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
-                _ if refused => Some(0),
-                (Some(_), Some(peer)) => peer.window_scale,
-                _ => None,
-            }),
-            rtt: handshake.rtt().filter(|_| handshake.retries == [0, 0]),
-        }
-    }
 }
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.

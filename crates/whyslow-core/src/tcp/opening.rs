@@ -3,6 +3,7 @@
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{Place, Seg};
 use crate::analysis::Frame;
+use crate::flow::Side;
 use crate::units::Nanos;
 use crate::wire::Segment;
 
@@ -106,6 +107,48 @@ impl Opening {
             unreadable: self.unreadable,
             retries: self.retries.map(u64::from),
             moved: self.moved,
+        }
+    }
+}
+
+/// What the SYNs settle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Negotiated {
+    /// The segment size on the wire, timestamps included, once both SYNs are known.
+    pub wire_mss: Option<u32>,
+    /// The segment size without them.
+    pub mss: Option<u64>,
+    pub sack: bool,
+    /// Shift for the windows that are offered to each side.
+    pub window_shift: [Option<u8>; 2],
+    /// What the handshake took. Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298
+    /// section 3).
+    pub rtt: Option<Nanos>,
+}
+
+impl Negotiated {
+    pub fn of(handshake: &HandshakeFacts) -> Self {
+        let offers = handshake.offers;
+        let (mut wire_mss, mut mss) = (None, None);
+        if let [Some(a), Some(b)] = offers {
+            // RFC 9293 section 3.7.1: without the option, 536.
+            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
+            let size = size(a).min(size(b));
+            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
+            mss = Some(size.saturating_sub(stamps).max(1));
+            wire_mss = u32::try_from(size).ok();
+        }
+        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+        Self {
+            wire_mss,
+            mss,
+            sack: offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack)),
+            window_shift: [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
+                _ if refused => Some(0),
+                (Some(_), Some(peer)) => peer.window_scale,
+                _ => None,
+            }),
+            rtt: handshake.rtt().filter(|_| handshake.retries == [0, 0]),
         }
     }
 }
