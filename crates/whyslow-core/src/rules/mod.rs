@@ -2,7 +2,7 @@
 //!
 //! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives a finding when a cause
 //! cost enough to matter, with the evidence, a confidence, and what to do. To add one: write its file, and list it in
-//! `RULES`; what it needs of a connection to tell of time must be more than [`cost_nothing`] lets pass.
+//! `RULES`; what it needs of a connection to tell of time must be more than `cost_nothing` lets pass.
 
 mod amplification_risk;
 mod application;

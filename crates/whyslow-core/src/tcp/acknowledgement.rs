@@ -169,6 +169,7 @@ impl Half {
         self.apply_one(ack, sack, at, view);
     }
 
+    /// The sender has this ACK `at` this time.
     #[inline(always)]
     fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
         if self.is_known(ack) {
