@@ -44,6 +44,12 @@ impl Nanos {
         Self(rounded(self.0 as f64 * factor))
     }
 
+    /// How long after `earlier` it is, in nanoseconds, however far apart the two are; where it is before it, more than any time is long.
+    #[inline(always)]
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.wrapping_sub(earlier.0).cast_unsigned()
+    }
+
     /// Never below zero.
     pub fn or_zero(self) -> Self {
         Self(self.0.max(0))

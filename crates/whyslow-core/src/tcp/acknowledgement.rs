@@ -115,9 +115,10 @@ impl Half {
             let first = self.sent_max;
             unseen += ack - first;
             stretches += 1;
-            self.sent_max = ack;
-            let transfer =
-                self.transfer.get_or_insert_with(|| Recorder::new(first, seg.time, seg.frame(), Nanos::from_millis(1)));
+            self.reach(ack);
+            let bin = self.bin();
+            let begin = || Recorder::new(first, seg.time, seg.frame(), Nanos::from_millis(1), bin);
+            let transfer = self.transfer.get_or_insert_with(begin);
             transfer.extend(ack);
             transfer.facts().unseen += ack - first;
         }
@@ -172,10 +173,11 @@ impl Half {
     /// The sender has this ACK `at` this time.
     #[inline(always)]
     fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
+        self.calm = 0;
         if self.is_known(ack) {
             self.round_due |= self.una >= self.round_mark;
             self.since.emptied = self.una >= self.sent_max;
-            self.since.released(ack, at, false, self.room());
+            self.since.released(ack, at, false, self.edge);
             if let Some(transfer) = &mut self.transfer {
                 transfer.reached(at, ack.ack);
             }
@@ -184,7 +186,6 @@ impl Half {
         let sacks = ack.sacks;
         let newly = ack.ack.saturating_sub(self.una);
         let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
-        let room_before = self.room();
         let edge_before = self.edge;
         if newly > 0 && !self.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
@@ -213,11 +214,10 @@ impl Half {
             self.since.update |= opened && newly == 0;
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.released(ack, at, newly > 0, room_before);
+            self.since.released(ack, at, newly > 0, edge_before);
         }
-        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
-            transfer.acked(at, ack.ack, delivered, rtt, late, bin);
+            transfer.acked(at, ack.ack, delivered, rtt, late);
         }
         if self.notes.is_some() {
             self.note_taken(ack, at, rtt, before);
@@ -309,8 +309,8 @@ impl Half {
         let mut largest = self.largest_acked;
         while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack) {
             any_resent |= sent.resent;
-            largest = largest.max(sent.end - sent.start);
-            newest = Some(sent.time).filter(|_| !sent.moved);
+            largest = largest.max(u64::from(sent.len));
+            newest = Some(sent.time).filter(|_| !sent.stamp.moved());
             self.outstanding.pop_front();
         }
         self.largest_acked = largest;

@@ -215,7 +215,7 @@ impl Sender {
     /// The other side sent payload.
     fn heard(&mut self, seg: &Seg) {
         let acked_all = seg.ack().zip(self.next).is_none_or(|(ack, next)| ack.distance(next) >= 0);
-        Heard::add(&mut self.heard, seg, acked_all);
+        Heard::add(&mut self.heard, seg, || acked_all);
     }
 }
 

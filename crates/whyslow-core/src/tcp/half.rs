@@ -10,7 +10,7 @@ use super::marks::{Numbers, Ticks};
 use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::rtt::{Quantiles, Smoothed};
-use super::segment::{Place, Seg};
+use super::segment::{Place, Seg, Stamp};
 use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use super::turns::{Heard, Then};
@@ -83,6 +83,9 @@ pub(crate) struct Half {
     pub(super) ran_dry: bool,
     pub(super) flight_at_send: u64,
     pub(super) since: SinceSend,
+    /// A pause shorter than this, in nanoseconds, says nothing, for nothing but sends of new bytes has come to pass since stock was
+    /// taken; zero where something has. See [`take_stock`](Self::take_stock).
+    pub(super) calm: u64,
     pub(super) zero_since: Option<Nanos>,
     /// Payload of the largest segment that is known to have arrived.
     pub(super) largest_acked: u64,
@@ -99,7 +102,7 @@ pub(crate) struct Half {
 
     pub(super) numbers: Numbers,
     pub(super) ticks: Ticks,
-    pub(super) last_tsval: Option<u32>,
+    pub(super) last_stamp: Stamp,
     pub(super) transfer: Option<Recorder>,
     pub(super) round_mark: u64,
     pub(super) round_top: u64,
@@ -152,6 +155,7 @@ impl Default for Half {
             ran_dry: false,
             flight_at_send: 0,
             since: SinceSend::default(),
+            calm: 0,
             zero_since: None,
             largest_acked: 0,
             smoothed: Smoothed::default(),
@@ -163,7 +167,7 @@ impl Default for Half {
             fin_acked: false,
             numbers: Numbers::default(),
             ticks: Ticks::default(),
-            last_tsval: None,
+            last_stamp: Stamp::default(),
             transfer: None,
             round_mark: 0,
             round_top: 0,
@@ -198,6 +202,10 @@ impl Half {
     pub fn negotiated(&mut self, mss: Option<u64>) {
         self.negotiated_mss = mss;
         self.settle_size();
+        let bin = self.bin();
+        if let Some(transfer) = &mut self.transfer {
+            transfer.take_rates_over(bin);
+        }
     }
 
     fn settle_size(&mut self) {
@@ -241,9 +249,24 @@ impl Half {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
+    /// Least room to the right edge since the last send, right after it included; none while the edge is not known.
     #[inline(always)]
-    pub(super) fn room(&self) -> Option<u64> {
-        self.edge.map(|edge| edge.saturating_sub(self.sent_max))
+    pub(super) fn least_room(&self) -> Option<u64> {
+        self.since.least_edge.map(|edge| edge.saturating_sub(self.sent_max))
+    }
+
+    /// Most bytes in flight so far.
+    pub(super) fn max_in_flight(&self) -> u64 {
+        self.transfer.as_ref().map_or(0, Recorder::max_in_flight).max(self.facts.max_in_flight)
+    }
+
+    /// What was sent is known to reach up to `end`, with no send of bytes that passed: a FIN, or what was never captured. The
+    /// room that there was since the last send was as much as before.
+    pub(super) fn reach(&mut self, end: u64) {
+        let more = end.saturating_sub(self.sent_max);
+        self.sent_max += more;
+        self.since.least_edge = self.since.least_edge.map(|edge| edge.saturating_add(more));
+        self.calm = 0;
     }
 
     pub(super) fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
@@ -284,6 +307,7 @@ impl Half {
 
     #[inline(never)]
     fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
+        self.calm = 0;
         if seg.flags.has(Flags::RST) {
             return false;
         }
@@ -299,7 +323,7 @@ impl Half {
         };
         if seg.flags.has(Flags::SYN) {
             // Fast Open data (RFC 7413) follows the SYN's own number.
-            self.sent_max = self.sent_max.max(1);
+            self.reach(1);
             if seg.len == 0 {
                 return false;
             }
@@ -326,7 +350,7 @@ impl Half {
         }
         self.note_sent(before);
         if seg.flags.has(Flags::FIN) {
-            self.sent_max = self.sent_max.max(end + 1);
+            self.reach(end + 1);
         }
         self.passed += u64::from(seg.len);
         new
@@ -338,7 +362,7 @@ impl Half {
                 self.on_fin_again(seg, start);
             }
             (self.fin_sent, self.fin_time) = (Some(start), seg.time);
-            self.sent_max = self.sent_max.max(start + 1);
+            self.reach(start + 1);
         } else if start + 1 == self.sent_max && start < self.una && seg.flags.has(Flags::ACK) {
             if self.window == Some(0) {
                 self.facts.window_probes += 1;
@@ -350,6 +374,35 @@ impl Half {
 
     #[inline(always)]
     fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+        if start == self.sent_max && self.is_calm(seg) {
+            self.sent_max = end;
+            self.flight_at_send += end - start;
+        } else {
+            self.take_stock(seg, start, end, view);
+        }
+        self.outstanding.push_back(Sent::new(seg, end, self.passed));
+        if self.outstanding.len() > MOST_OUTSTANDING {
+            self.outstanding.pop_front();
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.sent(end, seg.time, self.flight_at_send);
+        }
+        if seg.flags.has(Flags::CWR) || seg.ecn == CONGESTION_EXPERIENCED {
+            self.note_congestion(seg);
+        }
+        self.sent_now(seg);
+    }
+
+    /// Whether nothing has come to pass since stock was taken but sends of new bytes, this one included: the transfer and its round
+    /// go on, in flight is what was sent since, the window is what it was.
+    #[inline(always)]
+    fn is_calm(&self, seg: &Seg) -> bool {
+        self.last_send.is_some_and(|(last, _)| seg.time.since(last) < self.calm) && !is_newer(seg, self.newest_stamp)
+    }
+
+    /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it can begin or end.
+    #[inline(never)]
+    fn take_stock(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
         match &mut self.transfer {
             // Neither a transfer nor a round begins.
             Some(transfer) if !self.round_due && self.heard.is_none() && !is_newer(seg, self.newest_stamp) => {
@@ -360,37 +413,27 @@ impl Half {
         if start != self.sent_max {
             self.note_step(seg, start);
         }
-        match (self.short_pause(seg), &mut self.transfer) {
-            (Some(pause), Some(transfer)) if start == self.sent_max => transfer.short_gap(pause, false, false),
-            _ => {
-                let again = self.resent_unseen(seg, start, view);
-                self.end_gap(seg, start > self.sent_max, again, view);
-            }
-        }
+        let again = self.resent_unseen(seg, start, view);
+        self.end_gap(seg, start > self.sent_max, again, view);
         self.sent_max = end;
-        let sent = Sent {
-            start,
-            end,
-            time: seg.time,
-            tsval: tsval(seg),
-            resent: false,
-            moved: seg.moved(),
-            passed: self.passed,
-        };
-        self.outstanding.push_back(sent);
-        if self.outstanding.len() > MOST_OUTSTANDING {
-            self.outstanding.pop_front();
+        self.flight_at_send = self.in_flight();
+        self.begin_pause();
+        let window = self.edge.map(|edge| edge.saturating_sub(self.una));
+        if let Some(transfer) = &mut self.transfer {
+            transfer.has_window(window);
+            // As long as this holds, what is in flight is what was sent less what was acknowledged, and nothing but an ACK can end
+            // a pause.
+            let is_plain = self.recovery == Recovery::None && self.sacked.is_empty() && self.zero_since.is_none();
+            self.calm = if is_plain { transfer.brief() } else { 0 };
         }
-        let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
-        self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
-        self.flight_at_send = in_flight;
-        let bin = self.bin();
+    }
+
+    #[cold]
+    fn note_congestion(&mut self, seg: &Seg) {
         if let Some(transfer) = &mut self.transfer {
             transfer.facts().reductions += u64::from(seg.flags.has(Flags::CWR));
             transfer.facts().marked += u64::from(seg.ecn == CONGESTION_EXPERIENCED);
-            transfer.sent(end, seg.time, seg.place, in_flight, window, bin);
         }
-        self.sent_now(seg);
     }
 
     /// New data begins at `start`, and not where what was sent before ends.
@@ -433,14 +476,14 @@ impl Half {
         if self.round_due {
             self.begin_round(seg, end);
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame());
+                transfer.next_round(seg.time, seg.frame(), self.last_send);
             }
         }
         self.end_gap(seg, false, Some(again), view);
-        let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
-            transfer.resent(seg.time, seg.frame(), end - start, bin);
+            transfer.resent(seg.time, seg.frame(), end - start);
         }
+        self.begin_pause();
         self.sent_now(seg);
     }
 
@@ -450,7 +493,8 @@ impl Half {
         let turn = self.take_turn(seg);
         if turn.is_some() || self.transfer.is_none() {
             self.finish_transfer();
-            let mut transfer = Recorder::new(start.min(self.sent_max.max(1)), seg.time, seg.frame(), view.epsilon);
+            let first = start.min(self.sent_max.max(1));
+            let mut transfer = Recorder::new(first, seg.time, seg.frame(), view.epsilon, self.bin());
             transfer.facts().request = turn;
             self.transfer = Some(transfer);
             self.last_send = None;
@@ -471,7 +515,7 @@ impl Half {
             }
             self.begin_round(seg, start + u64::from(seg.len));
             if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame());
+                transfer.next_round(seg.time, seg.frame(), self.last_send);
             }
         }
         if let Some(transfer) = &mut self.transfer {
@@ -506,30 +550,37 @@ impl Half {
     /// The other side sent new payload.
     #[inline(always)]
     pub fn on_peer_payload(&mut self, seg: &Seg) {
-        let acked_all = match (seg.ack(), self.origin) {
-            (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
+        self.calm = 0;
+        let (origin, sent_max) = (self.origin, self.sent_max);
+        Heard::add(&mut self.heard, seg, || match (seg.ack(), origin) {
+            (Some(ack), Some(origin)) => ack.distance(origin + sent_max as u32) >= 0,
             _ => true,
-        };
-        Heard::add(&mut self.heard, seg, acked_all);
+        });
     }
 
     #[inline(always)]
-    pub(super) fn sent_now(&mut self, seg: &Seg) {
+    fn sent_now(&mut self, seg: &Seg) {
         self.numbers.forget();
-        self.last_tsval = tsval(seg);
+        self.last_stamp = seg.stamp();
         self.last_send = Some((seg.time, seg.place));
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);
         self.ran_dry = len < mss || (len > mss && seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss));
-        let room = self.room();
-        self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
+    }
+
+    /// Something was sent: what ACKs do from now on is told of the pause behind it.
+    fn begin_pause(&mut self) {
+        let (least_edge, zero_window) = (self.edge, self.zero_since.is_some());
+        self.since = SinceSend { least_edge, zero_window, ..SinceSend::default() };
     }
 
     pub(super) fn finish_transfer(&mut self) {
         if let Some(transfer) = self.transfer.take() {
             self.facts.transfers_total += 1;
-            self.facts.transfers.push(transfer.finish());
+            let transfer = transfer.finish(self.last_send);
+            self.facts.max_in_flight = self.facts.max_in_flight.max(transfer.max_in_flight);
+            self.facts.transfers.push(transfer);
             if self.facts.transfers.len() > MOST_TRANSFERS {
                 let mut lengths: Vec<_> = self.facts.transfers.iter().map(|t| t.duration()).collect();
                 let middle = lengths.len() / 2;

@@ -168,7 +168,7 @@ impl Half {
     /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
     /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
     pub(super) fn missing(&self) -> Option<u32> {
-        let most = || self.facts.max_in_flight / self.mss() * 2 + COPIES;
+        let most = || self.max_in_flight() / self.mss() * 2 + COPIES;
         self.numbers
             .missing()
             .filter(|&packets| !self.since.any_payload && (packets == 0 || u64::from(packets) <= most()))
@@ -176,7 +176,7 @@ impl Half {
 
     /// How far apart the last send and this one were, by the sender's clock.
     pub(super) fn sent_apart(&self, seg: &Seg) -> Option<Nanos> {
-        self.last_tsval.zip(tsval(seg)).and_then(|(one, other)| self.ticks.between(one, other))
+        self.last_stamp.value().zip(tsval(seg)).and_then(|(one, other)| self.ticks.between(one, other))
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::facts::{Gap, Release};
 use super::half::{Half, View};
-use super::recorder::Recorder;
-use super::retransmission::{PROBE_FLOOR, SentAgain};
+use super::retransmission::SentAgain;
 use super::segment::Seg;
 use super::sent::Recovery;
 use crate::units::Nanos;
@@ -14,46 +13,51 @@ impl Half {
     pub(super) fn stops(&self, room: u64) -> bool {
         let mss = self.mss();
         let window = self.window.unwrap_or(u64::MAX);
-        room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
-    }
-
-    /// The pause before this segment, if it is so short that only its length counts, and nothing but the ACK clock can have held the
-    /// sender.
-    #[inline(always)]
-    pub(super) fn short_pause(&self, seg: &Seg) -> Option<Nanos> {
-        let (last, _) = self.last_send?;
-        let floor = self.transfer.as_ref()?.gap_floor();
-        let pause = seg.time - last;
-        // With more room than this no sender stops: see [`stops`](Self::stops).
-        let roomy = self.since.least_room.is_none_or(|room| room >= 3 * self.mss());
-        (pause <= floor && pause < PROBE_FLOOR && roomy && self.recovery == Recovery::None).then_some(pause)
+        // The right side is never more than three segments.
+        room < 3 * mss && room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
 
     /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
     /// in the capture. `again`: how it came to be sent again, if it was.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
-        let Some((last, last_place)) = self.last_send else {
+        let Some(transfer) = &mut self.transfer else {
             return;
         };
-        let Some(floor) = self.transfer.as_ref().map(Recorder::gap_floor) else {
+        let Some((last, _)) = self.last_send else {
+            transfer.begins(seg.time);
             return;
         };
-        let since = &self.since;
-        let full = since.least_room.is_some_and(|room| self.stops(room));
-        let recovering = self.recovery != Recovery::None;
         let length = seg.time - last;
-        let short = length <= floor;
-        if short && (recovering || !full) {
-            // What ended it makes no difference.
-            self.short_gap(length, recovering, false);
-            return;
+        if length > transfer.gap_floor() {
+            self.tell_gap(seg, unseen, again, view);
+        } else if self.recovery != Recovery::None {
+            transfer.recovered(length);
+        } else if self.is_full() {
+            let (release, _) = self.release(seg, again, view);
+            let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || self.since.zero_window;
+            if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
+                transfer.held(length);
+            }
         }
+    }
+
+    /// Whether too little room to the right edge has stopped the sender since its last send.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.least_room().is_some_and(|room| self.stops(room))
+    }
+
+    /// What ended the pause before this send, and whether an ACK came right before it.
+    #[inline(always)]
+    fn release(&self, seg: &Seg, again: Option<SentAgain>, view: &View) -> (Release, bool) {
+        let since = &self.since;
         // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
         let is_idle = self.una >= self.sent_max;
         let queued = (self.toward_sender_now - view.toward_sender).or_zero();
         let tolerance = view.epsilon + if is_idle { Nanos::ZERO } else { queued };
         let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
+        let full = self.is_full();
         let release = match again {
             Some(SentAgain { timer: true, .. }) => Release::Timer,
             _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
@@ -64,29 +68,34 @@ impl Half {
             _ if full && since.zero_window => Release::WindowUpdate,
             _ => Release::Nothing,
         };
-        if short {
-            let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || since.zero_window;
-            self.short_gap(length, recovering, held);
+        (release, prompt)
+    }
+
+    /// A pause that is told of on its own.
+    #[inline(never)]
+    fn tell_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
+        let Some((last, last_place)) = self.last_send else {
             return;
-        }
-        let since = *since;
+        };
+        let (release, prompt) = self.release(seg, again, view);
+        let since = self.since;
         let gap = Gap {
             start: last,
             end: seg.time,
             release,
-            zero_window: since.zero_window && full,
-            recovering,
+            zero_window: since.zero_window && self.is_full(),
+            recovering: self.recovery != Recovery::None,
             ack_late: if prompt { since.late } else { Nanos::ZERO },
             sent: self.sent_max,
             in_flight: self.flight_at_send,
-            room: since.least_room,
+            room: self.least_room(),
             before_len: self.last_len,
             ran_dry: self.ran_dry,
             with_payload: prompt && since.any_payload,
             heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
             lost_copy: again.is_some_and(|again| again.lost_copy),
-            idle: is_idle,
+            idle: self.una >= self.sent_max,
             unseen,
             // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.
             missing: self.missing().filter(|&packets| packets > 0 || !unseen),
@@ -98,12 +107,6 @@ impl Half {
         };
         if let Some(transfer) = &mut self.transfer {
             transfer.gap(gap);
-        }
-    }
-
-    fn short_gap(&mut self, length: Nanos, recovering: bool, window_full: bool) {
-        if let Some(transfer) = &mut self.transfer {
-            transfer.short_gap(length, recovering, window_full);
         }
     }
 }

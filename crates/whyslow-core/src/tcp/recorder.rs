@@ -1,6 +1,7 @@
 //! Rounds and pauses of one transfer while it goes on, in bounded memory.
 
 use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use super::retransmission::PROBE_FLOOR;
 use super::rtt::Quantiles;
 use super::segment::Place;
 use crate::analysis::Frame;
@@ -20,18 +21,33 @@ const MOST_RESENT_FRAMES: usize = 16;
 /// A transfer that is going on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
+    /// See [`brief`](Self::brief).
+    brief: u64,
     /// But for what follows from the last segment, which is added when the round ends.
     facts: TransferFacts,
+    /// The same; its bytes, and its pauses that are told nowhere else, are added then as well.
     round: RoundFacts,
-    /// The last segment.
-    last: (Nanos, Place),
+    /// What had been sent when the round began.
+    round_from: u64,
+    /// From here on the round's pauses count: the last segment before it.
+    pauses_from: Nanos,
+    /// Nanoseconds of those pauses that are told one by one, or as something else than flowing.
+    pauses_told: u64,
     /// How many rounds one entry stands for, after merging.
     weight: u32,
     merging: Option<RoundFacts>,
+    /// Bytes over which rates are taken.
+    bin: u64,
     sent_rate: RateMeter,
     acked_rate: RateMeter,
-    /// Delivered since the last point of the curve, bytes.
-    since_point: u64,
+    /// Bytes that passed, less the sequence space behind which they end: copies add to it, what never passed is less.
+    copies: u64,
+    /// Bytes delivered.
+    delivered: u64,
+    /// From so many on a bin of `acked_rate`, or a stretch of the curve, is full.
+    delivered_due: u64,
+    /// Delivered at the last point of the curve, bytes.
+    point_at: u64,
     /// How many bins lie between two points of it, less one.
     thinned: u64,
 }
@@ -39,31 +55,37 @@ pub(crate) struct Recorder {
 /// Rates over successive equal amounts of bytes: alike when one rate governs them all, whatever the rounds do.
 #[derive(Clone, Debug, Default)]
 struct RateMeter {
+    /// When the bin began.
     since: Option<Nanos>,
-    bytes: u64,
+    /// How many bytes there were then.
+    from: u64,
+    /// From so many bytes on it is full.
+    due: u64,
     /// Nanoseconds per mebibyte, so that the quantiles are of a time.
     paces: Quantiles,
 }
 
 impl RateMeter {
+    /// There have been so many bytes by now. The first ones open the first bin: their own time is before it.
     #[inline(always)]
-    fn add(&mut self, bytes: u64, time: Nanos, bin: u64) {
-        let Some(since) = self.since else {
-            // The first bytes open the first bin: their own time is before it.
-            self.since = Some(time);
-            return;
-        };
-        self.bytes += bytes;
-        if self.bytes >= bin && time > since {
-            self.end_bin(since, time);
+    fn reached(&mut self, total: u64, time: Nanos, bin: u64) {
+        if total >= self.due {
+            self.end_bin(total, time, bin);
         }
     }
 
     #[inline(never)]
-    fn end_bin(&mut self, since: Nanos, time: Nanos) {
-        self.paces.push(Nanos((time - since).scale(1_048_576.0 / self.bytes as f64).0.max(1)));
-        self.bytes = 0;
-        self.since = Some(time);
+    fn end_bin(&mut self, total: u64, time: Nanos, bin: u64) {
+        if let Some(since) = self.since {
+            if time <= since {
+                return;
+            }
+            if !self.paces.skips() {
+                let bytes = total - self.from;
+                self.paces.push(Nanos((time - since).scale(1_048_576.0 / bytes as f64).0.max(1)));
+            }
+        }
+        (self.since, self.from, self.due) = (Some(time), total, total + bin);
     }
 
     fn finish(&self) -> RateSpread {
@@ -73,8 +95,8 @@ impl RateMeter {
 }
 
 impl Recorder {
-    /// Begins with the transfer's first byte.
-    pub fn new(seq: u64, time: Nanos, frame: Frame, gap_floor: Nanos) -> Self {
+    /// Begins with the transfer's first byte. Rates are taken over `bin` bytes.
+    pub fn new(seq: u64, time: Nanos, frame: Frame, gap_floor: Nanos, bin: u64) -> Self {
         let facts = TransferFacts {
             seq: (seq, seq),
             start: time,
@@ -84,36 +106,51 @@ impl Recorder {
             gap_floor,
             ..TransferFacts::default()
         };
-        Self { facts, round: new_round(time, frame), last: (time, frame.into()), weight: 1, ..Self::default() }
+        let (round, round_from, pauses_from) = (new_round(time, frame), seq, time);
+        Self { facts, brief: brief(gap_floor), round, round_from, pauses_from, weight: 1, bin, ..Self::default() }
     }
 
-    /// The round that is going on ends; the next begins with the segment sent at `time`.
-    pub fn next_round(&mut self, time: Nanos, frame: Frame) {
-        self.end_round();
+    /// From now on rates are taken over `bin` bytes.
+    pub fn take_rates_over(&mut self, bin: u64) {
+        self.bin = bin;
+        for meter in [&mut self.sent_rate, &mut self.acked_rate] {
+            meter.due = if meter.since.is_some() { meter.from + bin } else { 0 };
+        }
+        self.settle_due();
+    }
+
+    /// The round that is going on ends with the segment `last`; the next begins with the one sent at `time`.
+    pub fn next_round(&mut self, time: Nanos, frame: Frame, last: Option<(Nanos, Place)>) {
+        self.end_round(last);
         let done = std::mem::replace(&mut self.round, new_round(time, frame));
         self.keep(done);
         self.facts.rounds_total += 1;
     }
 
-    /// A segment with new bytes up to `end`. Rates are taken over `bin` bytes.
+    /// A segment with new bytes up to `end`, behind all that was sent before.
     #[inline(always)]
-    pub fn sent(&mut self, end: u64, time: Nanos, place: Place, in_flight: u64, window: Option<u64>, bin: u64) {
-        let bytes = end.saturating_sub(self.facts.seq.1);
-        self.sent_rate.add(bytes, time, bin);
-        self.round.bytes += bytes;
-        self.facts.seq.1 = self.facts.seq.1.max(end);
+    pub fn sent(&mut self, end: u64, time: Nanos, in_flight: u64) {
+        self.sent_rate.reached(end.wrapping_add(self.copies), time, self.bin);
+        self.facts.seq.1 = end;
         self.facts.segments += 1;
         self.round.in_flight = self.round.in_flight.max(in_flight);
-        self.round.window = self.round.window.max(window);
-        self.last = (time, place);
+    }
+
+    /// The window at a send.
+    pub fn has_window(&mut self, window: Option<u64>) {
+        if let Some(window) = window
+            && self.round.window.is_none_or(|most| window > most)
+        {
+            self.round.window = Some(window);
+        }
     }
 
     /// A segment of `bytes` sent again.
-    pub fn resent(&mut self, time: Nanos, frame: Frame, bytes: u64, bin: u64) {
-        self.sent_rate.add(bytes, time, bin);
+    pub fn resent(&mut self, time: Nanos, frame: Frame, bytes: u64) {
+        self.copies = self.copies.wrapping_add(bytes);
+        self.sent_rate.reached(self.facts.seq.1.wrapping_add(self.copies), time, self.bin);
         self.facts.segments += 1;
         self.resent_unseen(frame);
-        self.last = (time, frame.into());
     }
 
     /// What [`sent`](Self::sent) is told of as new was sent again, its first copy not captured.
@@ -124,30 +161,60 @@ impl Recorder {
         }
     }
 
-    /// The last segment of the round is known. Times never go back.
-    fn end_round(&mut self) {
-        let (time, place) = self.last;
-        let frame = place.frame();
+    /// The last segment of the round is known, if it had any. Times never go back.
+    fn end_round(&mut self, last: Option<(Nanos, Place)>) {
+        let (start, first_frame) = (self.round.start, self.round.first_frame);
+        let (time, frame) = last.map_or((start, first_frame), |(time, place)| (time, place.frame()));
         self.round.last_send = time;
         self.round.last_frame = frame;
         self.facts.last_send = time;
         self.facts.end = self.facts.end.max(time);
         self.facts.frames.1 = frame;
-        self.facts.max_in_flight = self.facts.max_in_flight.max(self.round.in_flight);
+        self.facts.max_in_flight = self.max_in_flight();
+        self.round.bytes = self.facts.seq.1 - self.round_from;
+        self.round_from = self.facts.seq.1;
+        let flowing = time.since(self.pauses_from).wrapping_sub(self.pauses_told);
+        self.round.flowing += Nanos(i64::try_from(flowing).unwrap_or(i64::MAX));
+        (self.pauses_from, self.pauses_told) = (time, 0);
     }
 
-    /// Pauses up to this long are counted in their rounds only: [`short_gap`](Self::short_gap) takes them.
+    /// Most bytes in flight so far.
+    pub fn max_in_flight(&self) -> u64 {
+        self.facts.max_in_flight.max(self.round.in_flight)
+    }
+
+    /// Pauses up to this long are counted in their rounds only. The sender's time between the sends of a round is flowing, but for
+    /// what [`held`](Self::held), [`recovered`](Self::recovered) and [`gap`](Self::gap) are told of.
     pub fn gap_floor(&self) -> Nanos {
         self.facts.gap_floor
     }
 
-    /// A short pause that has just ended, in recovery or not, with the window full or not.
-    pub fn short_gap(&mut self, length: Nanos, recovering: bool, window_full: bool) {
-        fold(&mut self.round, length, recovering, window_full);
+    /// A pause shorter than this, in nanoseconds, is told nowhere else, and is no silence of a timer's length.
+    #[inline(always)]
+    pub fn brief(&self) -> u64 {
+        self.brief
+    }
+
+    /// The first segment passes now: what was before it is no pause.
+    pub fn begins(&mut self, time: Nanos) {
+        self.pauses_from = time;
+    }
+
+    /// A short pause has ended in which the window was full.
+    pub fn held(&mut self, length: Nanos) {
+        self.round.window_full += length;
+        self.pauses_told = self.pauses_told.wrapping_add(length.since(Nanos::ZERO));
+    }
+
+    /// A short pause in recovery has ended.
+    pub fn recovered(&mut self, length: Nanos) {
+        self.round.recovering += length;
+        self.pauses_told = self.pauses_told.wrapping_add(length.since(Nanos::ZERO));
     }
 
     /// A longer pause that has just ended.
     pub fn gap(&mut self, gap: Gap) {
+        self.pauses_told = self.pauses_told.wrapping_add(gap.end.since(gap.start));
         self.facts.gaps.push(gap);
         if self.facts.gaps.len() > MOST_GAPS {
             self.raise_floor();
@@ -156,16 +223,37 @@ impl Recorder {
 
     /// An ACK reached the sender: `delivered` bytes more are known to have arrived, by it or by its SACKs.
     #[inline(always)]
-    pub fn acked(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos, bin: u64) {
+    pub fn acked(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
         if delivered > 0 {
-            self.acked_rate.add(delivered, time, bin);
-            self.point(time, delivered, bin);
+            self.delivered += delivered;
+            if self.delivered >= self.delivered_due {
+                self.note_delivered(time);
+            }
         }
         if let Some(rtt) = rtt {
-            self.round.rtt = least(self.round.rtt, Some(rtt));
-            self.round.ack_late = least(self.round.ack_late, Some(late));
+            note_least(&mut self.round.rtt, rtt);
+            note_least(&mut self.round.ack_late, late);
         }
         self.reached(time, ack);
+    }
+
+    #[inline(never)]
+    fn note_delivered(&mut self, time: Nanos) {
+        self.acked_rate.reached(self.delivered, time, self.bin);
+        if self.delivered >= self.point_due() {
+            self.take_point(time);
+        }
+        self.settle_due();
+    }
+
+    fn settle_due(&mut self) {
+        self.delivered_due = self.acked_rate.due.min(self.point_due());
+    }
+
+    /// From so many delivered bytes on the curve has another point.
+    fn point_due(&self) -> u64 {
+        let apart = self.bin.saturating_mul(self.thinned + 1);
+        if self.facts.delivered.is_empty() { 0 } else { self.point_at.saturating_add(apart) }
     }
 
     /// All up to here is acknowledged.
@@ -178,28 +266,15 @@ impl Recorder {
     }
 
     /// Takes the curve of delivered bytes on.
-    #[inline(always)]
-    fn point(&mut self, time: Nanos, delivered: u64, bin: u64) {
-        self.since_point += delivered;
-        if self.since_point >= bin.saturating_mul(self.thinned + 1) || self.facts.delivered.is_empty() {
-            self.take_point(time);
-        }
-    }
-
-    #[inline(never)]
     fn take_point(&mut self, time: Nanos) {
         let curve = &mut self.facts.delivered;
-        let Some(&(last, before)) = curve.last() else {
+        match curve.last() {
             // The bytes of the first point are before it.
-            self.since_point = 0;
-            curve.push((time, 0));
-            return;
-        };
-        if time <= last {
-            return;
+            None => curve.push((time, 0)),
+            Some(&(last, _)) if time <= last => return,
+            Some(&(_, before)) => curve.push((time, before.saturating_add(self.delivered - self.point_at))),
         }
-        curve.push((time, before.saturating_add(self.since_point)));
-        self.since_point = 0;
+        self.point_at = self.delivered;
         if curve.len() >= MOST_POINTS {
             let mut index = 0;
             curve.retain(|_| {
@@ -223,13 +298,13 @@ impl Recorder {
     /// Bytes were acknowledged that were never captured: the transfer reaches at least to `end`.
     pub fn extend(&mut self, end: u64) {
         let more = end.saturating_sub(self.facts.seq.1);
-        self.round.bytes += more;
         self.facts.seq.1 += more;
+        self.copies = self.copies.wrapping_sub(more);
     }
 
-    /// The transfer is over.
-    pub fn finish(mut self) -> TransferFacts {
-        self.end_round();
+    /// The transfer is over; `last` was its last segment.
+    pub fn finish(mut self, last: Option<(Nanos, Place)>) -> TransferFacts {
+        self.end_round(last);
         let last = self.round;
         if let Some(rest) = self.merging.take() {
             self.facts.rounds.push(rest);
@@ -268,7 +343,7 @@ impl Recorder {
     /// Doubles the length from which a pause is kept on its own.
     fn raise_floor(&mut self) {
         let floor = Nanos(self.facts.gap_floor.0.max(1).saturating_mul(2));
-        self.facts.gap_floor = floor;
+        (self.facts.gap_floor, self.brief) = (floor, brief(floor));
         let (rounds, round) = (&mut self.facts.rounds, &mut self.round);
         self.facts.gaps.retain(|gap| {
             let long = gap.end - gap.start > floor;
@@ -295,13 +370,24 @@ fn new_round(time: Nanos, frame: Frame) -> RoundFacts {
 }
 
 fn fold(round: &mut RoundFacts, length: Nanos, recovering: bool, window_full: bool) {
-    let length = length.or_zero();
     if recovering {
         round.recovering += length;
     } else if window_full {
         round.window_full += length;
     } else {
         round.flowing += length;
+    }
+}
+
+/// Where pauses up to `floor` long are not told one by one, one shorter than this is not, and is no silence of a timer's length.
+fn brief(floor: Nanos) -> u64 {
+    (floor + Nanos(1)).min(PROBE_FLOOR).since(Nanos::ZERO)
+}
+
+#[inline(always)]
+fn note_least(least: &mut Option<Nanos>, value: Nanos) {
+    if least.is_none_or(|least| value < least) {
+        *least = Some(value);
     }
 }
 
@@ -333,16 +419,185 @@ fn merge(one: RoundFacts, two: RoundFacts) -> RoundFacts {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use proptest::prelude::*;
+
+    /// What may happen to a transfer, after so many microseconds.
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        Sent(u64),
+        Resent(u64),
+        Round,
+        Held,
+        Recovered,
+        Long,
+        Acked(u64),
+        Bin(u64),
+        Unseen(u64),
+    }
+
+    fn events() -> impl Strategy<Value = Vec<(i64, Event)>> {
+        let event = prop_oneof![
+            8 => (1..5_000u64).prop_map(Event::Sent),
+            1 => (1..5_000u64).prop_map(Event::Resent),
+            1 => Just(Event::Round),
+            1 => Just(Event::Held),
+            1 => Just(Event::Recovered),
+            1 => Just(Event::Long),
+            6 => (0..5_000u64).prop_map(Event::Acked),
+            1 => (1..20_000u64).prop_map(Event::Bin),
+            1 => (1..5_000u64).prop_map(Event::Unseen),
+        ];
+        prop::collection::vec((prop_oneof![Just(0), 0..900i64], event), 1..200)
+    }
+
+    /// Rates as they are found when the bytes of each bin are counted one by one.
+    #[derive(Default)]
+    struct Counted {
+        since: Option<Nanos>,
+        bytes: u64,
+        paces: Quantiles,
+    }
+
+    impl Counted {
+        fn add(&mut self, bytes: u64, time: Nanos, bin: u64) {
+            let Some(since) = self.since else {
+                self.since = Some(time);
+                return;
+            };
+            self.bytes += bytes;
+            if self.bytes >= bin && time > since {
+                self.paces.push(Nanos((time - since).scale(1_048_576.0 / self.bytes as f64).0.max(1)));
+                (self.bytes, self.since) = (0, Some(time));
+            }
+        }
+    }
+
+    fn pause(start: Nanos, end: Nanos) -> Gap {
+        Gap {
+            start,
+            end,
+            release: Release::Nothing,
+            zero_window: false,
+            recovering: false,
+            ack_late: Nanos::ZERO,
+            sent: 0,
+            in_flight: 0,
+            room: None,
+            before_len: 0,
+            ran_dry: false,
+            with_payload: false,
+            heard: None,
+            tail: false,
+            lost_copy: false,
+            idle: false,
+            unseen: false,
+            missing: None,
+            sent_apart: None,
+            last_ack: false,
+            after_len: 0,
+            frames: Default::default(),
+            ack_frame: None,
+        }
+    }
+
+    proptest! {
+        /// What is reckoned when a round or a bin ends is what counting with every segment gives.
+        #[test]
+        fn nothing_is_lost_by_reckoning_later(events in events(), late in 0..2_000i64) {
+            let begin = Nanos::from_micros(7);
+            let mut recorder = Recorder::new(1, begin, Frame::default(), Nanos::from_millis(1), 10_000);
+            let (mut now, mut end, mut bin) = (begin + Nanos::from_micros(late), 1, 10_000);
+            let mut last: Option<(Nanos, Place)> = None;
+            let mut rounds = vec![(0, Nanos::ZERO)];
+            let (mut sent, mut acked, mut curve) = (Counted::default(), Counted::default(), Vec::<(Nanos, u64)>::new());
+            let (mut since_point, mut begun) = (0, false);
+            for (after, event) in events {
+                now += Nanos::from_micros(after);
+                let pause_before = last.map(|(time, _)| now - time);
+                let round = rounds.last_mut().unwrap();
+                match event {
+                    Event::Sent(bytes) | Event::Resent(bytes) => {
+                        match pause_before {
+                            Some(length) => round.1 += length,
+                            None => recorder.begins(now),
+                        }
+                        if let Event::Sent(_) = event {
+                            end += bytes;
+                            round.0 += bytes;
+                            recorder.sent(end, now, bytes);
+                        } else {
+                            recorder.resent(now, Frame::default(), bytes);
+                        }
+                        sent.add(bytes, now, bin);
+                        last = Some((now, Place::default()));
+                        begun = true;
+                    }
+                    Event::Held | Event::Recovered | Event::Long => {
+                        let Some(length) = pause_before else { continue };
+                        match event {
+                            Event::Held => recorder.held(length),
+                            Event::Recovered => recorder.recovered(length),
+                            _ => recorder.gap(pause(now - length, now)),
+                        }
+                        end += 1;
+                        round.0 += 1;
+                        recorder.sent(end, now, 1);
+                        sent.add(1, now, bin);
+                        last = Some((now, Place::default()));
+                    }
+                    Event::Round => {
+                        if begun {
+                            recorder.next_round(now, Frame::default(), last);
+                            rounds.push((0, Nanos::ZERO));
+                        }
+                    }
+                    Event::Acked(bytes) => {
+                        recorder.acked(now, 0, bytes, None, Nanos::ZERO);
+                        if bytes == 0 {
+                            continue;
+                        }
+                        acked.add(bytes, now, bin);
+                        since_point += bytes;
+                        match curve.last().copied() {
+                            None => curve.push((now, 0)),
+                            Some((time, _)) if since_point < bin || now <= time => continue,
+                            Some((_, before)) => curve.push((now, before + since_point)),
+                        }
+                        since_point = 0;
+                    }
+                    Event::Bin(bytes) => {
+                        bin = bytes;
+                        recorder.take_rates_over(bin);
+                    }
+                    Event::Unseen(bytes) => {
+                        end += bytes;
+                        round.0 += bytes;
+                        recorder.extend(end);
+                    }
+                }
+            }
+            let facts = recorder.finish(last);
+            let found: Vec<_> = facts.rounds.iter().map(|round| (round.bytes, round.flowing)).collect();
+            prop_assert_eq!(found, rounds);
+            prop_assert_eq!(facts.delivered, curve);
+            for (spread, counted) in [(facts.sent_rate, &sent), (facts.acked_rate, &acked)] {
+                prop_assert_eq!(spread.bins, counted.paces.count());
+                let pace = counted.paces.at(0.5).map_or(0.0, |pace| 8.0 * 1_048_576.0 / pace.as_secs_f64());
+                prop_assert_eq!(spread.p50, pace);
+            }
+        }
+    }
 
     #[test]
     fn the_curve_of_delivered_bytes_stays_true_and_small() {
-        let mut recorder = Recorder::new(1, Nanos::ZERO, Frame::default(), Nanos::from_millis(1));
+        let mut recorder = Recorder::new(1, Nanos::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);
         for n in 0..100_000 {
             // One byte a microsecond.
-            recorder.acked(Nanos::from_micros(1_000 * n), 1, 1_000, None, Nanos::ZERO, 10_000);
+            recorder.acked(Nanos::from_micros(1_000 * n), 1, 1_000, None, Nanos::ZERO);
         }
-        let curve = recorder.finish().delivered;
+        let curve = recorder.finish(None).delivered;
         assert!((200..=MOST_POINTS).contains(&curve.len()), "{}", curve.len());
         assert!(curve.iter().all(|&(time, bytes)| time.0 == 1_000 * bytes as i64), "no byte is lost by thinning");
         let last = curve.last().map_or(0, |point| point.1);

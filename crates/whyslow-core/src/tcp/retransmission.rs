@@ -135,9 +135,9 @@ impl Half {
         // What is outstanding overlaps nowhere, as a rule, and so is in order.
         let first = if self.tangled { 0 } else { self.outstanding.partition_point(|sent| sent.end <= start) };
         let until = if self.tangled { u64::MAX } else { end };
-        let those = self.outstanding.range_mut(first..).take_while(|sent| sent.start < until);
-        for sent in those.filter(|sent| sent.start < end && sent.end > start) {
-            original = original.or(sent.tsval);
+        let those = self.outstanding.range_mut(first..).take_while(|sent| sent.start() < until);
+        for sent in those.filter(|sent| sent.start() < end && sent.end > start) {
+            original = original.or(sent.stamp.value());
             last_copy = last_copy.or(Some((sent.time, sent.time, sent.passed)));
             sent.resent = true;
         }
@@ -199,14 +199,16 @@ impl Half {
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
     /// sent packets meanwhile, by its IP numbers, that are in no hole.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
-        if quiet < PROBE_FLOOR {
-            return None;
-        }
+        if quiet < PROBE_FLOOR { None } else { self.resent_after(quiet, seg, start, view) }
+    }
+
+    #[inline(never)]
+    fn resent_after(&mut self, quiet: Nanos, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
-        let closed = self.since.zero_window && self.since.least_room.is_some_and(|room| self.stops(room));
+        let closed = self.since.zero_window && self.is_full();
         let missing = self.missing()?;
         let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
         if missing == 0 || prompted || closed || together {
@@ -407,21 +409,13 @@ impl Half {
 
     /// Puts a late segment in its place among those outstanding, so that its ACK is understood.
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
-        let index = self.outstanding.partition_point(|sent| sent.start < start);
-        if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
-            let sent = Sent {
-                start,
-                end,
-                time: seg.time,
-                tsval: tsval(seg),
-                resent: true,
-                moved: seg.moved(),
-                passed: self.passed,
-            };
+        let index = self.outstanding.partition_point(|sent| sent.start() < start);
+        if index > 0 || self.outstanding.front().is_none_or(|front| front.start() > start) {
+            let sent = Sent { resent: true, ..Sent::new(seg, end, self.passed) };
             let before = index.checked_sub(1).and_then(|before| self.outstanding.get(before));
             let behind = self.outstanding.get(index);
             self.tangled |=
-                before.is_some_and(|before| before.end > start) || behind.is_some_and(|next| next.start < end);
+                before.is_some_and(|before| before.end > start) || behind.is_some_and(|next| next.start() < end);
             self.outstanding.insert(index, sent);
         }
     }

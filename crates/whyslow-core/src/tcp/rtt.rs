@@ -76,6 +76,14 @@ impl Quantiles {
         self.seen += 1;
     }
 
+    /// Counts the next sample if it is one that would not be kept: its value need not be known, but for the least one. Where it
+    /// would be, nothing happens, and it is to be given to [`push`](Self::push).
+    pub fn skips(&mut self) -> bool {
+        let skips = self.stride > 1 && self.seen & (self.stride - 1) != 0;
+        self.seen += u64::from(skips);
+        skips
+    }
+
     /// How many samples there were.
     pub fn count(&self) -> u64 {
         self.seen

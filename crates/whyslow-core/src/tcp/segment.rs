@@ -36,6 +36,26 @@ const MOVED: u8 = 2;
 const STAMPED: u8 = 4;
 const IP_ID: u8 = 8;
 
+/// What is kept of a segment's timestamp, as it is: it is asked for far less often than noted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stamp {
+    value: u32,
+    has: u8,
+}
+
+impl Stamp {
+    /// TSval (RFC 7323).
+    pub fn value(self) -> Option<u32> {
+        (self.has & STAMPED != 0).then_some(self.value)
+    }
+
+    /// See [`Seg::moved`].
+    #[inline(always)]
+    pub fn moved(self) -> bool {
+        self.has & MOVED != 0
+    }
+}
+
 /// A frame, in one word that is never zero: it is noted several times for each packet. Places are ordered as their frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(NonZeroU64);
@@ -131,6 +151,12 @@ impl Seg {
     #[inline(always)]
     pub fn timestamps(&self) -> Option<(u32, u32)> {
         (self.has & STAMPED != 0).then_some(self.stamps)
+    }
+
+    /// Its TSval, and whether its time is its own, to be kept.
+    #[inline(always)]
+    pub fn stamp(&self) -> Stamp {
+        Stamp { value: self.stamps.0, has: self.has }
     }
 
     /// The number that the sender's IP stack gave its packet.

@@ -1,22 +1,33 @@
 //! What a direction remembers of segments, holes and ACKs until they are settled.
 
-use super::segment::{Place, Seg};
+use super::segment::{Place, Seg, Stamp};
 use crate::units::Nanos;
 use crate::wire::Flags;
 
 /// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    pub start: u64,
     pub end: u64,
     /// When it was sent first.
     pub time: Nanos,
-    pub tsval: Option<u32>,
-    pub resent: bool,
-    /// See [`Seg::moved`].
-    pub moved: bool,
     /// Payload bytes that had passed before it.
     pub passed: u64,
+    pub len: u32,
+    pub stamp: Stamp,
+    pub resent: bool,
+}
+
+impl Sent {
+    /// A segment that ends there, sent once.
+    #[inline(always)]
+    pub fn new(seg: &Seg, end: u64, passed: u64) -> Self {
+        Self { end, time: seg.time, passed, len: seg.len, stamp: seg.stamp(), resent: false }
+    }
+
+    /// Its first byte.
+    pub fn start(&self) -> u64 {
+        self.end - u64::from(self.len)
+    }
 }
 
 /// A stretch that was skipped by the sender's later segments, as seen at the capture point.
@@ -104,15 +115,15 @@ pub(super) struct SinceSend {
     pub late: Nanos,
     /// It left nothing outstanding.
     pub emptied: bool,
-    /// Least room to the right edge before any of them, and right after the last send.
-    pub least_room: Option<u64>,
+    /// Least right edge before any of them, and right after the last send.
+    pub least_edge: Option<u64>,
     pub zero_window: bool,
 }
 
 impl SinceSend {
-    /// An ACK reached the sender `at` this time that could release data; before it there was so much room to the right edge.
+    /// An ACK reached the sender `at` this time that could release data; before it the right edge was here.
     #[inline(always)]
-    pub fn released(&mut self, ack: &Ack, at: Nanos, new: bool, room: Option<u64>) {
+    pub fn released(&mut self, ack: &Ack, at: Nanos, new: bool, edge: Option<u64>) {
         self.at = Some(at);
         self.place = ack.place;
         self.new |= new;
@@ -121,7 +132,7 @@ impl SinceSend {
             self.any_payload = true;
             self.payload_at = Some(at);
         }
-        self.least_room = match (self.least_room, room) {
+        self.least_edge = match (self.least_edge, edge) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };

@@ -8,6 +8,7 @@ use crate::analysis::Near;
 use crate::wire::{Options, SackBlocks};
 
 mod brief;
+mod calm;
 mod copies;
 mod marks;
 
@@ -70,6 +71,11 @@ impl Script {
     }
 
     fn connection(&self) -> Connection {
+        self.play(|_| ())
+    }
+
+    /// The connection after all lines; `before` each is called with it.
+    fn play(&self, before: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -112,6 +118,7 @@ impl Script {
                 assert_eq!(line.from, 0, "side 0 speaks first");
                 Connection::new(&segment, time, frame)
             });
+            before(connection);
             connection.push(&segment, line.from, time, frame);
         }
         connection.unwrap()

@@ -30,19 +30,20 @@ pub(super) enum Then {
 }
 
 impl Heard {
-    /// One more segment with payload, in addition to what was heard before it.
+    /// One more segment with payload, in addition to what was heard before it. Whether it acknowledged all is asked for only as
+    /// long as none has.
     #[inline(always)]
-    pub fn add(heard: &mut Option<Self>, seg: &Seg, acked_all: bool) {
+    pub fn add(heard: &mut Option<Self>, seg: &Seg, acked_all: impl FnOnce() -> bool) {
         let bytes = u64::from(seg.len);
         match heard {
             Some(heard) => {
                 heard.last = seg.time;
                 heard.bytes += bytes;
-                heard.acked_all |= acked_all;
+                heard.acked_all = heard.acked_all || acked_all();
             }
             None => {
                 let end_of_first = seg.seq + seg.len;
-                *heard = Some(Self { first: seg.time, last: seg.time, end_of_first, bytes, acked_all });
+                *heard = Some(Self { first: seg.time, last: seg.time, end_of_first, bytes, acked_all: acked_all() });
             }
         }
     }
