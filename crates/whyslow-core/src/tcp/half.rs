@@ -13,7 +13,7 @@ use super::rtt::{Quantiles, Smoothed};
 use super::segment::{Place, Seg, Stamp};
 use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
-use super::turns::{Heard, Then};
+use super::turns::Heard;
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
@@ -48,7 +48,7 @@ pub(crate) struct Half {
     /// Shift for the windows offered to this sender; none while unknown.
     pub window_shift: Option<u8>,
     /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
-    negotiated_mss: Option<u64>,
+    pub(super) negotiated_mss: Option<u64>,
     /// See [`mss`](Self::mss).
     size: u64,
     /// Both ends permit SACK.
@@ -111,9 +111,9 @@ pub(crate) struct Half {
     pub(super) newest_stamp: Option<u32>,
     pub(super) round_start: Nanos,
     /// See [`Seg::moved`].
-    round_start_moved: bool,
+    pub(super) round_start_moved: bool,
     /// The other side's payload since this side's last.
-    heard: Option<Heard>,
+    pub(super) heard: Option<Heard>,
     /// Bytes acknowledged or followed, though never captured.
     pub unseen_bytes: u64,
     pub unseen_stretches: u64,
@@ -286,15 +286,15 @@ impl Half {
     pub fn on_segment(&mut self, seg: &Seg, view: &View) -> bool {
         self.facts.packets += 1;
         let is_next = self.origin.is_some_and(|origin| seg.seq == origin + self.sent_max as u32);
-        let is_plain = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0;
+        let is_plain = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST | Flags::CWR).0 == 0;
         if !(is_next && is_plain && self.notes.is_none()) {
             return self.on_any_segment(seg, view);
         }
         // What nearly all segments are: what follows those before them.
-        let start = self.sent_max;
         if !self.pending.is_empty() {
             self.apply(Some(seg), view);
         }
+        let start = self.sent_max;
         self.note_marks(seg, start);
         let len = u64::from(seg.len);
         if len > 0 {
@@ -400,34 +400,6 @@ impl Half {
         self.last_send.is_some_and(|(last, _)| seg.time.since(last) < self.calm) && !is_newer(seg, self.newest_stamp)
     }
 
-    /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it can begin or end.
-    #[inline(never)]
-    fn take_stock(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        match &mut self.transfer {
-            // Neither a transfer nor a round begins.
-            Some(transfer) if !self.round_due && self.heard.is_none() && !is_newer(seg, self.newest_stamp) => {
-                transfer.reopen();
-            }
-            _ => self.begin_or_go_on(seg, start, view),
-        }
-        if start != self.sent_max {
-            self.note_step(seg, start);
-        }
-        let again = self.resent_unseen(seg, start, view);
-        self.end_gap(seg, start > self.sent_max, again, view);
-        self.sent_max = end;
-        self.flight_at_send = self.in_flight();
-        self.begin_pause();
-        let window = self.edge.map(|edge| edge.saturating_sub(self.una));
-        if let Some(transfer) = &mut self.transfer {
-            transfer.has_window(window);
-            // As long as this holds, what is in flight is what was sent less what was acknowledged, and nothing but an ACK can end
-            // a pause.
-            let is_plain = self.recovery == Recovery::None && self.sacked.is_empty() && self.zero_since.is_none();
-            self.calm = if is_plain { transfer.brief() } else { 0 };
-        }
-    }
-
     #[cold]
     fn note_congestion(&mut self, seg: &Seg) {
         if let Some(transfer) = &mut self.transfer {
@@ -438,7 +410,7 @@ impl Half {
 
     /// New data begins at `start`, and not where what was sent before ends.
     #[inline(never)]
-    fn note_step(&mut self, seg: &Seg, start: u64) {
+    pub(super) fn note_step(&mut self, seg: &Seg, start: u64) {
         if start < self.sent_max {
             // Old bytes with new ones behind them: a retransmission that took more along.
             self.resent.insert(start, self.sent_max);
@@ -487,73 +459,12 @@ impl Half {
         self.sent_now(seg);
     }
 
-    /// Opens a transfer, a round, or neither, for new data at `start`.
-    #[inline(never)]
-    fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
-        let turn = self.take_turn(seg);
-        if turn.is_some() || self.transfer.is_none() {
-            self.finish_transfer();
-            let first = start.min(self.sent_max.max(1));
-            let mut transfer = Recorder::new(first, seg.time, seg.frame(), view.epsilon, self.bin());
-            transfer.facts().request = turn;
-            self.transfer = Some(transfer);
-            self.last_send = None;
-            self.begin_round(seg, start + u64::from(seg.len));
-            return;
-        }
-        // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
-        let unseen_ack = is_newer(seg, self.newest_stamp)
-            && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
-        if self.round_due || unseen_ack {
-            let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
-            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
-            let held = self.since.zero_window || self.since.update;
-            let calm = self.recovery == Recovery::None && !held;
-            let measured = !seg.moved() && !self.round_start_moved;
-            if (at_once || flowing) && calm && measured && view.toward_sender > view.epsilon {
-                self.round_trips.push(seg.time - self.round_start);
-            }
-            self.begin_round(seg, start + u64::from(seg.len));
-            if let Some(transfer) = &mut self.transfer {
-                transfer.next_round(seg.time, seg.frame(), self.last_send);
-            }
-        }
-        if let Some(transfer) = &mut self.transfer {
-            transfer.reopen();
-        }
-    }
-
-    fn begin_round(&mut self, seg: &Seg, end: u64) {
-        self.round_mark = end;
-        self.round_top = self.sent_max.max(end);
-        self.round_due = false;
-        self.round_start = seg.time;
-        self.round_start_moved = seg.moved();
-    }
-
-    /// Whether the other side's payload ended the transfer: this side had run dry, and answers only now that it has it.
-    /// Gives when that payload began and ended.
-    fn take_turn(&mut self, seg: &Seg) -> Option<(Nanos, Nanos)> {
-        let heard = self.heard.take()?;
-        let sent = self.transfer.as_mut().map(|transfer| transfer.facts().bytes());
-        match heard.and_then(seg, sent, self.negotiated_mss.unwrap_or(1460)) {
-            Then::Turn => Some((heard.first, heard.last)),
-            Then::GoesOn { resumed } => {
-                if let Some(transfer) = self.transfer.as_mut().filter(|_| resumed) {
-                    transfer.facts().peer_resumes += 1;
-                }
-                None
-            }
-        }
-    }
-
     /// The other side sent new payload.
     #[inline(always)]
     pub fn on_peer_payload(&mut self, seg: &Seg) {
         self.calm = 0;
-        let (origin, sent_max) = (self.origin, self.sent_max);
-        Heard::add(&mut self.heard, seg, || match (seg.ack(), origin) {
-            (Some(ack), Some(origin)) => ack.distance(origin + sent_max as u32) >= 0,
+        Heard::add(&mut self.heard, seg, || match (seg.ack(), self.origin) {
+            (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
             _ => true,
         });
     }
@@ -570,7 +481,7 @@ impl Half {
     }
 
     /// Something was sent: what ACKs do from now on is told of the pause behind it.
-    fn begin_pause(&mut self) {
+    pub(super) fn begin_pause(&mut self) {
         let (least_edge, zero_window) = (self.edge, self.zero_since.is_some());
         self.since = SinceSend { least_edge, zero_window, ..SinceSend::default() };
     }
@@ -615,7 +526,7 @@ impl Half {
 
 /// Whether a segment echoes a newer timestamp than the newest that was captured.
 #[inline(always)]
-fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
+pub(super) fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
     let echo = seg.timestamps().map(|(_, echo)| echo);
     echo.zip(newest).is_some_and(|(echo, newest)| echo.wrapping_sub(newest) as i32 > 0)
 }

@@ -16,6 +16,7 @@ mod ranges;
 mod recent;
 mod recorder;
 mod retransmission;
+mod rounds;
 mod rtt;
 mod segment;
 mod sent;

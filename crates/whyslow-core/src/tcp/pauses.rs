@@ -28,16 +28,15 @@ impl Half {
             transfer.begins(seg.time);
             return;
         };
-        let length = seg.time - last;
-        if length > transfer.gap_floor() {
+        if seg.time.since(last) > transfer.gap_floor().since(Nanos::ZERO) {
             self.tell_gap(seg, unseen, again, view);
         } else if self.recovery != Recovery::None {
-            transfer.recovered(length);
+            transfer.recovered(seg.time - last);
         } else if self.is_full() {
             let (release, _) = self.release(seg, again, view);
             let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || self.since.zero_window;
             if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
-                transfer.held(length);
+                transfer.held(seg.time - last);
             }
         }
     }

@@ -201,8 +201,12 @@ impl Half {
     /// sent packets meanwhile, by its IP numbers, that are in no hole.
     #[inline(always)]
     pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
-        let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
-        if quiet < PROBE_FLOOR { None } else { self.resent_after(quiet, seg, start, view) }
+        let (last, _) = self.last_send?;
+        if seg.time.since(last) < PROBE_FLOOR.since(Nanos::ZERO) {
+            None
+        } else {
+            self.resent_after(seg.time - last, seg, start, view)
+        }
     }
 
     #[inline(never)]

@@ -39,7 +39,9 @@ impl Heard {
             Some(heard) => {
                 heard.last = seg.time;
                 heard.bytes += bytes;
-                heard.acked_all = heard.acked_all || acked_all();
+                if !heard.acked_all {
+                    heard.acked_all = acked_all();
+                }
             }
             None => {
                 let end_of_first = seg.seq + seg.len;
