@@ -83,8 +83,8 @@ pub(crate) struct Half {
     pub(super) ran_dry: bool,
     pub(super) flight_at_send: u64,
     pub(super) since: SinceSend,
-    /// A pause shorter than this, in nanoseconds, says nothing, for nothing but sends of new bytes has come to pass since stock was
-    /// taken; zero where something has. See [`take_stock`](Self::take_stock).
+    /// A pause shorter than this, in nanoseconds, says nothing, for nothing but plain sends of the next bytes has come to pass since
+    /// stock was taken; zero where something has. See [`take_stock`](Self::take_stock).
     pub(super) calm: u64,
     pub(super) zero_since: Option<Nanos>,
     /// Payload of the largest segment that is known to have arrived.
@@ -374,7 +374,7 @@ impl Half {
 
     #[inline(always)]
     fn on_new_data(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        if start == self.sent_max && self.is_calm(seg) {
+        if self.is_calm(seg) {
             self.sent_max = end;
             self.flight_at_send += end - start;
         } else {
@@ -393,8 +393,8 @@ impl Half {
         self.sent_now(seg);
     }
 
-    /// Whether nothing has come to pass since stock was taken but sends of new bytes, this one included: the transfer and its round
-    /// go on, in flight is what was sent since, the window is what it was.
+    /// Whether nothing has come to pass since stock was taken but plain sends of the next bytes, this one included: the transfer
+    /// and its round go on, in flight is what was sent since, the window is what it was.
     #[inline(always)]
     fn is_calm(&self, seg: &Seg) -> bool {
         self.last_send.is_some_and(|(last, _)| seg.time.since(last) < self.calm) && !is_newer(seg, self.newest_stamp)
@@ -527,8 +527,10 @@ impl Half {
 /// Whether a segment echoes a newer timestamp than the newest that was captured.
 #[inline(always)]
 pub(super) fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
-    let echo = seg.timestamps().map(|(_, echo)| echo);
-    echo.zip(newest).is_some_and(|(echo, newest)| echo.wrapping_sub(newest) as i32 > 0)
+    match (newest, seg.timestamps()) {
+        (Some(newest), Some((_, echo))) => echo.wrapping_sub(newest) as i32 > 0,
+        _ => false,
+    }
 }
 
 #[inline(always)]
