@@ -7,6 +7,7 @@
 mod accounts;
 mod fragment;
 mod openings;
+mod shares;
 
 pub use fragment::{Fragment, Merged};
 
@@ -23,6 +24,7 @@ use crate::wire::{self, Ends, Glance, Segment, Skip};
 use accounts::{Account, Accounts, Size};
 use fragment::CaptureState;
 use openings::Openings;
+use shares::{Move, Shares};
 use std::net::IpAddr;
 
 /// Names held for addresses; a capture that names more is not believed.
@@ -31,7 +33,7 @@ const MOST_NAMES: usize = 65_536;
 /// Takes the packets of one or more captures that continue each other, and explains their connections.
 #[derive(Debug, Default)]
 pub struct Explainer {
-    share: Share,
+    shares: Shares,
     captures: Vec<CaptureState>,
     /// The place of the last capture, as frames tell it.
     file: Option<u16>,
@@ -50,34 +52,24 @@ pub struct Explainer {
     first_time: Option<Nanos>,
 }
 
-/// Which connections fall to an explainer.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    /// Parts of the table, a bit each.
-    parts: u64,
-    /// Counts what falls to nobody.
-    first: bool,
+/// A part of the connections, on its way from one explainer to another.
+#[derive(Debug)]
+pub struct Parcel(flow::Part<Open>);
+
+/// Which part goes to which explainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket {
+    part: usize,
+    to: usize,
 }
 
-const _: () = assert!(flow::PARTS == u64::BITS as usize);
-
-impl Default for Share {
-    fn default() -> Self {
-        Self { parts: u64::MAX, first: true }
-    }
-}
-
-impl Share {
-    /// The one at `index` of so many shares.
-    fn new(index: usize, of: usize) -> Self {
-        let parts = (index..flow::PARTS).step_by(of).fold(0, |parts, part| parts | 1 << part);
-        Self { parts, first: index == 0 }
-    }
-
-    #[inline(always)]
-    fn takes(self, hash: u64) -> bool {
-        self.parts >> flow::part_of(hash) & 1 != 0
-    }
+/// Parts that change hands between explainers.
+#[derive(Debug, Default)]
+pub struct Deal {
+    /// What this one has no more.
+    pub given: Vec<(Ticket, Parcel)>,
+    /// What it is to be given, before it takes any more packets.
+    pub awaited: Vec<Ticket>,
 }
 
 /// A connection, and the capture in which it began.
@@ -98,7 +90,26 @@ impl Explainer {
     /// Several that share the connections; each must be given all packets. At least one, and at most [`flow::PARTS`].
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::PARTS);
-        (0..of).map(|index| Self { share: Share::new(index, of), ..Self::default() }).collect()
+        (0..of).map(|own| Self { shares: Shares::new(own, of), ..Self::default() }).collect()
+    }
+
+    /// Evens out what there is to do, where several share the connections: each must be asked at the same places between packets.
+    /// What one gives another awaits.
+    pub fn deal(&mut self) -> Deal {
+        let mut deal = Deal::default();
+        for Move { part, from, to } in self.shares.deal(self.packets) {
+            if from == self.shares.own() {
+                deal.given.push((Ticket { part, to }, Parcel(self.table.take_part(part))));
+            } else if to == self.shares.own() {
+                deal.awaited.push(Ticket { part, to });
+            }
+        }
+        deal
+    }
+
+    /// Takes over a part that was [awaited](Deal::awaited).
+    pub fn take_over(&mut self, ticket: Ticket, Parcel(connections): Parcel) {
+        self.table.put_part(ticket.part, connections);
     }
 
     /// The packets that follow come from this capture; the first one has index 0.
@@ -195,7 +206,7 @@ impl Explainer {
         self.tick(packet.time);
         let ends = glance.ends();
         let hash = ends.hash();
-        if !self.share.takes(hash) {
+        if !self.shares.takes(hash) {
             return;
         }
         if let Some(found) = self.table.find(&ends, hash)
@@ -256,11 +267,11 @@ impl Explainer {
                 let ends = Ends::of(&segment);
                 let hash = ends.hash();
                 self.tick(packet.time);
-                if self.share.takes(hash) {
+                if self.shares.takes(hash) {
                     self.take(&packet, &segment, &ends, hash);
                 }
             }
-            Err(skip) if self.share.first => self.skip(skip, packet.frame),
+            Err(skip) if self.shares.is_first() => self.skip(skip, packet.frame),
             Err(_) => {}
         }
     }

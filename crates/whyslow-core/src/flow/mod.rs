@@ -12,7 +12,8 @@ mod part;
 
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Ends, Flags, Segment};
-use part::{Part, Slot};
+pub use part::Part;
+use part::Slot;
 
 #[cfg(test)]
 mod tests;
@@ -254,6 +255,19 @@ impl<T> Table<T> {
         let from = kept.side(ends);
         kept.note(from, segment);
         Routed { id: kept.id, value: &mut kept.value, from, new }
+    }
+
+    /// The connections of a part, which are this table's no more.
+    pub fn take_part(&mut self, part: usize) -> Part<T> {
+        self.parts.get_mut(part).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The connections of a part of which this table has none, from one that was told the same times.
+    pub fn put_part(&mut self, part: usize, connections: Part<T>) {
+        if let Some(place) = self.parts.get_mut(part) {
+            debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {part}");
+            *place = connections;
+        }
     }
 
     /// Everything that is still open, in order.

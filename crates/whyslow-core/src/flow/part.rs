@@ -7,8 +7,9 @@ use crate::wire::Ends;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+/// The connections of one part.
 #[derive(Debug)]
-pub(super) struct Part<T> {
+pub struct Part<T> {
     slots: HashTable<Slot<T>>,
 }
 
