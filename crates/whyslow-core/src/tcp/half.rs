@@ -11,12 +11,13 @@ use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::{Place, Seg};
-use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
+use super::sent::{Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use super::turns::{Heard, Then};
+use super::waiting::{Waiting, Wording};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, SackBlocks};
+use crate::wire::Flags;
 use std::collections::VecDeque;
 
 /// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
@@ -76,8 +77,9 @@ pub(crate) struct Half {
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
-    pub(super) pending: VecDeque<Ack>,
-    pub(super) pending_sacks: VecDeque<SackBlocks>,
+    pub(super) waiting: Waiting,
+    /// The last ACK that was taken in, if the next one may say the same, and nothing but plain segments was sent since.
+    pub(super) said: Option<Wording>,
     pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
     pub(super) ran_dry: bool,
@@ -145,8 +147,8 @@ impl Default for Half {
             recovery: Recovery::None,
             recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
-            pending: VecDeque::new(),
-            pending_sacks: VecDeque::new(),
+            waiting: Waiting::default(),
+            said: None,
             last_send: None,
             last_len: 0,
             ran_dry: false,
@@ -196,6 +198,7 @@ impl Half {
 
     /// What the SYNs have settled of segment sizes.
     pub fn negotiated(&mut self, mss: Option<u64>) {
+        self.said = None;
         self.negotiated_mss = mss;
         self.settle_size();
     }
@@ -269,7 +272,7 @@ impl Half {
         }
         // What nearly all segments are: what follows those before them.
         let start = self.sent_max;
-        if !self.pending.is_empty() {
+        if !self.waiting.is_empty() {
             self.apply(Some(seg), view);
         }
         self.note_marks(seg, start);
@@ -284,6 +287,7 @@ impl Half {
 
     #[inline(never)]
     fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
+        self.said = None;
         if seg.flags.has(Flags::RST) {
             return false;
         }

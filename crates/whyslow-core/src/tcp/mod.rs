@@ -22,6 +22,7 @@ mod sent;
 pub mod trace;
 mod turns;
 mod vantage;
+mod waiting;
 
 pub use brief::Brief;
 

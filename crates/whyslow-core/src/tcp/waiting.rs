@@ -1,0 +1,173 @@
+//! ACKs that have passed the capture point, and that their receiver cannot have had yet.
+//!
+//! Far from it a round trip's worth of them waits, nearly all with payload and with the words of the one before. What an ACK
+//! says is kept once for all that follow one another and say the same; of each there is kept only what tells it from the others.
+
+use super::segment::{Place, Seg};
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::{Flags, SackBlocks};
+use std::collections::VecDeque;
+
+/// Marks with which an ACK is more than an acknowledgement and a window.
+const SPECIAL: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
+
+/// When and where an ACK was captured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub time: Nanos,
+    pub place: Place,
+    /// TSval, if it is `stamped`.
+    stamp: u32,
+    stamped: bool,
+    pub moved: bool,
+    /// It says what the one before it says.
+    again: bool,
+}
+
+const _: () = assert!(size_of::<Seen>() <= 24, "very many may wait");
+
+/// What an ACK tells the sender of the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Says {
+    /// What it acknowledges, in the sequence space.
+    pub ack: u64,
+    /// What it offers, unless the scale is not known: at most 2³⁰ bytes.
+    offered: Option<u32>,
+    /// TSecr.
+    pub echo: Option<u32>,
+    /// Payload came with it.
+    pub payload: bool,
+    pub flags: Flags,
+    /// It has SACK blocks. They are kept beside it, for few have any.
+    pub sacks: bool,
+}
+
+/// An ACK, as the sender takes it in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ack {
+    pub seen: Seen,
+    pub says: Says,
+}
+
+impl Seen {
+    #[inline(always)]
+    pub fn of(seg: &Seg) -> Self {
+        let stamp = seg.timestamps().map(|(value, _)| value);
+        let (stamp, stamped) = (stamp.unwrap_or_default(), stamp.is_some());
+        Self { time: seg.time, place: seg.place, stamp, stamped, moved: seg.moved(), again: false }
+    }
+
+    /// TSval.
+    #[inline(always)]
+    pub fn stamp(&self) -> Option<u32> {
+        self.stamped.then_some(self.stamp)
+    }
+}
+
+impl Says {
+    /// The window that it offers, bytes; none when its scale is not known.
+    #[inline(always)]
+    pub fn window(&self) -> Option<u64> {
+        self.offered.map(u64::from)
+    }
+}
+
+impl Ack {
+    #[inline(always)]
+    pub fn new(seg: &Seg, ack: u64, offered: Option<u32>, sacks: bool) -> Self {
+        let echo = seg.timestamps().map(|(_, echo)| echo);
+        Self { seen: Seen::of(seg), says: Says { ack, offered, echo, payload: seg.len > 0, flags: seg.flags, sacks } }
+    }
+}
+
+/// An ACK by the fields of its header: another one with payload and the same fields says the same, as long as what the fields
+/// stand for does not change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wording {
+    number: SeqNumber,
+    window: u16,
+    /// What the number stands for, in the sequence space.
+    pub ack: u64,
+}
+
+impl Wording {
+    /// None of a segment that must be looked at by itself.
+    #[inline(always)]
+    pub fn of(seg: &Seg, sack: &SackBlocks, ack: u64) -> Option<Self> {
+        let number = seg.ack().filter(|_| can_repeat(seg, sack))?;
+        Some(Self { number, window: seg.window, ack })
+    }
+
+    #[inline(always)]
+    pub fn is_of(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        seg.ack() == Some(self.number) && seg.window == self.window && can_repeat(seg, sack)
+    }
+}
+
+#[inline(always)]
+fn can_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
+    seg.len > 0 && seg.flags.0 & SPECIAL == 0 && sack.is_empty()
+}
+
+/// ACKs in the order in which they were captured.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    seen: VecDeque<Seen>,
+    /// What the first one says, and then what each says that does not say it again.
+    says: VecDeque<Says>,
+    sacks: VecDeque<SackBlocks>,
+}
+
+impl Waiting {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    pub fn push(&mut self, ack: &Ack, sack: &SackBlocks) {
+        self.seen.push_back(ack.seen);
+        self.says.push_back(ack.says);
+        if ack.says.sacks {
+            self.sacks.push_back(*sack);
+        }
+    }
+
+    /// One that says what the last one says; there must be one, without SACK blocks.
+    #[inline(always)]
+    pub fn push_again(&mut self, seen: Seen) {
+        self.seen.push_back(Seen { again: true, ..seen });
+    }
+
+    /// The one that has waited longest.
+    #[inline(always)]
+    pub fn first(&self) -> Option<(&Seen, &Says)> {
+        self.seen.front().zip(self.says.front())
+    }
+
+    /// The one behind the first, if it says the same.
+    #[inline(always)]
+    pub fn second_again(&self) -> Option<&Seen> {
+        self.seen.get(1).filter(|seen| seen.again)
+    }
+
+    /// Takes the first one out, with its SACK blocks.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<(Ack, SackBlocks)> {
+        let (seen, says) = (self.seen.pop_front()?, *self.says.front()?);
+        let sack = if says.sacks { self.sacks.pop_front() } else { None };
+        if !self.seen.front().is_some_and(|next| next.again) {
+            self.says.pop_front();
+        }
+        Some((Ack { seen, says }, sack.unwrap_or(SackBlocks::NONE)))
+    }
+
+    /// Takes the first one out, behind which [another says the same](Self::second_again).
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        self.seen.pop_front();
+    }
+}
