@@ -2,7 +2,7 @@
 
 use super::half::{Half, STRAY, View};
 use super::recorder::Recorder;
-use super::segment::Seg;
+use super::segment::{Place, Seg};
 use super::sent::Recovery;
 use super::waiting::{Ack, Says, Seen, Wording};
 use crate::units::{Nanos, SeqNumber};
@@ -23,7 +23,7 @@ impl Half {
         if !self.waiting.is_empty() && view.toward_sender > AT_ONCE && self.is_said(seg, sack) {
             self.note_stamp(seg);
             self.waiting.push_again(Seen::of(seg));
-            if self.is_impatient(seg.time, LEAST_PATIENCE) {
+            if seg.time > self.waiting.calm_until || self.waiting.len() > MOST_WAITING {
                 self.lose_patience(seg.time, view);
             }
             return;
@@ -104,17 +104,15 @@ impl Half {
         }
     }
 
-    /// Whether too many ACKs wait, or one for longer than this.
-    #[inline(always)]
-    fn is_impatient(&self, now: Nanos, patience: Nanos) -> bool {
-        self.waiting.len() > MOST_WAITING || self.waiting.first().is_some_and(|(seen, _)| now - seen.time > patience)
-    }
-
-    /// Without data from the sender nothing else would apply them.
+    /// Applies ACKs of which too many wait, or that have waited too long: without data from the sender nothing else would.
     #[inline(never)]
     fn lose_patience(&mut self, now: Nanos, view: &View) {
         let patience = view.rtt.unwrap_or_default().max(LEAST_PATIENCE);
-        while self.is_impatient(now, patience) {
+        while let Some(first) = self.waiting.seen().first() {
+            if now - first.time <= patience && self.waiting.len() <= MOST_WAITING {
+                self.waiting.calm_until = first.time + LEAST_PATIENCE;
+                break;
+            }
             let Some((ack, sack)) = self.waiting.pop() else { break };
             self.apply_in_turn(&ack, &sack, ack.seen.time + view.toward_sender, view);
         }
@@ -164,17 +162,14 @@ impl Half {
         while let Some((first, says)) = self.waiting.first()
             && by.includes(first, &mut echoed)
         {
-            let (since, known) = (at(first), self.is_known(says));
-            // Of several at a time that tell nothing new only the last one counts.
-            while known && self.waiting.second_again().is_some_and(|next| by.includes(next, &mut echoed)) {
-                self.waiting.skip();
-            }
-            let Some((ack, sack)) = self.waiting.pop() else {
-                break;
-            };
-            if known {
-                self.hear_again(&ack, since, at(&ack.seen));
-            } else {
+            if self.is_known(says) {
+                // Of several at a time that tell nothing new only the last one counts.
+                let same = self.waiting.first_again().take_while(|seen| by.includes(seen, &mut echoed)).count();
+                let last = self.waiting.seen().get(same).unwrap_or(first);
+                let (since, at, place) = (at(first), at(last), last.place);
+                self.waiting.skip(same + 1);
+                self.hear_again(since, at, place);
+            } else if let Some((ack, sack)) = self.waiting.pop() {
                 self.apply_in_turn(&ack, &sack, at(&ack.seen), view);
             }
         }
@@ -190,14 +185,14 @@ impl Half {
         self.apply_one(ack, sack, at, view);
     }
 
-    /// The sender has an ACK that tells nothing new `at` this time, or several, the first of them `since` that one.
+    /// The sender has an ACK that tells nothing new, of this `place`, `at` this time; or several, the first of them `since` that one.
     #[inline(always)]
-    fn hear_again(&mut self, ack: &Ack, since: Nanos, at: Nanos) {
+    fn hear_again(&mut self, since: Nanos, at: Nanos, place: Place) {
         self.round_due |= self.una >= self.round_mark;
         self.since.emptied = self.una >= self.sent_max;
-        self.since.released(ack, at, false, self.room());
+        self.since.released(place, at, false, true, self.room());
         if let Some(transfer) = &mut self.transfer {
-            transfer.reached(since, ack.says.ack);
+            transfer.reached(since, self.una);
         }
     }
 
@@ -205,7 +200,7 @@ impl Half {
     #[inline(always)]
     fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
         if self.is_known(&ack.says) {
-            self.hear_again(ack, at, at);
+            self.hear_again(at, at, ack.seen.place);
             return;
         }
         let Ack { seen, says } = ack;
@@ -241,7 +236,7 @@ impl Half {
             self.since.update |= opened && newly == 0;
             self.since.emptied = self.una >= self.sent_max;
             self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.released(ack, at, newly > 0, room_before);
+            self.since.released(seen.place, at, newly > 0, says.payload, room_before);
         }
         let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
@@ -336,12 +331,15 @@ impl Half {
         let mut newest = None;
         let mut any_resent = false;
         let mut largest = self.largest_acked;
-        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack) {
+        let mut count = 0;
+        for sent in self.outstanding.iter().take_while(|sent| sent.end <= ack) {
             any_resent |= sent.resent;
             largest = largest.max(sent.end - sent.start);
-            newest = Some(sent.time).filter(|_| !sent.moved);
-            self.outstanding.pop_front();
+            newest = Some(sent);
+            count += 1;
         }
+        let newest = newest.filter(|sent| !sent.moved).map(|sent| sent.time);
+        self.outstanding.skip(count);
         self.largest_acked = largest;
         (newest, any_resent)
     }

@@ -7,6 +7,7 @@
 
 use super::facts::HalfFacts;
 use super::marks::{Numbers, Ticks};
+use super::queue::Queue;
 use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::rtt::{Quantiles, Smoothed};
@@ -63,7 +64,7 @@ pub(crate) struct Half {
     pub(super) una: u64,
     pub(super) edge: Option<u64>,
     pub(super) window: Option<u64>,
-    pub(super) outstanding: VecDeque<Sent>,
+    pub(super) outstanding: Queue<Sent>,
     /// Some of them may overlap.
     pub(super) tangled: bool,
     pub(super) holes: Vec<Hole>,
@@ -136,7 +137,7 @@ impl Default for Half {
             una: 0,
             edge: None,
             window: None,
-            outstanding: VecDeque::new(),
+            outstanding: Queue::default(),
             tangled: false,
             holes: Vec::new(),
             sacked: Ranges::default(),
@@ -381,9 +382,9 @@ impl Half {
             moved: seg.moved(),
             passed: self.passed,
         };
-        self.outstanding.push_back(sent);
+        self.outstanding.push(sent);
         if self.outstanding.len() > MOST_OUTSTANDING {
-            self.outstanding.pop_front();
+            self.outstanding.skip(1);
         }
         let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
         self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);

@@ -12,6 +12,7 @@ mod held;
 mod marks;
 mod opening;
 mod pauses;
+mod queue;
 mod ranges;
 mod recent;
 mod recorder;

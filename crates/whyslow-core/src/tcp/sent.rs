@@ -1,7 +1,6 @@
 //! What a direction remembers of segments and holes until they are settled, and of ACKs since the last send.
 
 use super::segment::Place;
-use super::waiting::Ack;
 use crate::units::Nanos;
 
 /// A segment that was sent and is not acknowledged yet.
@@ -61,12 +60,12 @@ pub(super) struct SinceSend {
 impl SinceSend {
     /// An ACK reached the sender `at` this time that could release data; before it there was so much room to the right edge.
     #[inline(always)]
-    pub fn released(&mut self, ack: &Ack, at: Nanos, new: bool, room: Option<u64>) {
+    pub fn released(&mut self, place: Place, at: Nanos, new: bool, payload: bool, room: Option<u64>) {
         self.at = Some(at);
-        self.place = ack.seen.place;
+        self.place = place;
         self.new |= new;
-        self.payload = ack.says.payload;
-        if self.payload {
+        self.payload = payload;
+        if payload {
             self.any_payload = true;
             self.payload_at = Some(at);
         }

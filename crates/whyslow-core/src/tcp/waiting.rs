@@ -3,6 +3,7 @@
 //! Far from it a round trip's worth of them waits, nearly all with payload and with the words of the one before. What an ACK
 //! says is kept once for all that follow one another and say the same; of each there is kept only what tells it from the others.
 
+use super::queue::Queue;
 use super::segment::{Place, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
@@ -112,10 +113,12 @@ fn can_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
 /// ACKs in the order in which they were captured.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    seen: VecDeque<Seen>,
+    seen: Queue<Seen>,
     /// What the first one says, and then what each says that does not say it again.
     says: VecDeque<Says>,
     sacks: VecDeque<SackBlocks>,
+    /// Until then none has waited for long.
+    pub calm_until: Nanos,
 }
 
 impl Waiting {
@@ -124,12 +127,19 @@ impl Waiting {
         self.seen.is_empty()
     }
 
+    #[inline(always)]
     pub fn len(&self) -> usize {
         self.seen.len()
     }
 
+    /// All of them.
+    #[inline(always)]
+    pub fn seen(&self) -> &[Seen] {
+        &self.seen
+    }
+
     pub fn push(&mut self, ack: &Ack, sack: &SackBlocks) {
-        self.seen.push_back(ack.seen);
+        self.seen.push(ack.seen);
         self.says.push_back(ack.says);
         if ack.says.sacks {
             self.sacks.push_back(*sack);
@@ -139,35 +149,35 @@ impl Waiting {
     /// One that says what the last one says; there must be one, without SACK blocks.
     #[inline(always)]
     pub fn push_again(&mut self, seen: Seen) {
-        self.seen.push_back(Seen { again: true, ..seen });
+        self.seen.push(Seen { again: true, ..seen });
     }
 
     /// The one that has waited longest.
     #[inline(always)]
     pub fn first(&self) -> Option<(&Seen, &Says)> {
-        self.seen.front().zip(self.says.front())
+        self.seen.first().zip(self.says.front())
     }
 
-    /// The one behind the first, if it says the same.
+    /// Those behind the first that say what it says.
     #[inline(always)]
-    pub fn second_again(&self) -> Option<&Seen> {
-        self.seen.get(1).filter(|seen| seen.again)
+    pub fn first_again(&self) -> impl Iterator<Item = &Seen> {
+        self.seen.iter().skip(1).take_while(|seen| seen.again)
     }
 
     /// Takes the first one out, with its SACK blocks.
-    #[inline(always)]
     pub fn pop(&mut self) -> Option<(Ack, SackBlocks)> {
-        let (seen, says) = (self.seen.pop_front()?, *self.says.front()?);
+        let (&seen, &says) = self.first()?;
         let sack = if says.sacks { self.sacks.pop_front() } else { None };
-        if !self.seen.front().is_some_and(|next| next.again) {
-            self.says.pop_front();
-        }
+        self.skip(1);
         Some((Ack { seen, says }, sack.unwrap_or(SackBlocks::NONE)))
     }
 
-    /// Takes the first one out, behind which [another says the same](Self::second_again).
+    /// Takes so many of the first out that all say the same, without SACK blocks.
     #[inline(always)]
-    pub fn skip(&mut self) {
-        self.seen.pop_front();
+    pub fn skip(&mut self, count: usize) {
+        self.seen.skip(count);
+        if !self.seen.first().is_some_and(|first| first.again) {
+            self.says.pop_front();
+        }
     }
 }
