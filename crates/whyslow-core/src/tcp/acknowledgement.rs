@@ -155,16 +155,18 @@ impl Half {
     #[inline(never)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
         let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
-        let by = Known::new(seg.filter(|_| !near), view);
+        let by = Known::new(seg.filter(|_| !near), view.toward_sender);
         let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
         let at = |seen: &Seen| (seen.time + view.toward_sender).min(latest);
         let mut echoed = None;
         while let Some((first, says)) = self.waiting.first()
-            && by.includes(first, &mut echoed)
+            && let stamp = says.echo.and(by.echo)
+            && by.includes(first, stamp, &mut echoed)
         {
             if self.is_known(says) {
                 // Of several at a time that tell nothing new only the last one counts.
-                let same = self.waiting.first_again().take_while(|seen| by.includes(seen, &mut echoed)).count();
+                let behind = self.waiting.first_again();
+                let same = behind.take_while(|seen| by.includes(seen, stamp, &mut echoed)).count();
                 let last = self.waiting.seen().get(same).unwrap_or(first);
                 let (since, at, place) = (at(first), at(last), last.place);
                 self.waiting.skip(same + 1);
@@ -439,38 +441,36 @@ impl Half {
 }
 
 /// What a segment of the sender's tells of the ACKs that it had; all that came before, where there is none.
-struct Known<'a> {
-    seg: Option<&'a Seg>,
+struct Known {
+    /// The timestamp that it echoes.
+    echo: Option<u32>,
     /// From the capture point to the sender and back.
     way: Nanos,
     /// By their time alone, those that had come this way by then.
     until: Nanos,
 }
 
-impl<'a> Known<'a> {
+impl Known {
     #[inline(always)]
-    fn new(seg: Option<&'a Seg>, view: &View) -> Self {
-        let way = view.toward_sender;
-        let now = seg.map_or(Nanos::MAX, |seg| seg.time);
-        Self { seg, way, until: now + Nanos(way.0 / 50) + Nanos::from_micros(100) }
+    fn new(seg: Option<&Seg>, way: Nanos) -> Self {
+        let echo = seg.and_then(|seg| seg.timestamps()).map(|(_, echo)| echo);
+        let until = seg.map_or(Nanos::MAX, |seg| seg.time + Nanos(way.0 / 50) + Nanos::from_micros(100));
+        Self { echo, way, until }
     }
 
-    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. Of those whose timestamp it
-    /// echoes, `echoed` becomes the time of the last.
+    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp` is what it echoes if this one
+    /// has timestamps too; of those that have this very one, `echoed` becomes the time of the last.
     #[inline(always)]
-    fn includes(&self, seen: &Seen, echoed: &mut Option<Nanos>) -> bool {
-        let Some(seg) = self.seg else { return true };
-        let stamps = seen.stamp().zip(seg.timestamps());
-        let newer = stamps.map(|(value, (_, echo))| value.wrapping_sub(echo) as i32);
-        match newer {
-            Some(newer) if newer != 0 => newer < 0,
-            _ if seen.time + self.way > self.until => false,
-            Some(_) if !seen.moved => {
-                *echoed = Some(seen.time);
-                true
-            }
-            _ => true,
+    fn includes(&self, seen: &Seen, stamp: Option<u32>, echoed: &mut Option<Nanos>) -> bool {
+        let newer = stamp.map_or(0, |echo| seen.stamp.wrapping_sub(echo) as i32);
+        if newer != 0 {
+            return newer < 0;
         }
+        let came = seen.time + self.way <= self.until;
+        if came && stamp.is_some() && !seen.moved {
+            *echoed = Some(seen.time);
+        }
+        came
     }
 }
 

@@ -7,7 +7,6 @@ use super::queue::Queue;
 use super::segment::{Place, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
-use std::collections::VecDeque;
 
 /// Marks with which an ACK is more than an acknowledgement and a window.
 const SPECIAL: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
@@ -17,9 +16,8 @@ const SPECIAL: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
 pub(super) struct Seen {
     pub time: Nanos,
     pub place: Place,
-    /// TSval, if it is `stamped`.
-    stamp: u32,
-    stamped: bool,
+    /// TSval, if it says what it [echoes](Says::echo).
+    pub stamp: u32,
     pub moved: bool,
     /// It says what the one before it says.
     again: bool,
@@ -34,7 +32,7 @@ pub(super) struct Says {
     pub ack: u64,
     /// What it offers, unless the scale is not known: at most 2³⁰ bytes.
     offered: Option<u32>,
-    /// TSecr.
+    /// TSecr, if it has timestamps.
     pub echo: Option<u32>,
     /// Payload came with it.
     pub payload: bool,
@@ -53,15 +51,8 @@ pub(super) struct Ack {
 impl Seen {
     #[inline(always)]
     pub fn of(seg: &Seg) -> Self {
-        let stamp = seg.timestamps().map(|(value, _)| value);
-        let (stamp, stamped) = (stamp.unwrap_or_default(), stamp.is_some());
-        Self { time: seg.time, place: seg.place, stamp, stamped, moved: seg.moved(), again: false }
-    }
-
-    /// TSval.
-    #[inline(always)]
-    pub fn stamp(&self) -> Option<u32> {
-        self.stamped.then_some(self.stamp)
+        let (stamp, _) = seg.timestamps().unwrap_or_default();
+        Self { time: seg.time, place: seg.place, stamp, moved: seg.moved(), again: false }
     }
 }
 
@@ -87,6 +78,7 @@ impl Ack {
 pub(super) struct Wording {
     number: SeqNumber,
     window: u16,
+    stamped: bool,
     /// What the number stands for, in the sequence space.
     pub ack: u64,
 }
@@ -96,12 +88,15 @@ impl Wording {
     #[inline(always)]
     pub fn of(seg: &Seg, sack: &SackBlocks, ack: u64) -> Option<Self> {
         let number = seg.ack().filter(|_| can_repeat(seg, sack))?;
-        Some(Self { number, window: seg.window, ack })
+        Some(Self { number, window: seg.window, stamped: seg.timestamps().is_some(), ack })
     }
 
     #[inline(always)]
     pub fn is_of(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        seg.ack() == Some(self.number) && seg.window == self.window && can_repeat(seg, sack)
+        seg.ack() == Some(self.number)
+            && seg.window == self.window
+            && seg.timestamps().is_some() == self.stamped
+            && can_repeat(seg, sack)
     }
 }
 
@@ -115,8 +110,8 @@ fn can_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
 pub(super) struct Waiting {
     seen: Queue<Seen>,
     /// What the first one says, and then what each says that does not say it again.
-    says: VecDeque<Says>,
-    sacks: VecDeque<SackBlocks>,
+    says: Queue<Says>,
+    sacks: Queue<SackBlocks>,
     /// Until then none has waited for long.
     pub calm_until: Nanos,
 }
@@ -140,9 +135,9 @@ impl Waiting {
 
     pub fn push(&mut self, ack: &Ack, sack: &SackBlocks) {
         self.seen.push(ack.seen);
-        self.says.push_back(ack.says);
+        self.says.push(ack.says);
         if ack.says.sacks {
-            self.sacks.push_back(*sack);
+            self.sacks.push(*sack);
         }
     }
 
@@ -155,7 +150,7 @@ impl Waiting {
     /// The one that has waited longest.
     #[inline(always)]
     pub fn first(&self) -> Option<(&Seen, &Says)> {
-        self.seen.first().zip(self.says.front())
+        self.seen.first().zip(self.says.first())
     }
 
     /// Those behind the first that say what it says.
@@ -167,9 +162,13 @@ impl Waiting {
     /// Takes the first one out, with its SACK blocks.
     pub fn pop(&mut self) -> Option<(Ack, SackBlocks)> {
         let (&seen, &says) = self.first()?;
-        let sack = if says.sacks { self.sacks.pop_front() } else { None };
+        let mut sack = SackBlocks::NONE;
+        if says.sacks {
+            sack = self.sacks.first().copied()?;
+            self.sacks.skip(1);
+        }
         self.skip(1);
-        Some((Ack { seen, says }, sack.unwrap_or(SackBlocks::NONE)))
+        Some((Ack { seen, says }, sack))
     }
 
     /// Takes so many of the first out that all say the same, without SACK blocks.
@@ -177,7 +176,7 @@ impl Waiting {
     pub fn skip(&mut self, count: usize) {
         self.seen.skip(count);
         if !self.seen.first().is_some_and(|first| first.again) {
-            self.says.pop_front();
+            self.says.skip(1);
         }
     }
 }
