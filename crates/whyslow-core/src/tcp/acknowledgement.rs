@@ -154,31 +154,41 @@ impl Half {
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
     #[inline(never)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
-        let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
-        let by = Known::new(seg.filter(|_| !near), view.toward_sender);
+        let way = view.toward_sender;
+        let near = way <= view.epsilon && way <= Nanos::from_millis(1);
+        let by = Known::new(seg.filter(|_| !near), way);
         let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
-        let at = |seen: &Seen| (seen.time + view.toward_sender).min(latest);
-        let mut echoed = None;
-        while let Some((first, says)) = self.waiting.first()
-            && let stamp = says.echo.and(by.echo)
-            && by.includes(first, stamp, &mut echoed)
-        {
-            if self.is_known(says) {
-                // Of several at a time that tell nothing new only the last one counts.
-                let behind = self.waiting.first_again();
-                let same = behind.take_while(|seen| by.includes(seen, stamp, &mut echoed)).count();
-                let last = self.waiting.seen().get(same).unwrap_or(first);
-                let (since, at, place) = (at(first), at(last), last.place);
-                self.waiting.skip(same + 1);
+        while let Some((first, says)) = self.waiting.first() {
+            let stamp = says.echo.and(by.echo);
+            if !by.includes(first, stamp) {
+                break;
+            }
+            // Of several at a time that tell nothing new only the last one counts.
+            let known = self.is_known(says);
+            let behind = if known { self.waiting.behind_first() } else { &[] };
+            let more = behind.iter().take_while(|seen| seen.again && by.includes(seen, stamp)).count();
+            let last = more.checked_sub(1).and_then(|more| behind.get(more)).unwrap_or(first);
+            let (since, at, place) = ((first.time + way).min(latest), (last.time + way).min(latest), last.place);
+            if let (Some(seg), Some(echo)) = (seg, stamp) {
+                self.note_way(seg, echo, more + 1, way);
+            }
+            if known {
+                self.waiting.skip(more + 1);
                 self.hear_again(since, at, place);
             } else if let Some((ack, sack)) = self.waiting.pop() {
-                self.apply_in_turn(&ack, &sack, at(&ack.seen), view);
+                self.apply_in_turn(&ack, &sack, at, view);
             }
         }
-        if let (Some(time), Some(seg)) = (echoed, seg)
-            && !seg.moved()
+    }
+
+    /// The sender had the first `count` of those that wait when it sent `seg`: how long the last took whose timestamp it echoes.
+    #[inline(always)]
+    fn note_way(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
+        let had = self.waiting.seen().iter().take(count);
+        if !seg.moved()
+            && let Some(seen) = had.rev().find(|seen| seen.stamp == echo && !seen.moved)
         {
-            self.toward_sender_now = (seg.time - time).max(view.toward_sender);
+            self.toward_sender_now = (seg.time - seen.time).max(least);
         }
     }
 
@@ -444,33 +454,27 @@ impl Half {
 struct Known {
     /// The timestamp that it echoes.
     echo: Option<u32>,
-    /// From the capture point to the sender and back.
-    way: Nanos,
-    /// By their time alone, those that had come this way by then.
+    /// By their time alone, those that passed the capture point by then.
     until: Nanos,
 }
 
 impl Known {
+    /// `way`: from the capture point to the sender and back.
     #[inline(always)]
     fn new(seg: Option<&Seg>, way: Nanos) -> Self {
-        let echo = seg.and_then(|seg| seg.timestamps()).map(|(_, echo)| echo);
-        let until = seg.map_or(Nanos::MAX, |seg| seg.time + Nanos(way.0 / 50) + Nanos::from_micros(100));
-        Self { echo, way, until }
+        let Some(seg) = seg else {
+            return Self { echo: None, until: Nanos::MAX };
+        };
+        let echo = seg.timestamps().map(|(_, echo)| echo);
+        Self { echo, until: seg.time + Nanos(way.0 / 50) + Nanos::from_micros(100) - way }
     }
 
-    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp` is what it echoes if this one
-    /// has timestamps too; of those that have this very one, `echoed` becomes the time of the last.
+    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp`: what it echoes, if
+    /// this one has timestamps too.
     #[inline(always)]
-    fn includes(&self, seen: &Seen, stamp: Option<u32>, echoed: &mut Option<Nanos>) -> bool {
+    fn includes(&self, seen: &Seen, stamp: Option<u32>) -> bool {
         let newer = stamp.map_or(0, |echo| seen.stamp.wrapping_sub(echo) as i32);
-        if newer != 0 {
-            return newer < 0;
-        }
-        let came = seen.time + self.way <= self.until;
-        if came && stamp.is_some() && !seen.moved {
-            *echoed = Some(seen.time);
-        }
-        came
+        newer < 0 || (newer == 0 && seen.time <= self.until)
     }
 }
 

@@ -47,6 +47,11 @@ impl<T: Copy> Queue<T> {
     }
 
     #[inline(always)]
+    pub fn first(&self) -> Option<&T> {
+        self.all.get(self.gone)
+    }
+
+    #[inline(always)]
     pub fn len(&self) -> usize {
         self.all.len() - self.gone
     }
@@ -121,6 +126,7 @@ mod tests {
                 }
                 prop_assert!(other.iter().eq(queue.iter()));
                 prop_assert_eq!((other.len(), other.is_empty()), (queue.len(), queue.is_empty()));
+                prop_assert_eq!(other.front(), queue.first());
                 most = most.max(other.len());
                 prop_assert!(queue.all.len() <= 4 * most, "{} for {}", queue.all.len(), most);
             }

@@ -20,7 +20,7 @@ pub(super) struct Seen {
     pub stamp: u32,
     pub moved: bool,
     /// It says what the one before it says.
-    again: bool,
+    pub again: bool,
 }
 
 const _: () = assert!(size_of::<Seen>() <= 24, "very many may wait");
@@ -153,10 +153,10 @@ impl Waiting {
         self.seen.first().zip(self.says.first())
     }
 
-    /// Those behind the first that say what it says.
+    /// All but the first.
     #[inline(always)]
-    pub fn first_again(&self) -> impl Iterator<Item = &Seen> {
-        self.seen.iter().skip(1).take_while(|seen| seen.again)
+    pub fn behind_first(&self) -> &[Seen] {
+        self.seen.get(1..).unwrap_or_default()
     }
 
     /// Takes the first one out, with its SACK blocks.
