@@ -28,6 +28,11 @@ impl Half {
             }
             return;
         }
+        self.take_in(seg, sack, view);
+    }
+
+    #[inline(never)]
+    fn take_in(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         let Some(number) = seg.ack() else {
             return;
         };
@@ -47,6 +52,7 @@ impl Half {
         self.said = Wording::of(seg, sack, ack).filter(|_| ack <= self.sent_max);
         let ack = Ack::new(seg, ack, window, !sack.is_empty());
         if self.waiting.is_empty() && view.toward_sender <= AT_ONCE {
+            // Here and now: nothing that waits is before it.
             self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
         } else {
             self.keep_waiting(&ack, sack, view);
@@ -155,8 +161,7 @@ impl Half {
     #[inline(never)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
         let way = view.toward_sender;
-        let near = way <= view.epsilon && way <= Nanos::from_millis(1);
-        let by = Known::new(seg.filter(|_| !near), way);
+        let by = Known::new(seg.filter(|_| !view.near), view);
         let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
         while let Some((first, says)) = self.waiting.first() {
             let stamp = says.echo.and(by.echo);
@@ -173,8 +178,11 @@ impl Half {
                 self.note_way(seg, echo, more + 1, way);
             }
             if known {
-                self.waiting.skip(more + 1);
+                let is_next_late = self.waiting.skip(more + 1);
                 self.hear_again(since, at, place);
+                if is_next_late {
+                    break;
+                }
             } else if let Some((ack, sack)) = self.waiting.pop() {
                 self.apply_in_turn(&ack, &sack, at, view);
             }
@@ -459,14 +467,13 @@ struct Known {
 }
 
 impl Known {
-    /// `way`: from the capture point to the sender and back.
     #[inline(always)]
-    fn new(seg: Option<&Seg>, way: Nanos) -> Self {
+    fn new(seg: Option<&Seg>, view: &View) -> Self {
         let Some(seg) = seg else {
             return Self { echo: None, until: Nanos::MAX };
         };
         let echo = seg.timestamps().map(|(_, echo)| echo);
-        Self { echo, until: seg.time + Nanos(way.0 / 50) + Nanos::from_micros(100) - way }
+        Self { echo, until: seg.time - view.ago }
     }
 
     /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp`: what it echoes, if

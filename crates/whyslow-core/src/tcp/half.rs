@@ -33,7 +33,7 @@ const LEAST_DELAYS: u64 = 50;
 pub(super) const STRAY: u32 = 1 << 30;
 
 /// What is known of the path when a segment is looked at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     /// From the capture point to the data's sender and back.
     pub toward_sender: Nanos,
@@ -41,6 +41,21 @@ pub(crate) struct View {
     pub epsilon: Nanos,
     /// Least round trip of the whole path.
     pub rtt: Option<Nanos>,
+    /// The sender is next to the capture point.
+    pub near: bool,
+    /// When the sender sends, it has the ACKs that passed the capture point so long ago, and a little tolerance.
+    pub ago: Nanos,
+}
+
+impl View {
+    /// `toward`: from the capture point to the data's sender and back. `rtt`: the whole path's round trip.
+    pub fn new(toward: Option<Nanos>, rtt: Option<Nanos>) -> Self {
+        let toward_sender = toward.unwrap_or_default();
+        let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
+        let near = toward_sender <= epsilon && toward_sender <= Nanos::from_millis(1);
+        let ago = toward_sender - (Nanos(toward_sender.0 / 50) + Nanos::from_micros(100));
+        Self { toward_sender, epsilon, rtt, near, ago }
+    }
 }
 
 /// One direction of a connection.

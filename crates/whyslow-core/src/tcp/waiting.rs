@@ -171,12 +171,14 @@ impl Waiting {
         Some((Ack { seen, says }, sack))
     }
 
-    /// Takes so many of the first out that all say the same, without SACK blocks.
+    /// Takes so many of the first out that all say the same, without SACK blocks. Says whether the next one says that too.
     #[inline(always)]
-    pub fn skip(&mut self, count: usize) {
+    pub fn skip(&mut self, count: usize) -> bool {
         self.seen.skip(count);
-        if !self.seen.first().is_some_and(|first| first.again) {
+        let again = self.seen.first().is_some_and(|first| first.again);
+        if !again {
             self.says.skip(1);
         }
+        again
     }
 }
