@@ -49,13 +49,15 @@ impl Half {
         }
         self.note_stamp(seg);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        self.said = Wording::of(seg, sack, ack).filter(|_| ack <= self.sent_max);
+        self.said = None;
+        if seg.len > 0 && ack <= self.sent_max {
+            self.said = Wording::of(seg, sack, ack);
+        }
         let ack = Ack::new(seg, ack, window, !sack.is_empty());
         if self.waiting.is_empty() && view.toward_sender <= AT_ONCE {
-            // Here and now: nothing that waits is before it.
             self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
         } else {
-            self.keep_waiting(&ack, sack, view);
+            self.keep_waiting(ack, sack, view);
         }
     }
 
@@ -102,8 +104,8 @@ impl Half {
 
     /// The sender does not have this ACK yet.
     #[inline(never)]
-    fn keep_waiting(&mut self, ack: &Ack, sack: &SackBlocks, view: &View) {
-        self.waiting.push(ack, sack);
+    fn keep_waiting(&mut self, ack: Ack, sack: &SackBlocks, view: &View) {
+        self.waiting.push(&ack, sack);
         self.lose_patience(ack.seen.time, view);
         if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
@@ -226,7 +228,7 @@ impl Half {
         let Ack { seen, says } = ack;
         let sacks = says.sacks;
         let newly = says.ack.saturating_sub(self.una);
-        let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
+        let before = self.notes.is_some().then(|| (self.facts.duplicate_acks, self.facts.retransmitted.spurious));
         let room_before = self.room();
         let edge_before = self.edge;
         if newly > 0 && !self.sacked.is_empty() {
@@ -243,14 +245,13 @@ impl Half {
                 (rtt, late) = self.measured(delay, view);
             }
         } else if !says.payload {
-            self.count_duplicate(says);
+            self.count_duplicate(*says);
         }
         if says.flags.has(Flags::ECE) && !says.flags.has(Flags::SYN) {
-            self.note_echo(seen, at);
+            self.note_echo(seen.place, at);
         }
         self.set_window(says, at);
-        self.round_due |= self.una >= self.round_mark
-            || (!self.sacked.is_empty() && self.sacked.highest().is_some_and(|top| top > self.round_top));
+        self.round_due |= self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top);
         let opened = self.edge > edge_before;
         if newly > 0 || opened || says.payload || sacks {
             self.since.update |= opened && newly == 0;
@@ -262,8 +263,8 @@ impl Half {
         if let Some(transfer) = &mut self.transfer {
             transfer.acked(at, says.ack, delivered, rtt, late, bin);
         }
-        if self.notes.is_some() {
-            self.note_taken(seen, at, rtt, before);
+        if let Some(before) = before {
+            self.note_taken(seen.place, at, rtt, before);
         }
     }
 
@@ -284,12 +285,12 @@ impl Half {
     }
 
     #[inline(never)]
-    fn note_echo(&mut self, seen: &Seen, at: Nanos) {
+    fn note_echo(&mut self, place: Place, at: Nanos) {
         self.facts.ecn_echoes += 1;
         if let Some(transfer) = &mut self.transfer {
             let facts = transfer.facts();
             facts.ecn_echoes += 1;
-            facts.first_echo.get_or_insert((at, seen.place.frame()));
+            facts.first_echo.get_or_insert((at, place.frame()));
         }
     }
 
@@ -348,16 +349,15 @@ impl Half {
     /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
     #[inline(always)]
     fn take_acknowledged(&mut self, ack: u64) -> (Option<Nanos>, bool) {
-        let mut newest = None;
         let mut any_resent = false;
         let mut largest = self.largest_acked;
         let mut count = 0;
-        for sent in self.outstanding.iter().take_while(|sent| sent.end <= ack) {
+        while let Some(sent) = self.outstanding.get(count).filter(|sent| sent.end <= ack) {
             any_resent |= sent.resent;
             largest = largest.max(sent.end - sent.start);
-            newest = Some(sent);
             count += 1;
         }
+        let newest = count.checked_sub(1).and_then(|last| self.outstanding.get(last));
         let newest = newest.filter(|sent| !sent.moved).map(|sent| sent.time);
         self.outstanding.skip(count);
         self.largest_acked = largest;
@@ -391,13 +391,12 @@ impl Half {
             if left >= right || right > self.sent_max.max(ack) {
                 continue;
             }
-            let second = blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
-            if index == 0 && reports_duplicate((left, right), second, ack) {
+            let mut second = || blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
+            if index == 0 && reports_duplicate((left, right), second(), ack) {
                 self.on_dsack(left, right);
             } else if left >= ack {
-                news += right - left - self.sacked.covered(left, right);
                 self.largest_acked = self.largest_acked.max((right - left).min(self.mss()));
-                self.sacked.insert(left, right);
+                news += self.sacked.insert(left, right);
             }
         }
         news
@@ -405,7 +404,7 @@ impl Half {
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
     #[inline(never)]
-    fn count_duplicate(&mut self, says: &Says) {
+    fn count_duplicate(&mut self, says: Says) {
         let same_window = says.window().is_none() || says.window() == self.window;
         if says.ack == self.una
             && !says.payload
@@ -430,11 +429,10 @@ impl Half {
         }
         self.window = Some(window);
         self.edge = Some(says.ack + window);
-        self.facts.max_window = self.facts.max_window.max(Some(window));
-        if says.flags.has(Flags::RST) || says.flags.has(Flags::SYN) {
-            return;
+        if self.facts.max_window.is_none_or(|most| window > most) {
+            self.facts.max_window = Some(window);
         }
-        if window == 0 || self.zero_since.is_some() {
+        if (window == 0 || self.zero_since.is_some()) && says.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_closure(window, at);
         }
     }

@@ -85,7 +85,6 @@ pub(super) struct Wording {
 
 impl Wording {
     /// None of a segment that must be looked at by itself.
-    #[inline(always)]
     pub fn of(seg: &Seg, sack: &SackBlocks, ack: u64) -> Option<Self> {
         let number = seg.ack().filter(|_| can_repeat(seg, sack))?;
         Some(Self { number, window: seg.window, stamped: seg.timestamps().is_some(), ack })
