@@ -53,11 +53,11 @@ impl Half {
         if seg.len > 0 && ack <= self.sent_max {
             self.said = Wording::of(seg, sack, ack);
         }
-        let ack = Ack::new(seg, ack, window, !sack.is_empty());
         if self.waiting.is_empty() && view.toward_sender <= AT_ONCE {
+            let ack = Ack::new(seg, ack, window, !sack.is_empty());
             self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
         } else {
-            self.keep_waiting(ack, sack, view);
+            self.keep_waiting(Ack::new(seg, ack, window, !sack.is_empty()), sack, view);
         }
     }
 
@@ -221,50 +221,75 @@ impl Half {
     /// The sender has this ACK `at` this time.
     #[inline(always)]
     fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
-        if self.is_known(&ack.says) {
+        let newly = ack.says.ack.saturating_sub(self.una);
+        if newly == 0 && self.is_known(&ack.says) {
             self.hear_again(at, at, ack.seen.place);
             return;
         }
-        let Ack { seen, says } = ack;
-        let sacks = says.sacks;
-        let newly = says.ack.saturating_sub(self.una);
         let before = self.notes.is_some().then(|| (self.facts.duplicate_acks, self.facts.retransmitted.spurious));
-        let room_before = self.room();
-        let edge_before = self.edge;
-        if newly > 0 && !self.sacked.is_empty() {
+        let rtt = if newly > 0 {
+            self.apply_new(ack, sack, newly, at, view)
+        } else {
+            self.apply_old(*ack, sack, at);
+            None
+        };
+        if let Some(before) = before {
+            self.note_taken(ack.seen.place, at, rtt, before);
+        }
+    }
+
+    /// It acknowledges new data, `newly` so many bytes. Gives the round trip that it measures.
+    #[inline(always)]
+    fn apply_new(&mut self, ack: &Ack, sack: &SackBlocks, newly: u64, at: Nanos, view: &View) -> Option<Nanos> {
+        let Ack { seen, says } = ack;
+        self.since.released(seen.place, at, true, says.payload, self.room());
+        if !self.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, says.ack);
         }
-        let mut delivered = newly + if sacks { self.mark_sacks(says.ack, sack) } else { 0 };
-        let mut rtt = None;
-        let mut late = Nanos::ZERO;
-        if newly > 0 {
-            let (delay, known) = self.acknowledge(ack, at);
-            delivered -= known.min(delivered);
-            if let Some(delay) = delay {
-                (rtt, late) = self.measured(delay, view);
-            }
-        } else if !says.payload {
-            self.count_duplicate(*says);
+        let mut delivered = newly + if says.sacks { self.mark_sacks(says.ack, sack) } else { 0 };
+        let (delay, known) = self.acknowledge(ack, at);
+        delivered -= known.min(delivered);
+        let (rtt, late) = match delay {
+            Some(delay) => self.measured(delay, view),
+            None => (None, Nanos::ZERO),
+        };
+        self.since.late = late;
+        self.since.emptied = self.una >= self.sent_max;
+        self.set_window(says, at);
+        self.have_heard(ack, at, delivered, rtt, late);
+        rtt
+    }
+
+    /// It acknowledges nothing that was not acknowledged before.
+    #[inline(never)]
+    fn apply_old(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
+        let Ack { seen, says } = ack;
+        let room = self.room();
+        let delivered = if says.sacks { self.mark_sacks(says.ack, sack) } else { 0 };
+        if !says.payload {
+            self.count_duplicate(&says);
         }
-        if says.flags.has(Flags::ECE) && !says.flags.has(Flags::SYN) {
+        let opened = self.set_window(&says, at);
+        if opened || says.payload || says.sacks {
+            self.since.update |= opened;
+            self.since.emptied = self.una >= self.sent_max;
+            self.since.released(seen.place, at, false, says.payload, room);
+        }
+        self.have_heard(&ack, at, delivered, None, Nanos::ZERO);
+    }
+
+    /// What the round and the transfer take from an ACK: `delivered` bytes more have arrived, and what [`measured`](Self::measured) gives.
+    #[inline(always)]
+    fn have_heard(&mut self, ack: &Ack, at: Nanos, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
+        let Ack { seen, says } = ack;
+        if says.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
             self.note_echo(seen.place, at);
         }
-        self.set_window(says, at);
         self.round_due |= self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top);
-        let opened = self.edge > edge_before;
-        if newly > 0 || opened || says.payload || sacks {
-            self.since.update |= opened && newly == 0;
-            self.since.emptied = self.una >= self.sent_max;
-            self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.released(seen.place, at, newly > 0, says.payload, room_before);
-        }
         let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
             transfer.acked(at, says.ack, delivered, rtt, late, bin);
-        }
-        if let Some(before) = before {
-            self.note_taken(seen.place, at, rtt, before);
         }
     }
 
@@ -404,7 +429,7 @@ impl Half {
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
     #[inline(never)]
-    fn count_duplicate(&mut self, says: Says) {
+    fn count_duplicate(&mut self, says: &Says) {
         let same_window = says.window().is_none() || says.window() == self.window;
         if says.ack == self.una
             && !says.payload
@@ -418,23 +443,27 @@ impl Half {
         }
     }
 
+    /// Says whether more may be sent than before.
     #[inline(always)]
-    fn set_window(&mut self, says: &Says, at: Nanos) {
+    fn set_window(&mut self, says: &Says, at: Nanos) -> bool {
         let Some(window) = says.window() else {
-            return;
+            return false;
         };
         // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
         if says.ack < self.una {
-            return;
+            return false;
         }
+        let edge = says.ack + window;
+        let opened = self.edge.is_none_or(|before| edge > before);
         self.window = Some(window);
-        self.edge = Some(says.ack + window);
+        self.edge = Some(edge);
         if self.facts.max_window.is_none_or(|most| window > most) {
             self.facts.max_window = Some(window);
         }
         if (window == 0 || self.zero_since.is_some()) && says.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_closure(window, at);
         }
+        opened
     }
 
     /// The window is closed, or was until now.
