@@ -12,6 +12,7 @@ mod held;
 mod marks;
 mod opening;
 mod pauses;
+mod queue;
 mod ranges;
 mod recent;
 mod recorder;
@@ -22,6 +23,7 @@ mod sent;
 pub mod trace;
 mod turns;
 mod vantage;
+mod waiting;
 
 pub use brief::Brief;
 
@@ -459,7 +461,7 @@ impl Settled {
             recent: Default::default(),
             estimator: Estimator::default(),
             halves: [Half::default(), Half::default()],
-            views: [View::default(); 2],
+            views: [View::new(None, None); 2],
             trace: None,
         });
         if let Some(trace) = held.trace.take() {
@@ -513,8 +515,7 @@ impl Settled {
     fn look(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
-        let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
-        self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
+        self.views = toward.map(|toward| View::new(toward, rtt));
     }
 
     #[inline(always)]
