@@ -79,6 +79,8 @@ pub struct Stream {
     next: u64,
     /// Where the next record header or head starts; behind `next` when it went by unseen.
     awaited: u64,
+    /// So many bytes from `next` on hold nothing to be read, but for an opening. See [`goes_on`](Self::goes_on).
+    quiet: u64,
     /// The first bytes of a record header that is spread over segments.
     header: [u8; tls::HEADER_LEN],
     /// How many bytes `header` holds.
@@ -103,6 +105,7 @@ impl Default for Stream {
             origin: NOWHERE,
             next: 0,
             awaited: 0,
+            quiet: 0,
             header: [0; tls::HEADER_LEN],
             have: 0,
             fresh: false,
@@ -199,36 +202,41 @@ enum Opened {
 impl Stream {
     /// The payload of a segment: its first byte has relative sequence number `start`, it was `len` bytes long on the
     /// wire, and `payload` is what was captured of it, from the first byte.
-    #[inline(always)]
     pub fn feed(&mut self, start: u64, len: u64, payload: &[u8]) {
         let end = start.saturating_add(len.max(payload.len() as u64));
-        if self.passes(start, end, payload) {
-            self.next = self.next.max(end);
-        } else {
+        if start < end {
             self.look(start, end, payload);
+            self.quiet = self.quiet();
         }
     }
 
-    /// Whether nothing is to be read in this payload: what nearly all of a long transfer is.
+    /// The payload of a segment that is `len` bytes long and begins at [`next`](Self::next), as nearly all of a long transfer does.
+    /// Says whether there is nothing to be read in it, and it is passed over; if not, it is to be [fed](Self::feed).
     #[inline(always)]
-    fn passes(&self, start: u64, end: u64, payload: &[u8]) -> bool {
-        let passes = match self.protocol {
-            None | Some(Protocol::Http) => {
-                start >= self.origin
-                    && !payload.first().is_some_and(|&first| may_open(first))
-                    && !(start..end).contains(&self.awaited)
-            }
-            Some(Protocol::Tls) => end <= self.expected(),
-            Some(Protocol::Ssh) => true,
-        };
-        passes && start < end && self.gather.is_none()
+    pub fn goes_on(&mut self, len: u32, payload: &[u8]) -> bool {
+        let goes_on = u64::from(len) <= self.quiet
+            && (matches!(self.protocol, Some(Protocol::Tls | Protocol::Ssh))
+                || !payload.first().is_some_and(|&first| may_open(first)));
+        if goes_on {
+            self.next += u64::from(len);
+            self.quiet -= u64::from(len);
+        }
+        goes_on
     }
 
-    #[inline(never)]
+    /// See the field.
+    fn quiet(&self) -> u64 {
+        let until = match self.protocol {
+            _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
+            None | Some(Protocol::Http) if self.awaited < self.next => NOWHERE,
+            None | Some(Protocol::Http) => self.awaited,
+            Some(Protocol::Tls) => self.expected(),
+            Some(Protocol::Ssh) => NOWHERE,
+        };
+        until.saturating_sub(self.next)
+    }
+
     fn look(&mut self, start: u64, end: u64, payload: &[u8]) {
-        if start == end {
-            return;
-        }
         if self.protocol.is_none() && start < self.origin {
             // The first bytes, or bytes even before them: they were late.
             if self.origin == NOWHERE {
@@ -256,17 +264,19 @@ impl Stream {
         }
     }
 
-    /// The other side sent payload: the next record or head is the first of a new message.
-    #[inline(always)]
-    pub fn turn(&mut self) {
+    /// The other side sent payload: the next record or head is the first of a new message. Says whether another turn would change
+    /// nothing until more is fed.
+    pub fn turn(&mut self) -> bool {
         if self.origin == NOWHERE {
-            return;
+            return true;
         }
         self.fresh = true;
+        // What was gathered may be the beginning of a record, which is not the first of the next message.
+        let had_turn = self.gather.is_none();
         match self.protocol {
             None | Some(Protocol::Http) => {
-                if self.gather.is_some() {
-                    self.settle_gathered();
+                if let Some(gather) = self.gather.take() {
+                    self.settle(*gather);
                 }
                 // A position still to come was told by a Content-Length, and holds however the other side speaks.
                 if self.awaited < self.next || self.awaited == NOWHERE {
@@ -276,6 +286,8 @@ impl Stream {
             Some(Protocol::Tls) if self.expected() < self.next => self.resume(self.next),
             Some(Protocol::Tls | Protocol::Ssh) => {}
         }
+        self.quiet = self.quiet();
+        had_turn
     }
 
     /// What was found. The bytes of a hello or head that never got complete are read as far as they got.
@@ -297,21 +309,12 @@ impl Stream {
         self.found.get_or_insert_default()
     }
 
-    #[inline(never)]
-    fn settle_gathered(&mut self) {
-        if let Some(gather) = self.gather.take() {
-            self.settle(*gather);
-        }
-    }
-
     /// The next byte of the awaited record header.
-    #[inline(always)]
     fn expected(&self) -> u64 {
         self.awaited.saturating_add(u64::from(self.have))
     }
 
     /// Begins the record chain again at `at`.
-    #[inline(never)]
     fn resume(&mut self, at: u64) {
         self.awaited = at;
         self.have = 0;

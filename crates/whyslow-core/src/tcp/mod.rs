@@ -66,9 +66,17 @@ pub struct Connection {
     first_payload: Option<u8>,
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
+    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
+    /// [`note`](Self::note).
+    is_known: [bool; 2],
+    /// The side that sent new payload last, and whose words the other one's stream knows to be its turn; or [`NOBODY`].
+    speaker: u8,
     /// Of the few that raise some.
     doubts: Option<Box<Doubts>>,
 }
+
+/// Neither side.
+const NOBODY: u8 = 2;
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
 #[derive(Debug)]
@@ -108,6 +116,8 @@ impl Connection {
             first_payload: None,
             seen: [false; 2],
             ttl: [(None, None); 2],
+            is_known: [false; 2],
+            speaker: NOBODY,
             doubts: None,
         }
     }
@@ -128,12 +138,11 @@ impl Connection {
         if segment.options.malformed {
             self.doubts().malformed_options += 1;
         }
-        self.note_origins(&seg);
         if seg.flags.has(Flags::SYN) {
             self.ttl[from].0.get_or_insert(seg.ttl);
+            self.note_syn(segment, &seg);
         }
-        self.note_handshake(segment, &seg);
-        self.note_close(&seg);
+        self.note(&seg);
         self.follow_any(&seg, sack, segment.payload);
     }
 
@@ -146,24 +155,30 @@ impl Connection {
     }
 
     fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
+        // From here on it is known what nearly all of them are, so that no step asks for it again; the others go the same way in
+        // a copy of the code that does ask.
+        if seg.is_usual() {
+            self.take_plain(seg, payload);
+        } else {
+            self.take_unusual(seg, payload);
+        }
+    }
+
+    #[inline(never)]
+    fn take_unusual(&mut self, seg: &Seg, payload: &[u8]) {
+        self.take_plain(seg, payload);
+    }
+
+    #[inline(always)]
+    fn take_plain(&mut self, seg: &Seg, payload: &[u8]) {
         let sack = &SackBlocks::NONE;
         if self.has_captured(seg, sack) {
             return;
         }
-        if !self.is_under_way() {
-            self.note_origins(seg);
-            self.note_handshake_ack(seg);
-            self.note_close(seg);
+        if !self.is_known[seg.from()] {
+            self.note(seg);
         }
         self.follow(seg, sack, payload);
-    }
-
-    /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
-    #[inline(always)]
-    fn is_under_way(&self) -> bool {
-        let opened = !self.opening.awaits_ack();
-        let known = self.origins[0].is_some() & self.origins[1].is_some();
-        known & opened & self.fin[0].is_none() & self.fin[1].is_none()
     }
 
     /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
@@ -195,18 +210,13 @@ impl Connection {
         }
         self.unanswered = carries;
         self.payload += u64::from(seg.len);
-        self.seen[seg.from()] = true;
         false
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
-        if seg.len > 0 {
-            if !seg.flags.has(Flags::SYN) {
-                self.ttl[seg.from()].1.get_or_insert(seg.ttl);
-            }
-            self.first_payload.get_or_insert(seg.from() as u8);
+        if seg.len > 0 && !self.goes_on(seg, payload) {
             self.feed_content(seg, payload);
         }
         match &mut self.stage {
@@ -238,6 +248,29 @@ impl Connection {
         self.doubts.get_or_insert_default()
     }
 
+    /// What is told but once, or by segments that open and close: by most connections' plain segments no more.
+    #[inline(never)]
+    fn note(&mut self, seg: &Seg) {
+        let from = seg.from();
+        self.seen[from] = true;
+        self.note_origins(seg);
+        self.note_handshake_ack(seg);
+        self.note_close(seg);
+        if seg.len > 0 {
+            if !seg.flags.has(Flags::SYN) {
+                self.ttl[from].1.get_or_insert(seg.ttl);
+            }
+            self.first_payload.get_or_insert(from as u8);
+        }
+        let origins = self.origins[0].is_some() && self.origins[1].is_some();
+        let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
+        for side in 0..2 {
+            // The first payload comes here by way of `feed_content`, unless a SYN's (Fast Open) was before it.
+            let payload = self.streams[side].is_none() || self.ttl[side].1.is_some();
+            self.is_known[side] = is_open && self.seen[side] && payload;
+        }
+    }
+
     fn note_origins(&mut self, seg: &Seg) {
         let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
         let syn = seg.flags.has(Flags::SYN);
@@ -250,9 +283,8 @@ impl Connection {
     }
 
     /// The ACK that completes the handshake.
-    #[inline(always)]
     fn note_handshake_ack(&mut self, seg: &Seg) {
-        if !self.opening.awaits_ack() || seg.ack().is_none() {
+        if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
         }
         let opener = if self.opening.began() { self.client() } else { 0 };
@@ -264,11 +296,7 @@ impl Connection {
         }
     }
 
-    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        if !seg.flags.has(Flags::SYN) {
-            self.note_handshake_ack(seg);
-            return;
-        }
+    fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) {
         let offers = self.opening.note_syn(segment, seg);
         if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
             self.doubts().scale_over_14 += 1;
@@ -290,12 +318,33 @@ impl Connection {
         }
     }
 
+    /// Whether this payload follows what its side said last, which nothing of the other side has interrupted, and there is nothing
+    /// to be read in it.
     #[inline(always)]
+    fn goes_on(&mut self, seg: &Seg, payload: &[u8]) -> bool {
+        let from = seg.from();
+        match (&mut self.streams[from], self.origins[from]) {
+            (Some(stream), Some(origin)) => {
+                self.speaker == from as u8
+                    && seg.seq == origin + stream.next() as u32
+                    && !seg.flags.has(Flags::SYN)
+                    && stream.goes_on(seg.len, payload)
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
     fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
-        let Some(origin) = self.origins[seg.from()] else {
+        let from = seg.from();
+        let Some(origin) = self.origins[from] else {
             return;
         };
-        let stream = self.streams[seg.from()].get_or_insert_default();
+        if self.streams[from].is_none() {
+            self.streams[from] = Some(Box::default());
+            self.note(seg);
+        }
+        let stream = self.streams[from].get_or_insert_default();
         let next = stream.next();
         let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
         let distance = first.distance(origin + next as u32);
@@ -303,10 +352,12 @@ impl Connection {
             return;
         };
         stream.feed(start, u64::from(seg.len), payload);
-        if start + u64::from(seg.len) > next
-            && let Some(stream) = &mut self.streams[1 - seg.from()]
-        {
-            stream.turn();
+        if start + u64::from(seg.len) > next {
+            let had_turn = self.streams[1 - from].as_mut().is_none_or(|stream| stream.turn());
+            self.speaker = if had_turn { from as u8 } else { NOBODY };
+        } else if self.speaker != from as u8 {
+            // What this was has not had its turn.
+            self.speaker = NOBODY;
         }
     }
 
@@ -317,7 +368,7 @@ impl Connection {
             Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
             Stage::Held(_) => {}
             Stage::Settled(settled) => {
-                settled.estimator.mss = negotiated.wire_mss;
+                settled.estimator.negotiated(negotiated.wire_mss);
                 settled.configure(&negotiated);
             }
         }
@@ -447,7 +498,7 @@ impl Stage {
     #[inline(always)]
     fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
-            Self::Settled(settled) => settled.recent[seg.from()].holds(seg, sack),
+            Self::Settled(settled) => settled.recent[seg.from()].has(seg, sack),
             Self::Held(held) => held.holds(seg, sack),
         }
     }
@@ -468,19 +519,18 @@ impl Settled {
         let (mut segs, mut place) = (held.iter(), 0);
         while let Some((seg, _)) = segs.next() {
             if held.is_mss_known_at(place) {
-                settled.estimator.mss = negotiated.wire_mss;
+                settled.estimator.negotiated(negotiated.wire_mss);
             }
             settled.estimator.see(&seg);
             place += 1;
         }
-        settled.estimator.mss = negotiated.wire_mss;
+        settled.estimator.negotiated(negotiated.wire_mss);
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
         let mut segs = held.iter();
         while let Some((seg, sack)) = segs.next() {
-            settled.recent[seg.from()].holds(&seg, sack);
-            settled.process(&seg, sack);
+            settled.follow(&seg, sack);
         }
         settled
     }
@@ -505,7 +555,14 @@ impl Settled {
         if self.estimator.see(seg) {
             self.look();
         }
+        self.follow(seg, sack);
+    }
+
+    /// As [`push`](Self::push), where the vantage is known already.
+    #[inline(always)]
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks) {
         self.process(seg, sack);
+        self.recent[seg.from()].note(seg, sack);
     }
 
     /// Takes over what is known of the vantage.

@@ -9,7 +9,7 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, Plain, Segment};
 use std::num::NonZeroU64;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seg {
     pub time: Nanos,
     pub place: Place,
@@ -143,6 +143,13 @@ impl Seg {
     #[inline(always)]
     pub fn moved(&self) -> bool {
         self.has & MOVED != 0
+    }
+
+    /// What nearly all segments are: an ACK that neither opens nor closes, with timestamps and the time that the capture gave it.
+    #[inline(always)]
+    pub fn is_usual(&self) -> bool {
+        let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
+        telling == Flags::ACK.0 && self.has & (STAMPED | MOVED) == STAMPED
     }
 
     /// Where it is in the capture.
