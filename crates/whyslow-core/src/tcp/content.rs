@@ -214,9 +214,9 @@ impl Stream {
     /// Says whether there is nothing to be read in it, and it is passed over; if not, it is to be [fed](Self::feed).
     #[inline(always)]
     pub fn goes_on(&mut self, len: u32, payload: &[u8]) -> bool {
-        let goes_on = u64::from(len) <= self.quiet
-            && (matches!(self.protocol, Some(Protocol::Tls | Protocol::Ssh))
-                || !payload.first().is_some_and(|&first| may_open(first)));
+        let opens = payload.first().is_some_and(|&first| OPENINGS[usize::from(first)]);
+        let goes_on =
+            u64::from(len) <= self.quiet && (!opens || matches!(self.protocol, Some(Protocol::Tls | Protocol::Ssh)));
         if goes_on {
             self.next += u64::from(len);
             self.quiet -= u64::from(len);
@@ -427,7 +427,7 @@ impl Stream {
                 self.records(piece);
             }
         }
-        let may_open = piece.bytes.first().is_some_and(|&first| may_open(first));
+        let may_open = piece.bytes.first().is_some_and(|&first| OPENINGS[usize::from(first)]);
         if may_open && self.may_open() && piece.start >= self.next && piece.start != self.awaited {
             self.open_in(piece, piece.start, false);
         }
@@ -517,11 +517,16 @@ impl Stream {
     }
 }
 
-/// Whether anything that is known here can start with this byte, in the middle of a stream: most bytes are none.
-#[inline(always)]
-fn may_open(first: u8) -> bool {
-    tls::may_open(first) || http::may_open(first)
-}
+/// With which bytes anything that is known here can start, in the middle of a stream: most bytes are none.
+static OPENINGS: [bool; 256] = {
+    let mut openings = [false; 256];
+    let mut first = 0u8;
+    while first < u8::MAX {
+        openings[first as usize] = tls::may_open(first) || http::may_open(first);
+        first += 1;
+    }
+    openings
+};
 
 /// Whether `name` can stand as a server's name: as long as one may be, and harmless to print.
 fn is_name(name: &[u8]) -> bool {

@@ -272,7 +272,7 @@ impl Half {
         if !self.pending.is_empty() {
             self.apply(Some(seg), view);
         }
-        self.note_marks(seg, start);
+        self.note_marks(seg, 0);
         let len = u64::from(seg.len);
         if len > 0 {
             self.note_len(len);
@@ -306,7 +306,7 @@ impl Half {
         }
         let start = start + u64::from(seg.flags.has(Flags::SYN));
         self.apply(Some(seg), view);
-        self.note_marks(seg, start);
+        self.note_marks(seg, start.saturating_sub(self.sent_max));
         let before = self.tally();
         if seg.len == 0 {
             self.on_empty(seg, start);

@@ -159,13 +159,13 @@ fn packets_of(bytes: u64, mss: u64) -> u16 {
 }
 
 impl Half {
-    /// Takes the marks of a segment that begins at `start`.
+    /// Takes the marks of a segment that begins so many bytes behind the last one.
     #[inline(always)]
-    pub(super) fn note_marks(&mut self, seg: &Seg, start: u64) {
+    pub(super) fn note_marks(&mut self, seg: &Seg, skipped: u64) {
         let mss = self.mss();
         // None of the two is more than one packet, nearly always.
         let own = if u64::from(seg.len) <= mss { 1 } else { packets_of(seg.len.into(), mss) };
-        let skipped = if start <= self.sent_max { 0 } else { packets_of(start - self.sent_max, mss) };
+        let skipped = if skipped == 0 { 0 } else { packets_of(skipped, mss) };
         self.numbers.see(seg, own, skipped);
         if let Some(value) = tsval(seg).filter(|_| !seg.moved()) {
             self.ticks.see(seg.time, value);

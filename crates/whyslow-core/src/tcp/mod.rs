@@ -196,7 +196,7 @@ impl Connection {
         (self.last, true)
     }
 
-    /// Whether this is a packet captured a second time. If not, it counts.
+    /// Whether this is a packet captured a second time. If not, it is the last one.
     #[inline(always)]
     fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if self.stage.holds(seg, sack) {
@@ -204,20 +204,22 @@ impl Connection {
             return true;
         }
         self.last = seg.time;
-        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
-        if carries || self.unanswered {
-            self.last_active = seg.time;
-        }
-        self.unanswered = carries;
-        self.payload += u64::from(seg.len);
         false
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
-        if seg.len > 0 && !self.goes_on(seg, payload) {
-            self.feed_content(seg, payload);
+        if seg.len > 0 || seg.flags.has(Flags::SYN) {
+            (self.last_active, self.unanswered) = (seg.time, true);
+        } else if self.unanswered {
+            (self.last_active, self.unanswered) = (seg.time, false);
+        }
+        if seg.len > 0 {
+            self.payload += u64::from(seg.len);
+            if !self.goes_on(seg, payload) {
+                self.feed_content(seg, payload);
+            }
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled.push(seg, sack),

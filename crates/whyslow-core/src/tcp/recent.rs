@@ -28,12 +28,10 @@ impl Recent {
     /// some number copies as the first ones.
     #[inline(always)]
     pub(super) fn has(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        let Some(id) = number(seg) else {
-            return false;
-        };
+        let id = seg.number();
         // Nearly always it is none of them, which a look at all numbers is quickest to say.
         let any = self.ids.iter().fold(0, |any, other| any | u16::from(*other == id));
-        any != 0 && self.is_copy(seg, sack)
+        any != 0 && id != 0 && self.is_copy(seg, sack)
     }
 
     #[inline(never)]
@@ -44,9 +42,10 @@ impl Recent {
     /// A packet that is none of them.
     #[inline(always)]
     pub(super) fn note(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let Some(id) = number(seg) else {
+        let id = seg.number();
+        if id == 0 {
             return;
-        };
+        }
         let place = self.oldest % RECENT;
         self.ids[place] = id;
         self.heads[place] = (*seg, hash_of(sack));
@@ -58,7 +57,7 @@ impl Recent {
 pub(super) fn is_among(mut all: Segs<'_>, seg: &Seg, sack: &SackBlocks) -> bool {
     let mut since = None;
     while let Some((other, blocks)) = all.next() {
-        if other.from() != seg.from() || number(&other).is_none() {
+        if other.from() != seg.from() || other.number() == 0 {
             continue;
         }
         let same = is_copy(seg, &other) && *blocks == *sack;
@@ -67,17 +66,11 @@ pub(super) fn is_among(mut all: Segs<'_>, seg: &Seg, sack: &SackBlocks) -> bool 
     since.is_some_and(|since| since < RECENT)
 }
 
-/// What the sender's IP stack numbered its packet with.
-#[inline(always)]
-pub(super) fn number(seg: &Seg) -> Option<u16> {
-    seg.ip_id().filter(|id| *id != 0)
-}
-
 /// Whether the headers say the same, SACK blocks aside, and soon enough after `other`.
 fn is_copy(seg: &Seg, other: &Seg) -> bool {
     let told = |seg: &Seg| {
         let (ack, stamps) = (seg.ack().unwrap_or_default(), seg.timestamps().unwrap_or_default());
-        (number(seg), seg.seq, ack, stamps, seg.len, seg.flags, seg.window)
+        (seg.number(), seg.seq, ack, stamps, seg.len, seg.flags, seg.window)
     };
     seg.time - other.time < COPIED_WITHIN && told(seg) == told(other)
 }

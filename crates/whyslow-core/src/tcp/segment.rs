@@ -19,6 +19,7 @@ pub(crate) struct Seg {
     ack: SeqNumber,
     pub seq: SeqNumber,
     pub len: u32,
+    /// 0 where there is none.
     ip_id: u16,
     pub flags: Flags,
     pub window: u16,
@@ -137,6 +138,12 @@ impl Seg {
     #[inline(always)]
     pub fn ip_id(&self) -> Option<u16> {
         (self.has & IP_ID != 0).then_some(self.ip_id)
+    }
+
+    /// The same, where it is one: 0 stands for none too (RFC 6864: a packet that is never fragmented needs none).
+    #[inline(always)]
+    pub fn number(&self) -> u16 {
+        self.ip_id
     }
 
     /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.

@@ -44,9 +44,10 @@ struct Stamps {
     /// [`UNTIMED`] where the capture's clock cannot tell.
     times: [Nanos; STAMPS],
     seen: usize,
-    newest: u32,
-    /// The echo that was looked for last: the same one later gives no shorter round trip, or none either.
-    settled: Option<u32>,
+    /// The newest value, or [`NONE`].
+    newest: u64,
+    /// The echo that was looked for last, or [`NONE`]: the same one later gives no shorter round trip, or none either.
+    settled: u64,
 }
 
 /// Segments larger than the network's, until they are acknowledged.
@@ -61,10 +62,12 @@ struct Large {
 }
 
 const UNTIMED: Nanos = Nanos(i64::MIN);
+/// In place of a timestamp: none.
+const NONE: u64 = u64::MAX;
 
 impl Default for Stamps {
     fn default() -> Self {
-        Self { values: [0; STAMPS], times: [UNTIMED; STAMPS], seen: 0, newest: 0, settled: None }
+        Self { values: [0; STAMPS], times: [UNTIMED; STAMPS], seen: 0, newest: NONE, settled: NONE }
     }
 }
 
@@ -106,11 +109,29 @@ impl Estimator {
     /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
     #[inline(always)]
     pub fn see(&mut self, seg: &Seg) -> bool {
-        let changed = self.sides[1 - seg.from()].may_learn(seg) && self.learn(seg);
+        if self.sides[1 - seg.from()].may_learn(seg) {
+            return self.see_answer(seg);
+        }
+        self.note(seg);
+        false
+    }
+
+    #[inline(never)]
+    fn see_answer(&mut self, seg: &Seg) -> bool {
+        let changed = self.learn(seg);
+        self.note(seg);
+        changed
+    }
+
+    /// What a segment asks, to be answered by the other side.
+    #[inline(always)]
+    fn note(&mut self, seg: &Seg) {
         let side = &mut self.sides[seg.from()];
-        side.ttl = side.ttl.max(u16::from(seg.ttl) + 1);
+        if u16::from(seg.ttl) >= side.ttl {
+            side.ttl = u16::from(seg.ttl) + 1;
+        }
         if let Some((value, _)) = seg.timestamps()
-            && side.stamps.is_new(value)
+            && u64::from(value) != side.stamps.newest
         {
             side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
         }
@@ -128,11 +149,9 @@ impl Estimator {
                 side.note_large(seg);
             }
         }
-        changed
     }
 
     /// What the ACK and the echo of a segment tell of what the other side sent.
-    #[inline(never)]
     fn learn(&mut self, seg: &Seg) -> bool {
         let (from, to) = (seg.from(), 1 - seg.from());
         let Some(ack) = seg.ack() else {
@@ -148,10 +167,10 @@ impl Estimator {
         self.sides[to].note_ack(ack);
         let asked = &mut self.sides[to].stamps;
         if let Some((_, echo)) = seg.timestamps()
-            && asked.settled != Some(echo)
+            && asked.settled != u64::from(echo)
         {
             let time = asked.time_of(echo);
-            asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved());
+            asked.settled = if time.is_none() || !seg.moved() { echo.into() } else { NONE };
             changed |= time.is_some_and(|time| self.sample(from, seg, time));
         }
         changed
@@ -227,16 +246,16 @@ fn near(end: End) -> Near {
 }
 
 impl Stamps {
-    #[inline(always)]
-    fn is_new(&self, value: u32) -> bool {
-        self.seen == 0 || value.wrapping_sub(self.newest) as i32 > 0
-    }
-
-    /// A new one.
+    /// A packet with another one than the newest passed.
     #[inline(never)]
     fn note(&mut self, value: u32, time: Nanos) {
-        self.newest = value;
-        self.settled = self.settled.filter(|echo| *echo != value);
+        if self.newest != NONE && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
+            return;
+        }
+        self.newest = value.into();
+        if self.settled == self.newest {
+            self.settled = NONE;
+        }
         self.values[self.seen % STAMPS] = value;
         self.times[self.seen % STAMPS] = time;
         self.seen += 1;
@@ -294,7 +313,7 @@ impl FromSide {
     fn may_learn(&self, seg: &Seg) -> bool {
         let ends_probe = |ack: SeqNumber| self.probe.is_some_and(|(end, _)| ack.distance(end) >= 0);
         let is_in_large = |ack| self.large.as_ref().is_some_and(|large| large.missed != Some(ack));
-        let is_echo = || seg.timestamps().is_some_and(|(_, echo)| self.stamps.settled != Some(echo));
+        let is_echo = || seg.timestamps().is_some_and(|(_, echo)| self.stamps.settled != u64::from(echo));
         seg.ack().is_some_and(|ack| ends_probe(ack) || is_in_large(ack) || is_echo())
     }
 
