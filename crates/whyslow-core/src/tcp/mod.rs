@@ -151,13 +151,19 @@ impl Connection {
     pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
         // Put together where the segment's fields were read, so that they are written down but once.
         let (time, moved) = self.clock(time);
-        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+        let seg = Seg::plain(plain, from, time, frame, moved);
+        match from {
+            0 => self.push_plain_seg::<0>(&seg, plain.payload),
+            _ => self.push_plain_seg::<1>(&seg, plain.payload),
+        }
     }
 
-    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
-        // From here on it is known what nearly all of them are, so that no step asks for it again; the others go the same way in
-        // a copy of the code that does ask.
-        if seg.is_usual() {
+    /// From side `FROM`.
+    #[inline(never)]
+    fn push_plain_seg<const FROM: Side>(&mut self, seg: &Seg, payload: &[u8]) {
+        // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
+        // again; the others go the same way in a copy of the code that does ask.
+        if seg.is_usual::<FROM>() {
             self.take_plain(seg, payload);
         } else {
             self.take_unusual(seg, payload);

@@ -152,11 +152,13 @@ impl Seg {
         self.has & MOVED != 0
     }
 
-    /// What nearly all segments are: an ACK that neither opens nor closes, with timestamps and the time that the capture gave it.
+    /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes, with timestamps and the time
+    /// that the capture gave it.
     #[inline(always)]
-    pub fn is_usual(&self) -> bool {
+    pub fn is_usual<const FROM: Side>(&self) -> bool {
         let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
-        telling == Flags::ACK.0 && self.has & (STAMPED | MOVED) == STAMPED
+        telling == Flags::ACK.0
+            && self.has & (STAMPED | MOVED | FROM_ONE) == STAMPED | if FROM == 0 { 0 } else { FROM_ONE }
     }
 
     /// Where it is in the capture.
