@@ -79,8 +79,6 @@ pub struct Stream {
     next: u64,
     /// Where the next record header or head starts; behind `next` when it went by unseen.
     awaited: u64,
-    /// So many bytes from `next` on hold nothing to be read, but for an opening. See [`goes_on`](Self::goes_on).
-    quiet: u64,
     /// The first bytes of a record header that is spread over segments.
     header: [u8; tls::HEADER_LEN],
     /// How many bytes `header` holds.
@@ -105,7 +103,6 @@ impl Default for Stream {
             origin: NOWHERE,
             next: 0,
             awaited: 0,
-            quiet: 0,
             header: [0; tls::HEADER_LEN],
             have: 0,
             fresh: false,
@@ -206,26 +203,12 @@ impl Stream {
         let end = start.saturating_add(len.max(payload.len() as u64));
         if start < end {
             self.look(start, end, payload);
-            self.quiet = self.quiet();
         }
     }
 
-    /// The payload of a segment that is `len` bytes long and begins at [`next`](Self::next), as nearly all of a long transfer does.
-    /// Says whether there is nothing to be read in it, and it is passed over; if not, it is to be [fed](Self::feed).
-    #[inline(always)]
-    pub fn goes_on(&mut self, len: u32, payload: &[u8]) -> bool {
-        let opens = payload.first().is_some_and(|&first| OPENINGS[usize::from(first)]);
-        let goes_on =
-            u64::from(len) <= self.quiet && (!opens || matches!(self.protocol, Some(Protocol::Tls | Protocol::Ssh)));
-        if goes_on {
-            self.next += u64::from(len);
-            self.quiet -= u64::from(len);
-        }
-        goes_on
-    }
-
-    /// See the field.
-    fn quiet(&self) -> u64 {
+    /// So many bytes from [`next`](Self::next) on may [pass](Self::pass) without being fed, for there is nothing to be read in them:
+    /// unless [something may open](Self::may_open), and a segment among them begins [as if](may_open) it did.
+    pub fn quiet(&self) -> u64 {
         let until = match self.protocol {
             _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
             None | Some(Protocol::Http) if self.awaited < self.next => NOWHERE,
@@ -234,6 +217,16 @@ impl Stream {
             Some(Protocol::Ssh) => NOWHERE,
         };
         until.saturating_sub(self.next)
+    }
+
+    /// Whether records or heads may open where none is awaited.
+    pub fn may_open(&self) -> bool {
+        matches!(self.protocol, None | Some(Protocol::Http))
+    }
+
+    /// So many of the [quiet](Self::quiet) bytes have passed.
+    pub fn pass(&mut self, bytes: u64) {
+        self.next = self.next.saturating_add(bytes);
     }
 
     fn look(&mut self, start: u64, end: u64, payload: &[u8]) {
@@ -286,7 +279,6 @@ impl Stream {
             Some(Protocol::Tls) if self.expected() < self.next => self.resume(self.next),
             Some(Protocol::Tls | Protocol::Ssh) => {}
         }
-        self.quiet = self.quiet();
         had_turn
     }
 
@@ -427,19 +419,18 @@ impl Stream {
                 self.records(piece);
             }
         }
-        let may_open = piece.bytes.first().is_some_and(|&first| OPENINGS[usize::from(first)]);
-        if may_open && self.may_open() && piece.start >= self.next && piece.start != self.awaited {
+        if may_open(piece.bytes) && self.may_look() && piece.start >= self.next && piece.start != self.awaited {
             self.open_in(piece, piece.start, false);
         }
         while (piece.start..piece.end).contains(&self.awaited)
-            && self.may_open()
+            && self.may_look()
             && self.open_in(piece, self.awaited, true)
         {}
     }
 
     /// Whether another opening may be looked for.
-    fn may_open(&self) -> bool {
-        self.gather.is_none() && matches!(self.protocol, None | Some(Protocol::Http))
+    fn may_look(&self) -> bool {
+        self.gather.is_none() && self.may_open()
     }
 
     /// Looks for an opening at position `at` of a piece; true when that was a head.
@@ -515,6 +506,12 @@ impl Stream {
             }
         }
     }
+}
+
+/// Whether the payload of a segment begins with a byte with which anything that is known here can.
+#[inline(always)]
+pub(super) fn may_open(payload: &[u8]) -> bool {
+    payload.first().is_some_and(|&first| OPENINGS[usize::from(first)])
 }
 
 /// With which bytes anything that is known here can start, in the middle of a stream: most bytes are none.

@@ -284,6 +284,7 @@ impl Half {
 
     #[inline(never)]
     fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
+        self.numbers.end_run();
         if seg.flags.has(Flags::RST) {
             return false;
         }

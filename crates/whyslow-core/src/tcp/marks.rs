@@ -13,6 +13,7 @@
 //! together carry the same, however far apart a queue on the path has put them.
 
 use super::half::{Half, tsval};
+use super::recent::RECENT;
 use super::segment::Seg;
 use crate::units::Nanos;
 use crate::wire::Flags;
@@ -31,10 +32,12 @@ const WATCHED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 /// What one host's numbers on one connection have told so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// What its next packet should carry; [`ANY`](Self::ANY) before the first one.
+    /// What its next packet should carry: never 0, but 65,536; and [`ANY`](Self::ANY) before the first one.
     next: u32,
     /// When its last packet passed.
     last: Nanos,
+    /// Packets in a row, up to the last one, that were each the next one. Those before are among the `steady` ones.
+    run: u64,
     steady: u64,
     odd: u32,
     /// Packets missing since they were last forgotten, beside those that a hole in the sequence space shows too.
@@ -45,33 +48,56 @@ pub(super) struct Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self { next: Self::ANY, last: Nanos::ZERO, steady: 0, odd: 0, missing: 0, excused: false }
+        Self { next: Self::ANY, last: Nanos::ZERO, run: 0, steady: 0, odd: 0, missing: 0, excused: false }
     }
 }
 
 impl Numbers {
     /// Beyond all numbers.
-    const ANY: u32 = 1 << 16;
+    const ANY: u32 = u32::MAX;
 
     /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
     /// in the sequence space before it has room for.
     #[inline(always)]
     pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
-        match seg.ip_id() {
-            Some(id) if u32::from(id) == self.next => {
-                self.last = seg.time;
-                self.steady += 1;
-                self.next = u32::from(id.wrapping_add(packets));
-            }
-            Some(id) => self.see_step(seg, id, packets, skipped),
-            None => self.last = seg.time,
+        if u32::from(seg.number()) == self.next && packets == 1 {
+            self.last = seg.time;
+            self.run += 1;
+            self.next += 1;
+        } else {
+            self.see_any(seg, packets, skipped);
         }
     }
 
-    /// A number that is not the next one.
+    /// Whether none of the newest packets of its host can have this one's number: it is the next one, and all of them had each the
+    /// next one.
+    #[inline(always)]
+    pub fn is_fresh(&self, seg: &Seg) -> bool {
+        u32::from(seg.number()) == self.next && self.run >= RECENT as u64
+    }
+
+    /// The next packet is none that is merely the next one, or its number will not be seen.
+    pub fn end_run(&mut self) {
+        self.steady += std::mem::take(&mut self.run);
+    }
+
+    fn expect(&mut self, next: u16) {
+        self.next = if next == 0 { 1 << 16 } else { next.into() };
+    }
+
     #[inline(never)]
-    fn see_step(&mut self, seg: &Seg, id: u16, packets: u16, skipped: u16) {
+    fn see_any(&mut self, seg: &Seg, packets: u16, skipped: u16) {
+        self.end_run();
         let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
+        let Some(id) = seg.ip_id() else {
+            return;
+        };
+        let next = (self.next != Self::ANY).then_some(self.next as u16);
+        if next == Some(id) {
+            self.steady += 1;
+            self.expect(id.wrapping_add(packets));
+            return;
+        }
         if id == 0 {
             // Linux answers a SYN without a number, and counts from then on.
             self.odd = self.odd.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
@@ -79,7 +105,6 @@ impl Numbers {
         }
         let after = id.wrapping_add(packets);
         // A step of more than a thousand is no count of packets.
-        let next = u16::try_from(self.next).ok();
         let step = next.map_or(0, |next| id.wrapping_sub(next).cast_signed());
         match step {
             -1024..0 => {
@@ -98,12 +123,13 @@ impl Numbers {
             }
             _ => self.odd = self.odd.saturating_add(1),
         }
-        self.next = after.into();
+        self.expect(after);
     }
 
     /// How many packets of the host are missing since [`forget`](Self::forget); none when its numbers do not tell.
     pub fn missing(&self) -> Option<u32> {
-        let told = self.steady >= LEAST_STEADY && u64::from(self.odd) <= 1 + self.steady / MOSTLY;
+        let steady = self.steady + self.run;
+        let told = steady >= LEAST_STEADY && u64::from(self.odd) <= 1 + steady / MOSTLY;
         (told && !self.excused).then_some(self.missing)
     }
 

@@ -19,6 +19,7 @@ mod retransmission;
 mod rtt;
 mod segment;
 mod sent;
+mod talk;
 pub mod trace;
 mod turns;
 mod vantage;
@@ -36,6 +37,7 @@ use opening::{At, Negotiated, Opening};
 use recent::Recent;
 use segment::Seg;
 use std::net::IpAddr;
+use talk::Talk;
 use vantage::Estimator;
 
 #[cfg(test)]
@@ -56,8 +58,7 @@ pub struct Connection {
     origins: [Option<SeqNumber>; 2],
     opening: Opening,
     stage: Stage,
-    /// Of sides that have sent payload.
-    streams: [Option<Box<content::Stream>>; 2],
+    talk: Talk,
     closing: [Option<At>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
@@ -69,14 +70,9 @@ pub struct Connection {
     /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
     /// [`note`](Self::note).
     is_known: [bool; 2],
-    /// The side that sent new payload last, and whose words the other one's stream knows to be its turn; or [`NOBODY`].
-    speaker: u8,
     /// Of the few that raise some.
     doubts: Option<Box<Doubts>>,
 }
-
-/// Neither side.
-const NOBODY: u8 = 2;
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
 #[derive(Debug)]
@@ -108,7 +104,7 @@ impl Connection {
             origins: [None; 2],
             opening: Opening::default(),
             stage: Stage::Held(Held::default()),
-            streams: Default::default(),
+            talk: Talk::default(),
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
@@ -117,7 +113,6 @@ impl Connection {
             seen: [false; 2],
             ttl: [(None, None); 2],
             is_known: [false; 2],
-            speaker: NOBODY,
             doubts: None,
         }
     }
@@ -223,8 +218,8 @@ impl Connection {
         }
         if seg.len > 0 {
             self.payload += u64::from(seg.len);
-            if !self.goes_on(seg, payload) {
-                self.feed_content(seg, payload);
+            if !self.talk.goes_on(seg, payload) && self.talk.hear(seg, payload, self.origins) {
+                self.note(seg);
             }
         }
         match &mut self.stage {
@@ -273,8 +268,8 @@ impl Connection {
         let origins = self.origins[0].is_some() && self.origins[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
         for side in 0..2 {
-            // The first payload comes here by way of `feed_content`, unless a SYN's (Fast Open) was before it.
-            let payload = self.streams[side].is_none() || self.ttl[side].1.is_some();
+            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells less than that of others.
+            let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
             self.is_known[side] = is_open && self.seen[side] && payload;
         }
     }
@@ -323,49 +318,6 @@ impl Connection {
         }
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
-        }
-    }
-
-    /// Whether this payload follows what its side said last, which nothing of the other side has interrupted, and there is nothing
-    /// to be read in it.
-    #[inline(always)]
-    fn goes_on(&mut self, seg: &Seg, payload: &[u8]) -> bool {
-        let from = seg.from();
-        match (&mut self.streams[from], self.origins[from]) {
-            (Some(stream), Some(origin)) => {
-                self.speaker == from as u8
-                    && seg.seq == origin + stream.next() as u32
-                    && !seg.flags.has(Flags::SYN)
-                    && stream.goes_on(seg.len, payload)
-            }
-            _ => false,
-        }
-    }
-
-    #[inline(never)]
-    fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
-        let from = seg.from();
-        let Some(origin) = self.origins[from] else {
-            return;
-        };
-        if self.streams[from].is_none() {
-            self.streams[from] = Some(Box::default());
-            self.note(seg);
-        }
-        let stream = self.streams[from].get_or_insert_default();
-        let next = stream.next();
-        let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
-        let distance = first.distance(origin + next as u32);
-        let Some(start) = next.checked_add_signed(i64::from(distance)) else {
-            return;
-        };
-        stream.feed(start, u64::from(seg.len), payload);
-        if start + u64::from(seg.len) > next {
-            let had_turn = self.streams[1 - from].as_mut().is_none_or(|stream| stream.turn());
-            self.speaker = if had_turn { from as u8 } else { NOBODY };
-        } else if self.speaker != from as u8 {
-            // What this was has not had its turn.
-            self.speaker = NOBODY;
         }
     }
 
@@ -453,7 +405,7 @@ impl Connection {
             larger_than_mss,
             ..self.doubts.take().map(|doubts| *doubts).unwrap_or_default()
         };
-        let [stream0, stream1] = std::mem::take(&mut self.streams);
+        let content = std::mem::take(&mut self.talk).finish(self.origins);
         Facts {
             endpoints,
             origins: self.origins,
@@ -470,7 +422,7 @@ impl Connection {
             vantage,
             rtt,
             halves,
-            content: [stream0, stream1].map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default()),
+            content,
             doubts,
             is_text: false,
             timeless: false,
@@ -506,7 +458,7 @@ impl Stage {
     #[inline(always)]
     fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
-            Self::Settled(settled) => settled.recent[seg.from()].has(seg, sack),
+            Self::Settled(settled) => settled.holds(seg, sack),
             Self::Held(held) => held.holds(seg, sack),
         }
     }
@@ -564,6 +516,12 @@ impl Settled {
             self.look();
         }
         self.follow(seg, sack);
+    }
+
+    /// Whether this is a packet captured a second time.
+    #[inline(always)]
+    fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        !self.halves[seg.from()].numbers.is_fresh(seg) && self.recent[seg.from()].has(seg, sack)
     }
 
     /// As [`push`](Self::push), where the vantage is known already.

@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 /// No retransmission timer is shorter (Linux: 200 ms).
 const COPIED_WITHIN: Nanos = Nanos::from_millis(190);
 /// Recent packets of a side compared with a new one.
-const RECENT: usize = 16;
+pub(super) const RECENT: usize = 16;
 
 /// The newest packets that have an IP number.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +29,12 @@ impl Recent {
     #[inline(always)]
     pub(super) fn has(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let id = seg.number();
+        if id == 0 {
+            return false;
+        }
         // Nearly always it is none of them, which a look at all numbers is quickest to say.
         let any = self.ids.iter().fold(0, |any, other| any | u16::from(*other == id));
-        any != 0 && id != 0 && self.is_copy(seg, sack)
+        any != 0 && self.is_copy(seg, sack)
     }
 
     #[inline(never)]

@@ -139,7 +139,7 @@ impl Estimator {
         if space > 0 {
             let end = seg.seq + space;
             // The next one, while the ACK for one before it is awaited.
-            if side.probe.is_some() && end.distance(side.highest) > 0 {
+            if side.probe.is_some() && seg.seq == side.highest {
                 side.highest = end;
             } else {
                 side.note_sent(seg, end);
