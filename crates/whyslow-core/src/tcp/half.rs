@@ -291,7 +291,7 @@ impl Half {
         if !self.waiting.is_empty() {
             self.apply(Some(seg), view);
         }
-        self.note_marks(seg, start);
+        self.note_marks(seg, 0);
         let len = u64::from(seg.len);
         if len > 0 {
             self.note_len(len);
@@ -304,6 +304,7 @@ impl Half {
     #[inline(never)]
     fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
         self.said = None;
+        self.numbers.end_run();
         if seg.flags.has(Flags::RST) {
             return false;
         }
@@ -326,7 +327,7 @@ impl Half {
         }
         let start = start + u64::from(seg.flags.has(Flags::SYN));
         self.apply(Some(seg), view);
-        self.note_marks(seg, start);
+        self.note_marks(seg, start.saturating_sub(self.sent_max));
         let before = self.tally();
         if seg.len == 0 {
             self.on_empty(seg, start);

@@ -20,6 +20,7 @@ mod retransmission;
 mod rtt;
 mod segment;
 mod sent;
+mod talk;
 pub mod trace;
 mod turns;
 mod vantage;
@@ -38,6 +39,7 @@ use opening::{At, Negotiated, Opening};
 use recent::Recent;
 use segment::Seg;
 use std::net::IpAddr;
+use talk::Talk;
 use vantage::Estimator;
 
 #[cfg(test)]
@@ -58,8 +60,7 @@ pub struct Connection {
     origins: [Option<SeqNumber>; 2],
     opening: Opening,
     stage: Stage,
-    /// Of sides that have sent payload.
-    streams: [Option<Box<content::Stream>>; 2],
+    talk: Talk,
     closing: [Option<At>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
@@ -68,6 +69,9 @@ pub struct Connection {
     first_payload: Option<u8>,
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
+    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
+    /// [`note`](Self::note).
+    is_known: [bool; 2],
     /// Of the few that raise some.
     doubts: Option<Box<Doubts>>,
 }
@@ -102,7 +106,7 @@ impl Connection {
             origins: [None; 2],
             opening: Opening::default(),
             stage: Stage::Held(Held::default()),
-            streams: Default::default(),
+            talk: Talk::default(),
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
@@ -110,6 +114,7 @@ impl Connection {
             first_payload: None,
             seen: [false; 2],
             ttl: [(None, None); 2],
+            is_known: [false; 2],
             doubts: None,
         }
     }
@@ -130,12 +135,11 @@ impl Connection {
         if segment.options.malformed {
             self.doubts().malformed_options += 1;
         }
-        self.note_origins(&seg);
         if seg.flags.has(Flags::SYN) {
             self.ttl[from].0.get_or_insert(seg.ttl);
+            self.note_syn(segment, &seg);
         }
-        self.note_handshake(segment, &seg);
-        self.note_close(&seg);
+        self.note(&seg);
         self.follow_any(&seg, sack, segment.payload);
     }
 
@@ -144,28 +148,40 @@ impl Connection {
     pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
         // Put together where the segment's fields were read, so that they are written down but once.
         let (time, moved) = self.clock(time);
-        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+        let seg = Seg::plain(plain, from, time, frame, moved);
+        match from {
+            0 => self.push_plain_seg::<0>(&seg, plain.payload),
+            _ => self.push_plain_seg::<1>(&seg, plain.payload),
+        }
     }
 
-    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
+    /// From side `FROM`.
+    #[inline(never)]
+    fn push_plain_seg<const FROM: Side>(&mut self, seg: &Seg, payload: &[u8]) {
+        // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
+        // again; the others go the same way in a copy of the code that does ask.
+        if seg.is_usual::<FROM>() {
+            self.take_plain(seg, payload);
+        } else {
+            self.take_unusual(seg, payload);
+        }
+    }
+
+    #[inline(never)]
+    fn take_unusual(&mut self, seg: &Seg, payload: &[u8]) {
+        self.take_plain(seg, payload);
+    }
+
+    #[inline(always)]
+    fn take_plain(&mut self, seg: &Seg, payload: &[u8]) {
         let sack = &SackBlocks::NONE;
         if self.has_captured(seg, sack) {
             return;
         }
-        if !self.is_under_way() {
-            self.note_origins(seg);
-            self.note_handshake_ack(seg);
-            self.note_close(seg);
+        if !self.is_known[seg.from()] {
+            self.note(seg);
         }
         self.follow(seg, sack, payload);
-    }
-
-    /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
-    #[inline(always)]
-    fn is_under_way(&self) -> bool {
-        let opened = !self.opening.awaits_ack();
-        let known = self.origins[0].is_some() & self.origins[1].is_some();
-        known & opened & self.fin[0].is_none() & self.fin[1].is_none()
     }
 
     /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
@@ -183,7 +199,7 @@ impl Connection {
         (self.last, true)
     }
 
-    /// Whether this is a packet captured a second time. If not, it counts.
+    /// Whether this is a packet captured a second time. If not, it is the last one.
     #[inline(always)]
     fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if self.stage.holds(seg, sack) {
@@ -191,25 +207,22 @@ impl Connection {
             return true;
         }
         self.last = seg.time;
-        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
-        if carries || self.unanswered {
-            self.last_active = seg.time;
-        }
-        self.unanswered = carries;
-        self.payload += u64::from(seg.len);
-        self.seen[seg.from()] = true;
         false
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+        if seg.len > 0 || seg.flags.has(Flags::SYN) {
+            (self.last_active, self.unanswered) = (seg.time, true);
+        } else if self.unanswered {
+            (self.last_active, self.unanswered) = (seg.time, false);
+        }
         if seg.len > 0 {
-            if !seg.flags.has(Flags::SYN) {
-                self.ttl[seg.from()].1.get_or_insert(seg.ttl);
+            self.payload += u64::from(seg.len);
+            if !self.talk.goes_on(seg, payload) && self.talk.hear(seg, payload, self.origins) {
+                self.note(seg);
             }
-            self.first_payload.get_or_insert(seg.from() as u8);
-            self.feed_content(seg, payload);
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled.push(seg, sack),
@@ -240,6 +253,29 @@ impl Connection {
         self.doubts.get_or_insert_default()
     }
 
+    /// What is told but once, or by segments that open and close: by most connections' plain segments no more.
+    #[inline(never)]
+    fn note(&mut self, seg: &Seg) {
+        let from = seg.from();
+        self.seen[from] = true;
+        self.note_origins(seg);
+        self.note_handshake_ack(seg);
+        self.note_close(seg);
+        if seg.len > 0 {
+            if !seg.flags.has(Flags::SYN) {
+                self.ttl[from].1.get_or_insert(seg.ttl);
+            }
+            self.first_payload.get_or_insert(from as u8);
+        }
+        let origins = self.origins[0].is_some() && self.origins[1].is_some();
+        let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
+        for side in 0..2 {
+            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells less than that of others.
+            let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
+            self.is_known[side] = is_open && self.seen[side] && payload;
+        }
+    }
+
     fn note_origins(&mut self, seg: &Seg) {
         let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
         let syn = seg.flags.has(Flags::SYN);
@@ -252,9 +288,8 @@ impl Connection {
     }
 
     /// The ACK that completes the handshake.
-    #[inline(always)]
     fn note_handshake_ack(&mut self, seg: &Seg) {
-        if !self.opening.awaits_ack() || seg.ack().is_none() {
+        if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
         }
         let opener = if self.opening.began() { self.client() } else { 0 };
@@ -266,11 +301,7 @@ impl Connection {
         }
     }
 
-    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        if !seg.flags.has(Flags::SYN) {
-            self.note_handshake_ack(seg);
-            return;
-        }
+    fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) {
         let offers = self.opening.note_syn(segment, seg);
         if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
             self.doubts().scale_over_14 += 1;
@@ -292,26 +323,6 @@ impl Connection {
         }
     }
 
-    #[inline(always)]
-    fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
-        let Some(origin) = self.origins[seg.from()] else {
-            return;
-        };
-        let stream = self.streams[seg.from()].get_or_insert_default();
-        let next = stream.next();
-        let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
-        let distance = first.distance(origin + next as u32);
-        let Some(start) = next.checked_add_signed(i64::from(distance)) else {
-            return;
-        };
-        stream.feed(start, u64::from(seg.len), payload);
-        if start + u64::from(seg.len) > next
-            && let Some(stream) = &mut self.streams[1 - seg.from()]
-        {
-            stream.turn();
-        }
-    }
-
     /// A SYN has settled something.
     fn configure(&mut self) {
         let negotiated = Negotiated::of(&self.opening.facts());
@@ -319,7 +330,7 @@ impl Connection {
             Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
             Stage::Held(_) => {}
             Stage::Settled(settled) => {
-                settled.estimator.mss = negotiated.wire_mss;
+                settled.estimator.negotiated(negotiated.wire_mss);
                 settled.configure(&negotiated);
             }
         }
@@ -396,7 +407,7 @@ impl Connection {
             larger_than_mss,
             ..self.doubts.take().map(|doubts| *doubts).unwrap_or_default()
         };
-        let [stream0, stream1] = std::mem::take(&mut self.streams);
+        let content = std::mem::take(&mut self.talk).finish(self.origins);
         Facts {
             endpoints,
             origins: self.origins,
@@ -413,7 +424,7 @@ impl Connection {
             vantage,
             rtt,
             halves,
-            content: [stream0, stream1].map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default()),
+            content,
             doubts,
             is_text: false,
             timeless: false,
@@ -449,7 +460,7 @@ impl Stage {
     #[inline(always)]
     fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
-            Self::Settled(settled) => settled.recent[seg.from()].holds(seg, sack),
+            Self::Settled(settled) => settled.holds(seg, sack),
             Self::Held(held) => held.holds(seg, sack),
         }
     }
@@ -470,19 +481,18 @@ impl Settled {
         let (mut segs, mut place) = (held.iter(), 0);
         while let Some((seg, _)) = segs.next() {
             if held.is_mss_known_at(place) {
-                settled.estimator.mss = negotiated.wire_mss;
+                settled.estimator.negotiated(negotiated.wire_mss);
             }
             settled.estimator.see(&seg);
             place += 1;
         }
-        settled.estimator.mss = negotiated.wire_mss;
+        settled.estimator.negotiated(negotiated.wire_mss);
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
         let mut segs = held.iter();
         while let Some((seg, sack)) = segs.next() {
-            settled.recent[seg.from()].holds(&seg, sack);
-            settled.process(&seg, sack);
+            settled.follow(&seg, sack);
         }
         settled
     }
@@ -507,7 +517,20 @@ impl Settled {
         if self.estimator.see(seg) {
             self.look();
         }
+        self.follow(seg, sack);
+    }
+
+    /// Whether this is a packet captured a second time.
+    #[inline(always)]
+    fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        !self.halves[seg.from()].numbers.is_fresh(seg) && self.recent[seg.from()].has(seg, sack)
+    }
+
+    /// As [`push`](Self::push), where the vantage is known already.
+    #[inline(always)]
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks) {
         self.process(seg, sack);
+        self.recent[seg.from()].note(seg, sack);
     }
 
     /// Takes over what is known of the vantage.

@@ -9,7 +9,7 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, Plain, Segment};
 use std::num::NonZeroU64;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seg {
     pub time: Nanos,
     pub place: Place,
@@ -19,6 +19,7 @@ pub(crate) struct Seg {
     ack: SeqNumber,
     pub seq: SeqNumber,
     pub len: u32,
+    /// 0 where there is none.
     ip_id: u16,
     pub flags: Flags,
     pub window: u16,
@@ -139,10 +140,25 @@ impl Seg {
         (self.has & IP_ID != 0).then_some(self.ip_id)
     }
 
+    /// The same, where it is one: 0 stands for none too (RFC 6864: a packet that is never fragmented needs none).
+    #[inline(always)]
+    pub fn number(&self) -> u16 {
+        self.ip_id
+    }
+
     /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
     #[inline(always)]
     pub fn moved(&self) -> bool {
         self.has & MOVED != 0
+    }
+
+    /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes, with timestamps and the time
+    /// that the capture gave it.
+    #[inline(always)]
+    pub fn is_usual<const FROM: Side>(&self) -> bool {
+        let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
+        telling == Flags::ACK.0
+            && self.has & (STAMPED | MOVED | FROM_ONE) == STAMPED | if FROM == 0 { 0 } else { FROM_ONE }
     }
 
     /// Where it is in the capture.

@@ -50,7 +50,7 @@ pub(super) struct Head {
 
 /// Whether a head can start with this byte.
 #[inline(always)]
-pub(super) fn may_open(first: u8) -> bool {
+pub(super) const fn may_open(first: u8) -> bool {
     first.is_ascii_uppercase()
 }
 
