@@ -78,7 +78,7 @@ enum Stage {
 }
 
 /// Both directions, as their senders saw them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Settled {
     recent: [Recent; 2],
     estimator: Estimator,
@@ -133,8 +133,11 @@ impl Connection {
             self.ttl[from].0.get_or_insert(seg.ttl);
         }
         self.note_handshake(segment, &seg);
-        self.note_close(&seg);
+        let ends = self.note_close(&seg);
         self.follow_any(&seg, sack, segment.payload);
+        if ends {
+            self.rest();
+        }
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
@@ -150,12 +153,31 @@ impl Connection {
         if self.has_captured(seg, sack) {
             return;
         }
-        if !self.is_under_way() {
-            self.note_origins(seg);
-            self.note_handshake_ack(seg);
-            self.note_close(seg);
+        if self.is_under_way() {
+            self.follow(seg, sack, payload);
+        } else {
+            self.push_at_an_end(seg, payload);
         }
-        self.follow(seg, sack, payload);
+    }
+
+    /// A plain segment while the connection opens or closes.
+    #[inline(never)]
+    fn push_at_an_end(&mut self, seg: &Seg, payload: &[u8]) {
+        self.note_origins(seg);
+        self.note_handshake_ack(seg);
+        let ends = self.note_close(seg);
+        self.follow_any(seg, &SackBlocks::NONE, payload);
+        if ends {
+            self.rest();
+        }
+    }
+
+    /// Nothing more is to be expected of a connection that has ended, though it is kept for a while: it needs no room for more.
+    #[inline(never)]
+    fn rest(&mut self) {
+        if let Stage::Settled(settled) = &mut self.stage {
+            settled.halves.iter_mut().for_each(Half::rest);
+        }
     }
 
     /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
@@ -276,8 +298,10 @@ impl Connection {
         self.configure();
     }
 
-    fn note_close(&mut self, seg: &Seg) {
+    /// Says whether the connection ends with this segment.
+    fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
+        let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
             self.closing[from].get_or_insert(At::of(seg));
@@ -288,6 +312,11 @@ impl Connection {
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
         }
+        !ended && self.has_ended()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.reset || self.fin_acked == [true, true]
     }
 
     #[inline(always)]
@@ -455,32 +484,24 @@ impl Stage {
 
 impl Settled {
     fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
-        let mut settled = Box::new(Self {
-            recent: Default::default(),
-            estimator: Estimator::default(),
-            halves: [Half::default(), Half::default()],
-            views: [View::default(); 2],
-            trace: None,
-        });
+        let mut settled = Box::<Self>::default();
         if let Some(trace) = held.trace.take() {
             settled.trace(trace);
         }
-        let (mut segs, mut place) = (held.iter(), 0);
-        while let Some((seg, _)) = segs.next() {
+        let segs = held.told();
+        for (place, (seg, _)) in segs.iter().enumerate() {
             if held.is_mss_known_at(place) {
                 settled.estimator.mss = negotiated.wire_mss;
             }
-            settled.estimator.see(&seg);
-            place += 1;
+            settled.estimator.see(seg);
         }
         settled.estimator.mss = negotiated.wire_mss;
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
-        let mut segs = held.iter();
-        while let Some((seg, sack)) = segs.next() {
-            settled.recent[seg.from()].holds(&seg, sack);
-            settled.process(&seg, sack);
+        for (seg, sack) in &segs {
+            settled.recent[seg.from()].holds(seg, sack);
+            settled.process(seg, sack);
         }
         settled
     }
@@ -546,18 +567,18 @@ impl Settled {
             &near.rtt
         };
         let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.count() {
-            0 => RttFacts {
+        match chosen.at([0.5, 0.95]) {
+            None => RttFacts {
                 min: least.or(handshake),
                 p50: handshake,
                 p95: handshake,
                 samples: u64::from(handshake.is_some()),
             },
-            samples => RttFacts {
+            Some([p50, p95]) => RttFacts {
                 min: least.into_iter().chain(chosen.least()).min(),
-                p50: chosen.at(0.5),
-                p95: chosen.at(0.95),
-                samples,
+                p50: Some(p50),
+                p95: Some(p95),
+                samples: chosen.count(),
             },
         }
     }
