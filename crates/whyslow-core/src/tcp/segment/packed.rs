@@ -136,7 +136,7 @@ pub(crate) struct Segs<'a> {
 
 impl Segs<'_> {
     /// The next one, and its SACK blocks.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
         if self.at >= self.bytes.len() {
             return None;
@@ -205,7 +205,7 @@ impl Expected {
 }
 
 impl Segs<'_> {
-    #[inline]
+    #[inline(always)]
     fn read(&mut self) -> Seg {
         let head = u32::from_le_bytes(self.raw());
         let has = (head >> HAS_AT & HAS) as u8;
