@@ -33,7 +33,7 @@ const LEAST_DELAYS: u64 = 50;
 pub(super) const STRAY: u32 = 1 << 30;
 
 /// What is known of the path when a segment is looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View {
     /// From the capture point to the data's sender and back.
     pub toward_sender: Nanos,
@@ -547,6 +547,13 @@ impl Half {
         self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
     }
 
+    /// Little more comes: what is in flight or waits at times needs no room for more of it.
+    pub fn rest(&mut self) {
+        self.outstanding.shrink_to_fit();
+        self.waiting.shrink_to_fit();
+        self.resends.shrink_to_fit();
+    }
+
     pub(super) fn finish_transfer(&mut self) {
         if let Some(transfer) = self.transfer.take() {
             self.facts.transfers_total += 1;
@@ -576,8 +583,9 @@ impl Half {
         let top = self.sent_max.min(self.fin_sent.unwrap_or(u64::MAX));
         facts.bytes = top.saturating_sub(1);
         facts.mss = self.mss();
-        let enough = self.rtt.count() >= LEAST_DELAYS;
-        facts.ack_delay_p50 = self.rtt.at(0.5).filter(|_| enough).map(|rtt| (rtt - view.toward_sender).or_zero());
+        if self.rtt.count() >= LEAST_DELAYS {
+            facts.ack_delay_p50 = self.rtt.at([0.5]).map(|[rtt]| (rtt - view.toward_sender).or_zero());
+        }
         facts.scale_known = self.window_shift.is_some();
         facts
     }

@@ -84,7 +84,7 @@ enum Stage {
 }
 
 /// Both directions, as their senders saw them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Settled {
     recent: [Recent; 2],
     estimator: Estimator,
@@ -139,8 +139,11 @@ impl Connection {
             self.ttl[from].0.get_or_insert(seg.ttl);
             self.note_syn(segment, &seg);
         }
-        self.note(&seg);
+        let ends = self.note(&seg);
         self.follow_any(&seg, sack, segment.payload);
+        if ends {
+            self.rest();
+        }
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
@@ -178,10 +181,19 @@ impl Connection {
         if self.has_captured(seg, sack) {
             return;
         }
-        if !self.is_known[seg.from()] {
-            self.note(seg);
-        }
+        let ends = !self.is_known[seg.from()] && self.note(seg);
         self.follow(seg, sack, payload);
+        if ends {
+            self.rest();
+        }
+    }
+
+    /// Nothing more is to be expected of a connection that has ended, though it is kept for a while: it needs no room for more.
+    #[inline(never)]
+    fn rest(&mut self) {
+        if let Stage::Settled(settled) = &mut self.stage {
+            settled.halves.iter_mut().for_each(Half::rest);
+        }
     }
 
     /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
@@ -253,14 +265,15 @@ impl Connection {
         self.doubts.get_or_insert_default()
     }
 
-    /// What is told but once, or by segments that open and close: by most connections' plain segments no more.
+    /// What is told but once, or by segments that open and close: by most connections' plain segments no more. Says whether the
+    /// connection ends with it.
     #[inline(never)]
-    fn note(&mut self, seg: &Seg) {
+    fn note(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         self.seen[from] = true;
         self.note_origins(seg);
         self.note_handshake_ack(seg);
-        self.note_close(seg);
+        let ends = self.note_close(seg);
         if seg.len > 0 {
             if !seg.flags.has(Flags::SYN) {
                 self.ttl[from].1.get_or_insert(seg.ttl);
@@ -274,6 +287,7 @@ impl Connection {
             let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
             self.is_known[side] = is_open && self.seen[side] && payload;
         }
+        ends
     }
 
     fn note_origins(&mut self, seg: &Seg) {
@@ -309,8 +323,10 @@ impl Connection {
         self.configure();
     }
 
-    fn note_close(&mut self, seg: &Seg) {
+    /// Says whether the connection ends with this segment.
+    fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
+        let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
             self.closing[from].get_or_insert(At::of(seg));
@@ -321,6 +337,11 @@ impl Connection {
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
         }
+        !ended && self.has_ended()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.reset || self.fin_acked == [true, true]
     }
 
     /// A SYN has settled something.
@@ -468,31 +489,23 @@ impl Stage {
 
 impl Settled {
     fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
-        let mut settled = Box::new(Self {
-            recent: Default::default(),
-            estimator: Estimator::default(),
-            halves: [Half::default(), Half::default()],
-            views: [View::new(None, None); 2],
-            trace: None,
-        });
+        let mut settled = Box::<Self>::default();
         if let Some(trace) = held.trace.take() {
             settled.trace(trace);
         }
-        let (mut segs, mut place) = (held.iter(), 0);
-        while let Some((seg, _)) = segs.next() {
+        let segs = held.told();
+        for (place, (seg, _)) in segs.iter().enumerate() {
             if held.is_mss_known_at(place) {
                 settled.estimator.negotiated(negotiated.wire_mss);
             }
-            settled.estimator.see(&seg);
-            place += 1;
+            settled.estimator.see(seg);
         }
         settled.estimator.negotiated(negotiated.wire_mss);
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
-        let mut segs = held.iter();
-        while let Some((seg, sack)) = segs.next() {
-            settled.follow(&seg, sack);
+        for (seg, sack) in &segs {
+            settled.follow(seg, sack);
         }
         settled
     }
@@ -570,18 +583,18 @@ impl Settled {
             &near.rtt
         };
         let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.count() {
-            0 => RttFacts {
+        match chosen.at([0.5, 0.95]) {
+            None => RttFacts {
                 min: least.or(handshake),
                 p50: handshake,
                 p95: handshake,
                 samples: u64::from(handshake.is_some()),
             },
-            samples => RttFacts {
+            Some([p50, p95]) => RttFacts {
                 min: least.into_iter().chain(chosen.least()).min(),
-                p50: chosen.at(0.5),
-                p95: chosen.at(0.95),
-                samples,
+                p50: Some(p50),
+                p95: Some(p95),
+                samples: chosen.count(),
             },
         }
     }

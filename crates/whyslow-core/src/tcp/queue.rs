@@ -62,6 +62,13 @@ impl<T: Copy> Queue<T> {
         self.all.is_empty()
     }
 
+    /// Gives back the room that is not in use.
+    pub fn shrink_to_fit(&mut self) {
+        self.all.drain(..self.gone);
+        self.gone = 0;
+        self.all.shrink_to_fit();
+    }
+
     /// Puts one before that at `index`, or at the end.
     pub fn insert(&mut self, index: usize, one: T) {
         self.all.insert(self.gone + index.min(self.len()), one);

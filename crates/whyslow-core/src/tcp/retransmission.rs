@@ -213,7 +213,7 @@ impl Half {
             return None;
         }
         // A probe waits for two round trips as they are now, with what queues add.
-        let rtt = self.round_trips.at(0.5).max(view.rtt)?;
+        let rtt = self.round_trips.at([0.5]).map(|[median]| median).max(view.rtt)?;
         // What else the host sends in so short a time is told from its probes only where it sends nothing else.
         let short = quiet < RTO_FLOOR.scale(0.95) && !self.numbers.are_exclusive();
         if short || quiet < rtt.scale(2.0) {

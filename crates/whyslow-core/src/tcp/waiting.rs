@@ -132,6 +132,13 @@ impl Waiting {
         &self.seen
     }
 
+    /// Gives back the room that is not in use.
+    pub fn shrink_to_fit(&mut self) {
+        self.seen.shrink_to_fit();
+        self.says.shrink_to_fit();
+        self.sacks.shrink_to_fit();
+    }
+
     pub fn push(&mut self, ack: &Ack, sack: &SackBlocks) {
         self.seen.push(ack.seen);
         self.says.push(ack.says);
