@@ -8,10 +8,12 @@
 //! depends on its own part and on the time alone, so that parts can be looked after by several tables, each given the
 //! segments of its own parts and told the time of all, and the outcome is that of one.
 
+mod memory;
 mod part;
 
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Ends, Flags, Segment};
+use crate::wire::{Ends, Flags, Heading, Segment};
+use memory::{Memory, Noted};
 use part::{Part, Slot};
 
 #[cfg(test)]
@@ -70,6 +72,17 @@ impl<'a, T> Found<'a, T> {
         kept.answered = true;
         &mut kept.value
     }
+}
+
+/// What is known of a segment's connection by its heading alone.
+#[derive(Debug)]
+pub enum Recalled<'a, T> {
+    /// It is in the table.
+    Here(Found<'a, T>),
+    /// It is another table's.
+    Elsewhere,
+    /// Nothing: it must be looked for.
+    Unknown,
 }
 
 /// How long a connection may be silent before it leaves the table, by its state.
@@ -157,6 +170,7 @@ pub type Gone<T> = Vec<Box<Kept<T>>>;
 #[derive(Debug)]
 pub struct Table<T> {
     parts: Box<[Part<T>; PARTS]>,
+    memory: Memory,
     expiry: Expiry,
     /// Up to this time nobody looks for silent connections.
     quiet: Nanos,
@@ -179,7 +193,7 @@ impl<T> Table<T> {
     /// An empty table.
     pub fn new(expiry: Expiry) -> Self {
         let parts = Box::new(std::array::from_fn(|_| Part::default()));
-        Self { parts, expiry, quiet: NEVER_SWEPT, evicted: 0 }
+        Self { parts, memory: Memory::default(), expiry, quiet: NEVER_SWEPT, evicted: 0 }
     }
 
     /// How many connections are in the table.
@@ -209,6 +223,36 @@ impl<T> Table<T> {
         let slot = self.parts[part_of(hash)].find(ends, hash)?;
         let from = slot.kept.side(ends);
         Some(Found { slot, from })
+    }
+
+    /// The connection of a segment with this heading, if that was [found](Self::find_by) not long ago. The time must have been told with
+    /// [`tick`](Self::tick).
+    #[inline(always)]
+    pub fn recall(&mut self, heading: &Heading) -> Recalled<'_, T> {
+        let Some(noted) = self.memory.recall(heading) else { return Recalled::Unknown };
+        match self.parts[usize::from(noted.part) % PARTS].at(noted.place) {
+            Some(slot) if slot.kept.id == noted.id => Recalled::Here(Found { slot, from: noted.from() }),
+            _ if noted.elsewhere => Recalled::Elsewhere,
+            _ => Recalled::Unknown,
+        }
+    }
+
+    /// As [`find`](Self::find), and the connection will be [recalled](Self::recall) by this heading, which is that of the segment.
+    #[inline]
+    pub fn find_by(&mut self, heading: &Heading, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
+        let part = part_of(hash);
+        let (place, slot) = self.parts[part].find_place(ends, hash)?;
+        let from = slot.kept.side(ends);
+        if let Ok(place) = u32::try_from(place) {
+            let (id, part, from) = (slot.kept.id, part as u8, from as u8);
+            self.memory.note(Noted { heading: *heading, id, place, part, from, elsewhere: false });
+        }
+        Some(Found { slot, from })
+    }
+
+    /// Segments with this heading are another table's, and will be recalled as that.
+    pub fn leave(&mut self, heading: &Heading) {
+        self.memory.note(Noted::elsewhere(heading));
     }
 
     /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by

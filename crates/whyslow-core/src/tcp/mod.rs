@@ -34,6 +34,7 @@ use half::{Half, View};
 use held::Held;
 use opening::{At, Negotiated, Opening};
 use recent::Recent;
+pub use segment::Place;
 use segment::Seg;
 use std::net::IpAddr;
 use vantage::Estimator;
@@ -114,13 +115,13 @@ impl Connection {
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        let (time, moved) = self.clock(time);
+        let mut seg = Seg::new(segment, from, time, frame.into());
+        self.clock(&mut seg);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
             self.doubts().bad_checksums += 1;
             return;
         }
-        let seg = Seg::new(segment, from, time, frame, moved);
         let sack = &segment.options.sack;
         if self.has_captured(&seg, sack) {
             return;
@@ -139,10 +140,11 @@ impl Connection {
 
     /// As [`push`](Self::push), for a segment that can do less.
     #[inline(always)]
-    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
-        // Put together where the segment's fields were read, so that they are written down but once.
-        let (time, moved) = self.clock(time);
-        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, place: Place) {
+        // Put together where the segment's fields are read, so that they are written down but once.
+        let mut seg = Seg::plain(plain, from, time, place);
+        self.clock(&mut seg);
+        self.push_plain_seg(&seg, plain.payload());
     }
 
     fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
@@ -166,19 +168,21 @@ impl Connection {
         known & opened & self.fin[0].is_none() & self.fin[1].is_none()
     }
 
-    /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
+    /// The time of a segment is never before that of the one before it.
     #[inline(always)]
-    fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
-        if time < self.last { self.clock_back(time) } else { (time, false) }
+    fn clock(&mut self, seg: &mut Seg) {
+        if seg.time < self.last {
+            self.clock_back(seg);
+        }
     }
 
     #[cold]
-    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
+    fn clock_back(&mut self, seg: &mut Seg) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
-        if time + Nanos::from_millis(1) < self.last {
+        if seg.time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
         }
-        (self.last, true)
+        seg.move_to(self.last);
     }
 
     /// Whether this is a packet captured a second time. If not, it counts.

@@ -4,10 +4,10 @@
 //! It knows nothing that the other modules do not, and gives what they give; whatever it does not know at first sight
 //! it leaves to them.
 
-use super::ends::Ends;
+use super::ends::{Ends, Heading};
 use super::ip::{Addresses, Header};
 use super::view::View;
-use super::{Around, Checksum, Decoded, Flags, Plain, Segment, SeqNumber, Skip, checksum, tcp};
+use super::{Around, Checksum, Decoded, Flags, Plain, Segment, Skip, checksum, tcp};
 use crate::capture::Packet;
 
 /// LINKTYPE_ETHERNET.
@@ -48,12 +48,32 @@ impl<'a> Glance<'a> {
         }
     }
 
+    /// Its ends as they stand there.
+    #[inline(always)]
+    pub fn heading(&self) -> Heading {
+        match self {
+            Self::V4(packet) => Heading::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
+            Self::V6(packet) => Heading::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
+        }
+    }
+
     /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to) must be asked.
     #[inline(always)]
     pub fn plain(&self) -> Option<Plain<'a>> {
         match self {
-            Self::V4(packet) => packet.plain(packet.v4(), || self.is_bad()),
-            Self::V6(packet) => packet.plain(packet.v6(), || self.is_bad()),
+            Self::V4(packet) => {
+                let addresses = Addresses::V4(packet.part::<26, 8>());
+                let (stamps, payload_len, payload) = packet.plain(addresses, || self.is_bad())?;
+                let ecn = (&packet.head[15], 0);
+                let (ip_id, ttl) = (Some(packet.part::<18, 2>()), &packet.head[22]);
+                Some(Plain { tcp: packet.tcp(), stamps, ip_id, ttl, ecn, payload_len, payload })
+            }
+            Self::V6(packet) => {
+                let addresses = Addresses::V6(packet.part::<22, 32>());
+                let (stamps, payload_len, payload) = packet.plain(addresses, || self.is_bad())?;
+                let ecn = (&packet.head[15], 4);
+                Some(Plain { tcp: packet.tcp(), stamps, ip_id: None, ttl: &packet.head[21], ecn, payload_len, payload })
+            }
         }
     }
 
@@ -186,37 +206,28 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire)
     }
 
+    /// Where the timestamps are, and how much payload there was, and is.
     #[inline(always)]
-    fn plain(&self, ip: Header<'a>, is_bad: impl FnOnce() -> bool) -> Option<Plain<'a>> {
-        let tcp = self.tcp();
-        let [_, _, _, _, s0, s1, s2, s3, a0, a1, a2, a3, m0, m1, m2, m3, ..] = *tcp;
-        let middle = u32::from_be_bytes([m0, m1, m2, m3]);
+    fn plain(
+        &self,
+        addresses: Addresses<'a>,
+        is_bad: impl FnOnce() -> bool,
+    ) -> Option<(Option<&'a [u8; 8]>, u32, &'a [u8])> {
+        let [.., a, b, c, d, _, _, _, _] = *self.tcp();
         let rest = self.data.get(HEADERS..)?;
-        let (timestamps, payload_len, rest) = match middle & TELLING {
-            BARE => (None, self.without_list(ip.addresses, &[], is_bad)?, rest),
+        let (stamps, payload_len, rest) = match u32::from_be_bytes([a, b, c, d]) & TELLING {
+            BARE => (None, self.without_list(addresses, &[], is_bad)?, rest),
             LISTED => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
-                let [k0, k1, k2, k3, a, b, c, d, e, f, g, h] = *list;
-                if [k0, k1, k2, k3] != STAMPS {
+                let (kind, stamps) = list.split_first_chunk()?;
+                if *kind != STAMPS {
                     return None;
                 }
-                let stamps = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
-                (Some(stamps), self.without_list(ip.addresses, list, is_bad)?, rest)
+                (stamps.first_chunk(), self.without_list(addresses, list, is_bad)?, rest)
             }
             _ => return None,
         };
-        Some(Plain {
-            seq: SeqNumber(u32::from_be_bytes([s0, s1, s2, s3])),
-            ack: SeqNumber(u32::from_be_bytes([a0, a1, a2, a3])),
-            flags: Flags((middle >> 16) as u16 & 0x1ff),
-            window: middle as u16,
-            payload_len: payload_len as u32,
-            payload: rest.get(..payload_len).unwrap_or(rest),
-            timestamps,
-            ip_id: ip.id,
-            ttl: ip.ttl,
-            ecn: ip.ecn,
-        })
+        Some((stamps, payload_len as u32, rest.get(..payload_len).unwrap_or(rest)))
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the
