@@ -62,17 +62,12 @@ impl<'a> Glance<'a> {
     pub fn plain(&self) -> Option<Plain<'a>> {
         match self {
             Self::V4(packet) => {
-                let addresses = Addresses::V4(packet.part::<26, 8>());
-                let (stamps, payload_len, payload) = packet.plain(addresses, || self.is_bad())?;
-                let ecn = (&packet.head[15], 0);
-                let (ip_id, ttl) = (Some(packet.part::<18, 2>()), &packet.head[22]);
-                Some(Plain { tcp: packet.tcp(), stamps, ip_id, ttl, ecn, payload_len, payload })
+                let ip = (Some(packet.part::<18, 2>()), &packet.head[22], (&packet.head[15], 0));
+                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, || self.is_bad())
             }
             Self::V6(packet) => {
-                let addresses = Addresses::V6(packet.part::<22, 32>());
-                let (stamps, payload_len, payload) = packet.plain(addresses, || self.is_bad())?;
-                let ecn = (&packet.head[15], 4);
-                Some(Plain { tcp: packet.tcp(), stamps, ip_id: None, ttl: &packet.head[21], ecn, payload_len, payload })
+                let ip = (None, &packet.head[21], (&packet.head[15], 4));
+                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, || self.is_bad())
             }
         }
     }
@@ -124,12 +119,12 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
         let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
-        // The bytes of a word from the lowest on. First version 4 and five words of header behind the link's type, then neither
-        // more fragments nor an offset, and the protocol.
-        let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00ff_ffff;
-        let kept = u32::from_le_bytes(*this.part::<20, 4>()) & 0xff00_ff3f;
+        // Version 4 and five words of header behind the link's type, then neither more fragments nor an offset, and the protocol.
+        // No byte that is asked for again is among these: it would be kept from here on.
+        let known = *this.part::<12, 2>() == [0x08, 0x00] && this.head[14] == 0x45;
+        let whole = u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f == 0;
         let length = usize::from(u16::from_be_bytes(*this.part::<16, 2>()));
-        if kind != 0x0045_0008 || kept != 0x0600_0000 || LINK + length > packet.original_len as usize {
+        if !known || !whole || this.head[23] != 6 || LINK + length > packet.original_len as usize {
             return None;
         }
         Some(Self { wire: length.checked_sub(V4 + TCP)?, ..this })
@@ -177,11 +172,11 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
     }
 }
 
-/// Of the word that begins with the TCP header's length: that, and the flags that make a segment do more.
-const TELLING: u32 = 0xf000_0000 | ((Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) as u32) << 16;
+/// Of the TCP header's length and flags: that, and the flags that make a segment do more.
+const TELLING: u16 = 0xf000 | Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
 /// An ACK that does no more, without options, and with 12 bytes of them.
-const BARE: u32 = 0x5000_0000 | (Flags::ACK.0 as u32) << 16;
-const LISTED: u32 = 0x8000_0000 | (Flags::ACK.0 as u32) << 16;
+const BARE: u16 = 0x5000 | Flags::ACK.0;
+const LISTED: u16 = 0x8000 | Flags::ACK.0;
 /// How those 12 bytes begin in nearly every segment: two for padding, and the timestamps.
 const STAMPS: [u8; 4] = [1, 1, 8, 10];
 
@@ -206,16 +201,18 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire)
     }
 
-    /// Where the timestamps are, and how much payload there was, and is.
+    /// `ip` is where its number, its time to live and its ECN bits are, as [`Plain`] has them.
     #[inline(always)]
     fn plain(
         &self,
         addresses: Addresses<'a>,
+        (ip_id, ttl, ecn): (Option<&'a [u8; 2]>, &'a u8, (&'a u8, u8)),
         is_bad: impl FnOnce() -> bool,
-    ) -> Option<(Option<&'a [u8; 8]>, u32, &'a [u8])> {
-        let [.., a, b, c, d, _, _, _, _] = *self.tcp();
+    ) -> Option<Plain<'a>> {
+        let tcp = self.tcp();
+        let marks = u16::from_be_bytes([tcp[12], tcp[13]]);
         let rest = self.data.get(HEADERS..)?;
-        let (stamps, payload_len, rest) = match u32::from_be_bytes([a, b, c, d]) & TELLING {
+        let (stamps, payload_len, rest) = match marks & TELLING {
             BARE => (None, self.without_list(addresses, &[], is_bad)?, rest),
             LISTED => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
@@ -227,7 +224,8 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
             }
             _ => return None,
         };
-        Some((stamps, payload_len as u32, rest.get(..payload_len).unwrap_or(rest)))
+        let payload = rest.get(..payload_len).unwrap_or(rest);
+        Some(Plain { tcp, marks, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, payload })
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the

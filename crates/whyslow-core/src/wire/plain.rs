@@ -11,6 +11,8 @@ use super::{Flags, SeqNumber};
 pub struct Plain<'a> {
     /// The header without options.
     pub(super) tcp: &'a [u8; 20],
+    /// Of that, its length and the flags.
+    pub(super) marks: u16,
     /// TSval and TSecr.
     pub(super) stamps: Option<&'a [u8; 8]>,
     pub(super) ip_id: Option<&'a [u8; 2]>,
@@ -39,7 +41,7 @@ impl<'a> Plain<'a> {
     /// ACK, and never SYN, FIN or RST.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
-        Flags(u16::from_be_bytes([self.tcp[12], self.tcp[13]]) & 0x1ff)
+        Flags(self.marks & 0x1ff)
     }
 
     /// See [`Segment::window`](super::Segment::window).
