@@ -117,7 +117,7 @@ impl Seg {
         Self {
             time,
             place,
-            stamps: plain.timestamps().unwrap_or_default(),
+            stamps: plain.timestamps_or_zeros(),
             ack: plain.ack(),
             seq: plain.seq(),
             len: plain.payload_len(),

@@ -119,12 +119,15 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
         let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
-        // Version 4 and five words of header behind the link's type, then neither more fragments nor an offset, and the protocol.
-        // No byte that is asked for again is among these: it would be kept from here on.
-        let known = *this.part::<12, 2>() == [0x08, 0x00] && this.head[14] == 0x45;
-        let whole = u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f == 0;
         let length = usize::from(u16::from_be_bytes(*this.part::<16, 2>()));
-        if !known || !whole || this.head[23] != 6 || LINK + length > packet.original_len as usize {
+        // Version 4 and five words of header behind the link's type, then the protocol, and neither more fragments nor an offset.
+        // No byte that is asked for again is among these: it would be kept from here on.
+        if *this.part::<12, 2>() != [0x08, 0x00]
+            || this.head[14] != 0x45
+            || this.head[23] != 6
+            || u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f != 0
+            || LINK + length > packet.original_len as usize
+        {
             return None;
         }
         Some(Self { wire: length.checked_sub(V4 + TCP)?, ..this })
@@ -212,20 +215,20 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         let tcp = self.tcp();
         let marks = u16::from_be_bytes([tcp[12], tcp[13]]);
         let rest = self.data.get(HEADERS..)?;
-        let (stamps, payload_len, rest) = match marks & TELLING {
-            BARE => (None, self.without_list(addresses, &[], is_bad)?, rest),
+        let (stamped, stamps, payload_len, rest) = match marks & TELLING {
+            BARE => (false, &[0; 8], self.without_list(addresses, &[], is_bad)?, rest),
             LISTED => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
                 let (kind, stamps) = list.split_first_chunk()?;
                 if *kind != STAMPS {
                     return None;
                 }
-                (stamps.first_chunk(), self.without_list(addresses, list, is_bad)?, rest)
+                (true, stamps.first_chunk()?, self.without_list(addresses, list, is_bad)?, rest)
             }
             _ => return None,
         };
         let payload = rest.get(..payload_len).unwrap_or(rest);
-        Some(Plain { tcp, marks, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, payload })
+        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, payload })
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the

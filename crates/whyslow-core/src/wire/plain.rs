@@ -13,8 +13,9 @@ pub struct Plain<'a> {
     pub(super) tcp: &'a [u8; 20],
     /// Of that, its length and the flags.
     pub(super) marks: u16,
-    /// TSval and TSecr.
-    pub(super) stamps: Option<&'a [u8; 8]>,
+    pub(super) stamped: bool,
+    /// TSval and TSecr; zeros if there are none, so that nobody need ask.
+    pub(super) stamps: &'a [u8; 8],
     pub(super) ip_id: Option<&'a [u8; 2]>,
     pub(super) ttl: &'a u8,
     /// The byte in which the ECN bits are, and how many are below them.
@@ -65,8 +66,14 @@ impl<'a> Plain<'a> {
     /// See [`Options::timestamps`](super::Options::timestamps).
     #[inline(always)]
     pub fn timestamps(&self) -> Option<(u32, u32)> {
-        let [a, b, c, d, e, f, g, h] = *self.stamps?;
-        Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])))
+        self.stamped.then(|| self.timestamps_or_zeros())
+    }
+
+    /// The same, and zeros if there are none.
+    #[inline(always)]
+    pub fn timestamps_or_zeros(&self) -> (u32, u32) {
+        let [a, b, c, d, e, f, g, h] = *self.stamps;
+        (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))
     }
 
     /// See [`Segment::ip_id`](super::Segment::ip_id).
