@@ -29,7 +29,7 @@ pub(super) struct Noted {
     pub part: u8,
     /// Who sends.
     pub from: u8,
-    /// It is another table's; then there is no place.
+    /// It is another table's: there is no place.
     pub elsewhere: bool,
 }
 
@@ -38,7 +38,7 @@ const _: () = assert!(size_of::<Noted>() == 64, "one line of the processor's cac
 impl Noted {
     /// Whose segments are another table's.
     pub fn elsewhere(heading: &Heading) -> Self {
-        Self { heading: *heading, place: u32::MAX, elsewhere: true, ..Self::default() }
+        Self { heading: *heading, elsewhere: true, ..Self::default() }
     }
 
     /// Who sends.

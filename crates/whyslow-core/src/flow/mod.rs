@@ -52,25 +52,31 @@ pub struct Routed<'a, T> {
 /// A connection that is in the table, and the end of it that was asked for.
 #[derive(Debug)]
 pub struct Found<'a, T> {
-    slot: &'a mut Slot<T>,
+    /// When its newest segment was captured.
+    last: &'a mut Nanos,
+    kept: &'a mut Kept<T>,
     /// Who sends from that end.
     pub from: Side,
 }
 
 impl<'a, T> Found<'a, T> {
+    #[inline(always)]
+    fn new(slot: &'a mut Slot<T>, from: Side) -> Self {
+        Self { last: &mut slot.last, kept: &mut slot.kept, from }
+    }
+
     /// Which connection it is.
     pub fn id(&self) -> ConnectionId {
-        self.slot.kept.id
+        self.kept.id
     }
 
     /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
     /// nor ends one, so that nothing else need be done about it.
     #[inline(always)]
     pub fn plain(self, time: Nanos) -> &'a mut T {
-        let Slot { last, kept, .. } = self.slot;
-        *last = (*last).max(time);
-        kept.answered = true;
-        &mut kept.value
+        *self.last = (*self.last).max(time);
+        self.kept.answered = true;
+        &mut self.kept.value
     }
 }
 
@@ -222,7 +228,7 @@ impl<T> Table<T> {
     pub fn find(&mut self, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
         let slot = self.parts[part_of(hash)].find(ends, hash)?;
         let from = slot.kept.side(ends);
-        Some(Found { slot, from })
+        Some(Found::new(slot, from))
     }
 
     /// The connection of a segment with this heading, if that was [found](Self::find_by) not long ago. The time must have been told with
@@ -230,9 +236,11 @@ impl<T> Table<T> {
     #[inline(always)]
     pub fn recall(&mut self, heading: &Heading) -> Recalled<'_, T> {
         let Some(noted) = self.memory.recall(heading) else { return Recalled::Unknown };
+        if noted.elsewhere {
+            return Recalled::Elsewhere;
+        }
         match self.parts[usize::from(noted.part) % PARTS].at(noted.place) {
-            Some(slot) if slot.kept.id == noted.id => Recalled::Here(Found { slot, from: noted.from() }),
-            _ if noted.elsewhere => Recalled::Elsewhere,
+            Some(slot) if slot.kept.id == noted.id => Recalled::Here(Found::new(slot, noted.from())),
             _ => Recalled::Unknown,
         }
     }
@@ -247,7 +255,7 @@ impl<T> Table<T> {
             let (id, part, from) = (slot.kept.id, part as u8, from as u8);
             self.memory.note(Noted { heading: *heading, id, place, part, from, elsewhere: false });
         }
-        Some(Found { slot, from })
+        Some(Found::new(slot, from))
     }
 
     /// Segments with this heading are another table's, and will be recalled as that.
