@@ -14,7 +14,7 @@ pub use fragment::{Fragment, Merged};
 use crate::analysis::{Analysis, Frame};
 use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
-use crate::flow::{self, ConnectionId, Gone, Kept, Table};
+use crate::flow::{self, ConnectionId, Gone, Kept, Recalled, Table};
 use crate::pair::Mark;
 use crate::rules;
 use crate::tcp;
@@ -35,12 +35,13 @@ const MOST_NAMES: usize = 65_536;
 pub struct Explainer {
     shares: Shares,
     captures: Vec<CaptureState>,
-    /// The place of the last capture, as frames tell it.
+    /// The last capture's, as frames tell it.
     file: Option<u16>,
+    start: tcp::Place,
     /// Segments of the last capture.
     segments: u64,
-    /// Packets so far, over all captures: a connection is known by its first one.
-    packets: u64,
+    /// Counts packets over all captures: a connection is known by its first one.
+    packets: Count,
     table: Table<Open>,
     gone: Gone<Open>,
     /// Of all connections that fell to this explainer.
@@ -50,6 +51,30 @@ pub struct Explainer {
     replays: Replays,
     /// The first packet of all: times are told from it.
     first_time: Option<Nanos>,
+}
+
+/// How many packets came before the newest one. There is none yet one short of zero, so that a step tells whether it is the first.
+#[derive(Debug)]
+struct Count(u64);
+
+impl Default for Count {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
+impl Count {
+    /// One more has come: whether it is the first.
+    #[inline(always)]
+    fn is_first(&mut self) -> bool {
+        self.0 = self.0.wrapping_add(1);
+        self.0 == 0
+    }
+
+    /// How many there are, the newest one included.
+    fn all(&self) -> u64 {
+        self.0.wrapping_add(1)
+    }
 }
 
 /// A part of the connections, on its way from one explainer to another.
@@ -97,7 +122,7 @@ impl Explainer {
     /// What one gives another awaits.
     pub fn deal(&mut self) -> Deal {
         let mut deal = Deal::default();
-        for Move { part, from, to } in self.shares.deal(self.packets) {
+        for Move { part, from, to } in self.shares.deal(self.packets.all()) {
             if from == self.shares.own() {
                 deal.given.push((Ticket { part, to }, Parcel(self.table.take_part(part))));
             } else if to == self.shares.own() {
@@ -116,6 +141,7 @@ impl Explainer {
     pub fn begin_capture(&mut self, path: &str) {
         self.count_segments();
         self.file = u16::try_from(self.captures.len()).ok();
+        self.start = tcp::Place::start(self.file);
         self.captures.push(CaptureState::new(path));
     }
 
@@ -192,7 +218,7 @@ impl Explainer {
         let capture = self.captures.len() - 1;
         let frame = Frame { file: self.file, number: packet.frame };
         let begin = || Open { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
-        let id = ConnectionId(self.packets);
+        let id = ConnectionId(self.packets.0);
         let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.gone, begin);
         if routed.new {
             self.openings.push(id);
@@ -207,27 +233,49 @@ impl Explainer {
     #[inline(always)]
     fn glanced(&mut self, packet: &Packet<'_>, glance: Glance<'_>) {
         self.tick(packet.time);
-        let ends = glance.ends();
-        let hash = ends.hash();
-        if !self.shares.takes(hash) {
-            return;
-        }
-        if let Some(found) = self.table.find(&ends, hash)
-            && let Some(plain) = glance.plain()
-        {
-            self.segments += 1;
-            let (from, frame) = (found.from, Frame { file: self.file, number: packet.frame });
-            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, frame);
-        } else {
-            self.take_any(*packet, glance, ends, hash);
+        match self.table.recall(&glance.heading()) {
+            Recalled::Here(part, found) => {
+                self.shares.count(part);
+                let Some(plain) = glance.plain() else { return self.take_other(*packet, glance) };
+                self.segments += 1;
+                let (from, place) = (found.from, self.start.frame_at(packet.frame));
+                found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, place);
+            }
+            Recalled::Elsewhere(part) => self.shares.count(part),
+            Recalled::Unknown => self.find(*packet, glance),
         }
     }
 
-    /// One that is not plain, or the first of its connection. What it is given it has of its own, so that for the others
-    /// nothing need be written down.
+    /// As [`glanced`](Self::glanced), where nothing was known of its heading. What it is given it has of its own, so that for the
+    /// others nothing need be written down.
     #[inline(never)]
-    fn take_any(&mut self, packet: Packet<'_>, glance: Glance<'_>, ends: Ends, hash: u64) {
-        if let Err(skip) = glance.decode_to(|segment| self.take(&packet, segment, &ends, hash)) {
+    fn find(&mut self, packet: Packet<'_>, glance: Glance<'_>) {
+        let (heading, ends) = (glance.heading(), glance.ends());
+        let hash = ends.hash();
+        if !self.shares.takes(hash) {
+            self.table.leave(&heading, hash);
+        } else if let Some(found) = self.table.find_by(&heading, &ends, hash)
+            && let Some(plain) = glance.plain()
+        {
+            self.segments += 1;
+            let (from, place) = (found.from, self.start.frame_at(packet.frame));
+            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, place);
+        } else {
+            self.take_any(&packet, &glance, &ends, hash);
+        }
+    }
+
+    /// One whose connection is known, and which is not plain.
+    #[cold]
+    fn take_other(&mut self, packet: Packet<'_>, glance: Glance<'_>) {
+        let ends = glance.ends();
+        self.take_any(&packet, &glance, &ends, ends.hash());
+    }
+
+    /// One that is not plain, or the first of its connection.
+    #[inline(never)]
+    fn take_any(&mut self, packet: &Packet<'_>, glance: &Glance<'_>, ends: &Ends, hash: u64) {
+        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
             self.skip(skip, packet.frame);
         }
     }
@@ -283,10 +331,9 @@ impl Explainer {
 impl Sink for Explainer {
     #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
-        if self.packets == 0 {
+        if self.packets.is_first() {
             self.begin(packet.time);
         }
-        self.packets += 1;
         // Two calls, each inlined for its IP version.
         match wire::glance(packet) {
             Some(glance @ Glance::V4(_)) => self.glanced(packet, glance),

@@ -75,8 +75,14 @@ impl Shares {
     #[inline(always)]
     pub(super) fn takes(&mut self, hash: u64) -> bool {
         let part = part_of(hash);
-        self.loads[part] += 1;
+        self.count(part);
         self.parts >> part & 1 != 0
+    }
+
+    /// Counts a packet of a connection of this part.
+    #[inline(always)]
+    pub(super) fn count(&mut self, part: usize) {
+        self.loads[part % PARTS] += 1;
     }
 
     /// After so many packets in all: deals the parts out again if it is time to, and unevenly much was to do with them since the

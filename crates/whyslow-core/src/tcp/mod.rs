@@ -37,6 +37,7 @@ use half::{Half, View};
 use held::Held;
 use opening::{At, Negotiated, Opening};
 use recent::Recent;
+pub use segment::Place;
 use segment::Seg;
 use std::net::IpAddr;
 use talk::Talk;
@@ -121,13 +122,13 @@ impl Connection {
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        let (time, moved) = self.clock(time);
+        let mut seg = Seg::new(segment, from, time, frame.into());
+        self.clock(&mut seg);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
             self.doubts().bad_checksums += 1;
             return;
         }
-        let seg = Seg::new(segment, from, time, frame, moved);
         let sack = &segment.options.sack;
         if self.has_captured(&seg, sack) {
             return;
@@ -148,13 +149,13 @@ impl Connection {
 
     /// As [`push`](Self::push), for a segment that can do less.
     #[inline(always)]
-    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
-        // Put together where the segment's fields were read, so that they are written down but once.
-        let (time, moved) = self.clock(time);
-        let seg = Seg::plain(plain, from, time, frame, moved);
+    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, place: Place) {
+        // Put together where the segment's fields are read, so that they are written down but once.
+        let mut seg = Seg::plain(plain, from, time, place);
+        self.clock(&mut seg);
         match from {
-            0 => self.push_plain_seg::<0>(&seg, plain.payload),
-            _ => self.push_plain_seg::<1>(&seg, plain.payload),
+            0 => self.push_plain_seg::<0>(&seg, plain.payload()),
+            _ => self.push_plain_seg::<1>(&seg, plain.payload()),
         }
     }
 
@@ -196,19 +197,21 @@ impl Connection {
         }
     }
 
-    /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
+    /// The time of a segment is never before that of the one before it.
     #[inline(always)]
-    fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
-        if time < self.last { self.clock_back(time) } else { (time, false) }
+    fn clock(&mut self, seg: &mut Seg) {
+        if seg.time < self.last {
+            self.clock_back(seg);
+        }
     }
 
     #[cold]
-    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
+    fn clock_back(&mut self, seg: &mut Seg) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
-        if time + Nanos::from_millis(1) < self.last {
+        if seg.time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
         }
-        (self.last, true)
+        seg.move_to(self.last);
     }
 
     /// Whether this is a packet captured a second time. If not, it is the last one.
