@@ -92,7 +92,7 @@ pub struct Stream {
     protocol: Option<Protocol>,
     gather: Option<Box<Gather>>,
     /// HTTP heads, and the name in them: of most connections that is all.
-    heads: Option<Box<Heads>>,
+    heads: Heads,
     /// All else.
     found: Option<Box<Content>>,
 }
@@ -110,7 +110,7 @@ impl Default for Stream {
             greeted: false,
             protocol: None,
             gather: None,
-            heads: None,
+            heads: Heads::default(),
             found: None,
         }
     }
@@ -199,36 +199,37 @@ enum Opened {
 impl Stream {
     /// The payload of a segment: its first byte has relative sequence number `start`, it was `len` bytes long on the
     /// wire, and `payload` is what was captured of it, from the first byte.
-    #[inline(always)]
     pub fn feed(&mut self, start: u64, len: u64, payload: &[u8]) {
         let end = start.saturating_add(len.max(payload.len() as u64));
-        if self.passes(start, end, payload) {
-            self.next = self.next.max(end);
-        } else {
+        if start < end {
             self.look(start, end, payload);
         }
     }
 
-    /// Whether nothing is to be read in this payload: what nearly all of a long transfer is.
-    #[inline(always)]
-    fn passes(&self, start: u64, end: u64, payload: &[u8]) -> bool {
-        let passes = match self.protocol {
-            None | Some(Protocol::Http) => {
-                start >= self.origin
-                    && !payload.first().is_some_and(|&first| may_open(first))
-                    && !(start..end).contains(&self.awaited)
-            }
-            Some(Protocol::Tls) => end <= self.expected(),
-            Some(Protocol::Ssh) => true,
+    /// So many bytes from [`next`](Self::next) on may [pass](Self::pass) without being fed, for there is nothing to be read in them:
+    /// unless [something may open](Self::may_open), and a segment among them begins [as if](may_open) it did.
+    pub fn quiet(&self) -> u64 {
+        let until = match self.protocol {
+            _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
+            None | Some(Protocol::Http) if self.awaited < self.next => NOWHERE,
+            None | Some(Protocol::Http) => self.awaited,
+            Some(Protocol::Tls) => self.expected(),
+            Some(Protocol::Ssh) => NOWHERE,
         };
-        passes && start < end && self.gather.is_none()
+        until.saturating_sub(self.next)
     }
 
-    #[inline(never)]
+    /// Whether records or heads may open where none is awaited.
+    pub fn may_open(&self) -> bool {
+        matches!(self.protocol, None | Some(Protocol::Http))
+    }
+
+    /// So many of the [quiet](Self::quiet) bytes have passed.
+    pub fn pass(&mut self, bytes: u64) {
+        self.next = self.next.saturating_add(bytes);
+    }
+
     fn look(&mut self, start: u64, end: u64, payload: &[u8]) {
-        if start == end {
-            return;
-        }
         if self.protocol.is_none() && start < self.origin {
             // The first bytes, or bytes even before them: they were late.
             if self.origin == NOWHERE {
@@ -256,17 +257,19 @@ impl Stream {
         }
     }
 
-    /// The other side sent payload: the next record or head is the first of a new message.
-    #[inline(always)]
-    pub fn turn(&mut self) {
+    /// The other side sent payload: the next record or head is the first of a new message. Says whether another turn would change
+    /// nothing until more is fed.
+    pub fn turn(&mut self) -> bool {
         if self.origin == NOWHERE {
-            return;
+            return true;
         }
         self.fresh = true;
+        // What was gathered may be the beginning of a record, which is not the first of the next message.
+        let had_turn = self.gather.is_none();
         match self.protocol {
             None | Some(Protocol::Http) => {
-                if self.gather.is_some() {
-                    self.settle_gathered();
+                if let Some(gather) = self.gather.take() {
+                    self.settle(*gather);
                 }
                 // A position still to come was told by a Content-Length, and holds however the other side speaks.
                 if self.awaited < self.next || self.awaited == NOWHERE {
@@ -276,6 +279,7 @@ impl Stream {
             Some(Protocol::Tls) if self.expected() < self.next => self.resume(self.next),
             Some(Protocol::Tls | Protocol::Ssh) => {}
         }
+        had_turn
     }
 
     /// What was found. The bytes of a hello or head that never got complete are read as far as they got.
@@ -284,7 +288,7 @@ impl Stream {
             self.settle(*gather);
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
-        let (heads, host) = self.heads.map(|heads| heads.told()).unwrap_or_default();
+        let (heads, host) = self.heads.told();
         Content { protocol: self.protocol, heads, server_name: found.server_name.or(host), ..found }
     }
 
@@ -297,21 +301,12 @@ impl Stream {
         self.found.get_or_insert_default()
     }
 
-    #[inline(never)]
-    fn settle_gathered(&mut self) {
-        if let Some(gather) = self.gather.take() {
-            self.settle(*gather);
-        }
-    }
-
     /// The next byte of the awaited record header.
-    #[inline(always)]
     fn expected(&self) -> u64 {
         self.awaited.saturating_add(u64::from(self.have))
     }
 
     /// Begins the record chain again at `at`.
-    #[inline(never)]
     fn resume(&mut self, at: u64) {
         self.awaited = at;
         self.have = 0;
@@ -424,19 +419,18 @@ impl Stream {
                 self.records(piece);
             }
         }
-        let may_open = piece.bytes.first().is_some_and(|&first| may_open(first));
-        if may_open && self.may_open() && piece.start >= self.next && piece.start != self.awaited {
+        if may_open(piece.bytes) && self.may_look() && piece.start >= self.next && piece.start != self.awaited {
             self.open_in(piece, piece.start, false);
         }
         while (piece.start..piece.end).contains(&self.awaited)
-            && self.may_open()
+            && self.may_look()
             && self.open_in(piece, self.awaited, true)
         {}
     }
 
     /// Whether another opening may be looked for.
-    fn may_open(&self) -> bool {
-        self.gather.is_none() && matches!(self.protocol, None | Some(Protocol::Http))
+    fn may_look(&self) -> bool {
+        self.gather.is_none() && self.may_open()
     }
 
     /// Looks for an opening at position `at` of a piece; true when that was a head.
@@ -481,7 +475,7 @@ impl Stream {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
-                self.heads.get_or_insert_default().push(at, &head.label, head.host.as_deref());
+                self.heads.push(at, &head.label, head.host.as_deref());
                 Opened::Head
             }
             Parsed::More => Opened::More,
@@ -514,11 +508,22 @@ impl Stream {
     }
 }
 
-/// Whether anything that is known here can start with this byte, in the middle of a stream: most bytes are none.
+/// Whether the payload of a segment begins with a byte with which anything that is known here can.
 #[inline(always)]
-fn may_open(first: u8) -> bool {
-    tls::may_open(first) || http::may_open(first)
+pub(super) fn may_open(payload: &[u8]) -> bool {
+    payload.first().is_some_and(|&first| OPENINGS[usize::from(first)])
 }
+
+/// With which bytes anything that is known here can start, in the middle of a stream: most bytes are none.
+static OPENINGS: [bool; 256] = {
+    let mut openings = [false; 256];
+    let mut first = 0u8;
+    while first < u8::MAX {
+        openings[first as usize] = tls::may_open(first) || http::may_open(first);
+        first += 1;
+    }
+    openings
+};
 
 /// Whether `name` can stand as a server's name: as long as one may be, and harmless to print.
 fn is_name(name: &[u8]) -> bool {

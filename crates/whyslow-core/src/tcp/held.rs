@@ -58,16 +58,14 @@ impl Held {
     /// Whether this is a packet captured a second time.
     #[inline]
     pub fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        match recent::number(seg) {
-            Some(number) if !self.numbers[seg.from()].is_beyond(number) => recent::is_among(self.iter(), seg, sack),
-            _ => false,
-        }
+        let number = seg.number();
+        number != 0 && !self.numbers[seg.from()].is_beyond(number) && recent::is_among(self.iter(), seg, sack)
     }
 
     /// Holds one more; says whether these are as many as may be held.
     pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        if let Some(number) = recent::number(seg) {
-            self.numbers[seg.from()].note(number);
+        if seg.number() != 0 {
+            self.numbers[seg.from()].note(seg.number());
         }
         self.segs.push(seg, sack);
         self.segs.len() >= MOST
@@ -76,5 +74,15 @@ impl Held {
     /// All of them, each with its SACK blocks.
     pub fn iter(&self) -> Segs<'_> {
         self.segs.iter()
+    }
+
+    /// The same, to be looked at several times.
+    pub fn told(&self) -> Vec<(Seg, SackBlocks)> {
+        let mut all = Vec::with_capacity(self.segs.len());
+        let mut segs = self.iter();
+        while let Some((seg, sack)) = segs.next() {
+            all.push((seg, *sack));
+        }
+        all
     }
 }

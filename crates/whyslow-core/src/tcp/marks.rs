@@ -13,14 +13,15 @@
 //! together carry the same, however far apart a queue on the path has put them.
 
 use super::half::{Half, tsval};
+use super::recent::RECENT;
 use super::segment::Seg;
 use crate::units::Nanos;
 use crate::wire::Flags;
 
 /// Steps that must have been seen before numbers are believed.
-const LEAST_STEADY: u32 = 4;
+const LEAST_STEADY: u64 = 4;
 /// Steady steps for each odd one but the first.
-const MOSTLY: u32 = 32;
+const MOSTLY: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes seldom are.
 const SOON: Nanos = Nanos::from_millis(190);
 /// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half a minute.
@@ -29,13 +30,15 @@ const COPIES: u64 = 8;
 const WATCHED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
 /// What one host's numbers on one connection have told so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
-    /// What its next packet should carry.
-    next: Option<u16>,
+    /// What its next packet should carry: never 0, but 65,536; and [`ANY`](Self::ANY) before the first one.
+    next: u32,
     /// When its last packet passed.
     last: Nanos,
-    steady: u32,
+    /// Packets in a row, up to the last one, that were each the next one. Those before are among the `steady` ones.
+    run: u64,
+    steady: u64,
     odd: u32,
     /// Packets missing since they were last forgotten, beside those that a hole in the sequence space shows too.
     missing: u32,
@@ -43,38 +46,66 @@ pub(super) struct Numbers {
     excused: bool,
 }
 
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { next: Self::ANY, last: Nanos::ZERO, run: 0, steady: 0, odd: 0, missing: 0, excused: false }
+    }
+}
+
 impl Numbers {
+    /// Beyond all numbers.
+    const ANY: u32 = u32::MAX;
+
     /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
     /// in the sequence space before it has room for.
     #[inline(always)]
     pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
+        if u32::from(seg.number()) == self.next && packets == 1 {
+            self.last = seg.time;
+            self.run += 1;
+            self.next += 1;
+        } else {
+            self.see_any(seg, packets, skipped);
+        }
+    }
+
+    /// Whether none of the newest packets of its host can have this one's number: it is the next one, and all of them had each the
+    /// next one.
+    #[inline(always)]
+    pub fn is_fresh(&self, seg: &Seg) -> bool {
+        u32::from(seg.number()) == self.next && self.run >= RECENT as u64
+    }
+
+    /// The next packet is none that is merely the next one, or its number will not be seen.
+    pub fn end_run(&mut self) {
+        self.steady += std::mem::take(&mut self.run);
+    }
+
+    fn expect(&mut self, next: u16) {
+        self.next = if next == 0 { 1 << 16 } else { next.into() };
+    }
+
+    #[inline(never)]
+    fn see_any(&mut self, seg: &Seg, packets: u16, skipped: u16) {
+        self.end_run();
         let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
         let Some(id) = seg.ip_id() else {
             return;
         };
-        if self.next == Some(id) {
-            // The next one.
-            self.steady = self.steady.saturating_add(1);
-            self.next = Some(id.wrapping_add(packets));
+        let next = (self.next != Self::ANY).then_some(self.next as u16);
+        if next == Some(id) {
+            self.steady += 1;
+            self.expect(id.wrapping_add(packets));
             return;
         }
-        self.see_step(seg, id, quiet, packets, skipped);
-    }
-
-    /// A number that is not the next one.
-    #[inline(never)]
-    fn see_step(&mut self, seg: &Seg, id: u16, quiet: Nanos, packets: u16, skipped: u16) {
-        if id == 0 && self.next != Some(0) {
+        if id == 0 {
             // Linux answers a SYN without a number, and counts from then on.
             self.odd = self.odd.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
             return;
         }
         let after = id.wrapping_add(packets);
         // A step of more than a thousand is no count of packets.
-        let step = match self.next {
-            Some(next) => id.wrapping_sub(next).cast_signed(),
-            None => 0,
-        };
+        let step = next.map_or(0, |next| id.wrapping_sub(next).cast_signed());
         match step {
             -1024..0 => {
                 // Overtaken on the way: it is not missing after all.
@@ -86,18 +117,19 @@ impl Numbers {
                 self.missing = self.missing.saturating_add(more);
                 if more > 0 {
                     self.odd = self.odd.saturating_add(u32::from(quiet < SOON));
-                } else if self.next.is_some() {
-                    self.steady = self.steady.saturating_add(1);
+                } else if next.is_some() {
+                    self.steady += 1;
                 }
             }
             _ => self.odd = self.odd.saturating_add(1),
         }
-        self.next = Some(after);
+        self.expect(after);
     }
 
     /// How many packets of the host are missing since [`forget`](Self::forget); none when its numbers do not tell.
     pub fn missing(&self) -> Option<u32> {
-        let told = self.steady >= LEAST_STEADY && self.odd <= 1 + self.steady / MOSTLY;
+        let steady = self.steady + self.run;
+        let told = steady >= LEAST_STEADY && u64::from(self.odd) <= 1 + steady / MOSTLY;
         (told && !self.excused).then_some(self.missing)
     }
 
@@ -153,12 +185,13 @@ fn packets_of(bytes: u64, mss: u64) -> u16 {
 }
 
 impl Half {
-    /// Takes the marks of a segment that begins at `start`.
+    /// Takes the marks of a segment that begins so many bytes behind the last one.
     #[inline(always)]
-    pub(super) fn note_marks(&mut self, seg: &Seg, start: u64) {
+    pub(super) fn note_marks(&mut self, seg: &Seg, skipped: u64) {
         let mss = self.mss();
-        let packets = |bytes: u64| if bytes <= mss { u16::from(bytes > 0) } else { packets_of(bytes, mss) };
-        let (own, skipped) = (packets(u64::from(seg.len)).max(1), packets(start.saturating_sub(self.sent_max)));
+        // None of the two is more than one packet, nearly always.
+        let own = if u64::from(seg.len) <= mss { 1 } else { packets_of(seg.len.into(), mss) };
+        let skipped = if skipped == 0 { 0 } else { packets_of(skipped, mss) };
         self.numbers.see(seg, own, skipped);
         if let Some(value) = tsval(seg).filter(|_| !seg.moved()) {
             self.ticks.see(seg.time, value);
@@ -184,7 +217,7 @@ impl Half {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::analysis::Frame;
+    use crate::tcp::Place;
     use crate::units::SeqNumber;
     use crate::wire::{Checksum, Options, Segment};
     use std::net::IpAddr;
@@ -209,7 +242,7 @@ mod tests {
             fragment: false,
             tunnels: 0,
         };
-        Seg::new(&segment, 0, Nanos::from_millis(ms), Frame::default(), false)
+        Seg::new(&segment, 0, Nanos::from_millis(ms), Place::default())
     }
 
     /// After packets of these times and numbers.

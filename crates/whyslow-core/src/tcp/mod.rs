@@ -12,6 +12,7 @@ mod held;
 mod marks;
 mod opening;
 mod pauses;
+mod queue;
 mod ranges;
 mod recent;
 mod recorder;
@@ -20,9 +21,11 @@ mod rounds;
 mod rtt;
 mod segment;
 mod sent;
+mod talk;
 pub mod trace;
 mod turns;
 mod vantage;
+mod waiting;
 
 pub use brief::Brief;
 
@@ -35,8 +38,10 @@ use half::{Half, View};
 use held::Held;
 use opening::{At, Negotiated, Opening};
 use recent::Recent;
+pub use segment::Place;
 use segment::Seg;
 use std::net::IpAddr;
+use talk::Talk;
 use vantage::Estimator;
 
 #[cfg(test)]
@@ -57,8 +62,7 @@ pub struct Connection {
     origins: [Option<SeqNumber>; 2],
     opening: Opening,
     stage: Stage,
-    /// Of sides that have sent payload.
-    streams: [Option<Box<content::Stream>>; 2],
+    talk: Talk,
     closing: [Option<At>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
@@ -67,6 +71,9 @@ pub struct Connection {
     first_payload: Option<u8>,
     seen: [bool; 2],
     ttl: [(Option<u8>, Option<u8>); 2],
+    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
+    /// [`note`](Self::note).
+    is_known: [bool; 2],
     /// Of the few that raise some.
     doubts: Option<Box<Doubts>>,
 }
@@ -79,7 +86,7 @@ enum Stage {
 }
 
 /// Both directions, as their senders saw them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Settled {
     recent: [Recent; 2],
     estimator: Estimator,
@@ -101,7 +108,7 @@ impl Connection {
             origins: [None; 2],
             opening: Opening::default(),
             stage: Stage::Held(Held::default()),
-            streams: Default::default(),
+            talk: Talk::default(),
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
@@ -109,19 +116,20 @@ impl Connection {
             first_payload: None,
             seen: [false; 2],
             ttl: [(None, None); 2],
+            is_known: [false; 2],
             doubts: None,
         }
     }
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        let (time, moved) = self.clock(time);
+        let mut seg = Seg::new(segment, from, time, frame.into());
+        self.clock(&mut seg);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
             self.doubts().bad_checksums += 1;
             return;
         }
-        let seg = Seg::new(segment, from, time, frame, moved);
         let sack = &segment.options.sack;
         if self.has_captured(&seg, sack) {
             return;
@@ -129,60 +137,85 @@ impl Connection {
         if segment.options.malformed {
             self.doubts().malformed_options += 1;
         }
-        self.note_origins(&seg);
         if seg.flags.has(Flags::SYN) {
             self.ttl[from].0.get_or_insert(seg.ttl);
+            self.note_syn(segment, &seg);
         }
-        self.note_handshake(segment, &seg);
-        self.note_close(&seg);
+        let ends = self.note(&seg);
         self.follow_any(&seg, sack, segment.payload);
+        if ends {
+            self.rest();
+        }
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
     #[inline(always)]
-    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
-        // Put together where the segment's fields were read, so that they are written down but once.
-        let (time, moved) = self.clock(time);
-        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, place: Place) {
+        // Put together where the segment's fields are read, so that they are written down but once.
+        let mut seg = Seg::plain(plain, from, time, place);
+        self.clock(&mut seg);
+        match from {
+            0 => self.push_plain_seg::<0>(&seg, plain.payload()),
+            _ => self.push_plain_seg::<1>(&seg, plain.payload()),
+        }
     }
 
-    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
+    /// From side `FROM`.
+    #[inline(never)]
+    fn push_plain_seg<const FROM: Side>(&mut self, seg: &Seg, payload: &[u8]) {
+        // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
+        // again; the others go the same way in a copy of the code that does ask.
+        if seg.is_usual::<FROM>() {
+            self.take_plain(seg, payload);
+        } else {
+            self.take_unusual(seg, payload);
+        }
+    }
+
+    #[inline(never)]
+    fn take_unusual(&mut self, seg: &Seg, payload: &[u8]) {
+        self.take_plain(seg, payload);
+    }
+
+    #[inline(always)]
+    fn take_plain(&mut self, seg: &Seg, payload: &[u8]) {
         let sack = &SackBlocks::NONE;
         if self.has_captured(seg, sack) {
             return;
         }
-        if !self.is_under_way() {
-            self.note_origins(seg);
-            self.note_handshake_ack(seg);
-            self.note_close(seg);
-        }
+        let ends = !self.is_known[seg.from()] && self.note(seg);
         self.follow(seg, sack, payload);
+        if ends {
+            self.rest();
+        }
     }
 
-    /// A plain segment has nothing more to tell of how the connection began, nor anything yet of how it ends.
-    #[inline(always)]
-    fn is_under_way(&self) -> bool {
-        let opened = !self.opening.awaits_ack();
-        let known = self.origins[0].is_some() & self.origins[1].is_some();
-        known & opened & self.fin[0].is_none() & self.fin[1].is_none()
+    /// Nothing more is to be expected of a connection that has ended, though it is kept for a while: it needs no room for more.
+    #[inline(never)]
+    fn rest(&mut self) {
+        if let Stage::Settled(settled) = &mut self.stage {
+            settled.halves.iter_mut().for_each(Half::rest);
+        }
     }
 
-    /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
+    /// The time of a segment is never before that of the one before it.
     #[inline(always)]
-    fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
-        if time < self.last { self.clock_back(time) } else { (time, false) }
+    fn clock(&mut self, seg: &mut Seg) {
+        if seg.time < self.last {
+            self.clock_back(seg);
+        }
     }
 
     #[cold]
-    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
+    fn clock_back(&mut self, seg: &mut Seg) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
-        if time + Nanos::from_millis(1) < self.last {
+        if seg.time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
         }
-        (self.last, true)
+        seg.move_to(self.last);
     }
 
-    /// Whether this is a packet captured a second time. If not, it counts.
+    /// Whether this is a packet captured a second time. If not, it is the last one.
     #[inline(always)]
     fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if self.stage.holds(seg, sack) {
@@ -190,25 +223,22 @@ impl Connection {
             return true;
         }
         self.last = seg.time;
-        let carries = seg.len > 0 || seg.flags.has(Flags::SYN);
-        if carries || self.unanswered {
-            self.last_active = seg.time;
-        }
-        self.unanswered = carries;
-        self.payload += u64::from(seg.len);
-        self.seen[seg.from()] = true;
         false
     }
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+        if seg.len > 0 || seg.flags.has(Flags::SYN) {
+            (self.last_active, self.unanswered) = (seg.time, true);
+        } else if self.unanswered {
+            (self.last_active, self.unanswered) = (seg.time, false);
+        }
         if seg.len > 0 {
-            if !seg.flags.has(Flags::SYN) {
-                self.ttl[seg.from()].1.get_or_insert(seg.ttl);
+            self.payload += u64::from(seg.len);
+            if !self.talk.goes_on(seg, payload) && self.talk.hear(seg, payload, self.origins) {
+                self.note(seg);
             }
-            self.first_payload.get_or_insert(seg.from() as u8);
-            self.feed_content(seg, payload);
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled.push(seg, sack),
@@ -239,6 +269,31 @@ impl Connection {
         self.doubts.get_or_insert_default()
     }
 
+    /// What is told but once, or by segments that open and close: by most connections' plain segments no more. Says whether the
+    /// connection ends with it.
+    #[inline(never)]
+    fn note(&mut self, seg: &Seg) -> bool {
+        let from = seg.from();
+        self.seen[from] = true;
+        self.note_origins(seg);
+        self.note_handshake_ack(seg);
+        let ends = self.note_close(seg);
+        if seg.len > 0 {
+            if !seg.flags.has(Flags::SYN) {
+                self.ttl[from].1.get_or_insert(seg.ttl);
+            }
+            self.first_payload.get_or_insert(from as u8);
+        }
+        let origins = self.origins[0].is_some() && self.origins[1].is_some();
+        let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
+        for side in 0..2 {
+            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells less than that of others.
+            let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
+            self.is_known[side] = is_open && self.seen[side] && payload;
+        }
+        ends
+    }
+
     fn note_origins(&mut self, seg: &Seg) {
         let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
         let syn = seg.flags.has(Flags::SYN);
@@ -251,9 +306,8 @@ impl Connection {
     }
 
     /// The ACK that completes the handshake.
-    #[inline(always)]
     fn note_handshake_ack(&mut self, seg: &Seg) {
-        if !self.opening.awaits_ack() || seg.ack().is_none() {
+        if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
         }
         let opener = if self.opening.began() { self.client() } else { 0 };
@@ -265,11 +319,7 @@ impl Connection {
         }
     }
 
-    fn note_handshake(&mut self, segment: &Segment<'_>, seg: &Seg) {
-        if !seg.flags.has(Flags::SYN) {
-            self.note_handshake_ack(seg);
-            return;
-        }
+    fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) {
         let offers = self.opening.note_syn(segment, seg);
         if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
             self.doubts().scale_over_14 += 1;
@@ -277,8 +327,10 @@ impl Connection {
         self.configure();
     }
 
-    fn note_close(&mut self, seg: &Seg) {
+    /// Says whether the connection ends with this segment.
+    fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
+        let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
             self.closing[from].get_or_insert(At::of(seg));
@@ -289,26 +341,11 @@ impl Connection {
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
         }
+        !ended && self.has_ended()
     }
 
-    #[inline(always)]
-    fn feed_content(&mut self, seg: &Seg, payload: &[u8]) {
-        let Some(origin) = self.origins[seg.from()] else {
-            return;
-        };
-        let stream = self.streams[seg.from()].get_or_insert_default();
-        let next = stream.next();
-        let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
-        let distance = first.distance(origin + next as u32);
-        let Some(start) = next.checked_add_signed(i64::from(distance)) else {
-            return;
-        };
-        stream.feed(start, u64::from(seg.len), payload);
-        if start + u64::from(seg.len) > next
-            && let Some(stream) = &mut self.streams[1 - seg.from()]
-        {
-            stream.turn();
-        }
+    fn has_ended(&self) -> bool {
+        self.reset || self.fin_acked == [true, true]
     }
 
     /// A SYN has settled something.
@@ -318,7 +355,7 @@ impl Connection {
             Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
             Stage::Held(_) => {}
             Stage::Settled(settled) => {
-                settled.estimator.mss = negotiated.wire_mss;
+                settled.estimator.negotiated(negotiated.wire_mss);
                 settled.configure(&negotiated);
             }
         }
@@ -395,7 +432,7 @@ impl Connection {
             larger_than_mss,
             ..self.doubts.take().map(|doubts| *doubts).unwrap_or_default()
         };
-        let [stream0, stream1] = std::mem::take(&mut self.streams);
+        let content = std::mem::take(&mut self.talk).finish(self.origins);
         Facts {
             endpoints,
             origins: self.origins,
@@ -412,7 +449,7 @@ impl Connection {
             vantage,
             rtt,
             halves,
-            content: [stream0, stream1].map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default()),
+            content,
             doubts,
             is_text: false,
             timeless: false,
@@ -448,7 +485,7 @@ impl Stage {
     #[inline(always)]
     fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
-            Self::Settled(settled) => settled.recent[seg.from()].holds(seg, sack),
+            Self::Settled(settled) => settled.holds(seg, sack),
             Self::Held(held) => held.holds(seg, sack),
         }
     }
@@ -456,32 +493,23 @@ impl Stage {
 
 impl Settled {
     fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
-        let mut settled = Box::new(Self {
-            recent: Default::default(),
-            estimator: Estimator::default(),
-            halves: [Half::default(), Half::default()],
-            views: [View::default(); 2],
-            trace: None,
-        });
+        let mut settled = Box::<Self>::default();
         if let Some(trace) = held.trace.take() {
             settled.trace(trace);
         }
-        let (mut segs, mut place) = (held.iter(), 0);
-        while let Some((seg, _)) = segs.next() {
+        let segs = held.told();
+        for (place, (seg, _)) in segs.iter().enumerate() {
             if held.is_mss_known_at(place) {
-                settled.estimator.mss = negotiated.wire_mss;
+                settled.estimator.negotiated(negotiated.wire_mss);
             }
-            settled.estimator.see(&seg);
-            place += 1;
+            settled.estimator.see(seg);
         }
-        settled.estimator.mss = negotiated.wire_mss;
+        settled.estimator.negotiated(negotiated.wire_mss);
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
-        let mut segs = held.iter();
-        while let Some((seg, sack)) = segs.next() {
-            settled.recent[seg.from()].holds(&seg, sack);
-            settled.process(&seg, sack);
+        for (seg, sack) in &segs {
+            settled.follow(seg, sack);
         }
         settled
     }
@@ -506,7 +534,20 @@ impl Settled {
         if self.estimator.see(seg) {
             self.look();
         }
+        self.follow(seg, sack);
+    }
+
+    /// Whether this is a packet captured a second time.
+    #[inline(always)]
+    fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        !self.halves[seg.from()].numbers.is_fresh(seg) && self.recent[seg.from()].has(seg, sack)
+    }
+
+    /// As [`push`](Self::push), where the vantage is known already.
+    #[inline(always)]
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks) {
         self.process(seg, sack);
+        self.recent[seg.from()].note(seg, sack);
     }
 
     /// Takes over what is known of the vantage.
@@ -514,8 +555,7 @@ impl Settled {
     fn look(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
-        let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
-        self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
+        self.views = toward.map(|toward| View::new(toward, rtt));
     }
 
     #[inline(always)]
@@ -547,18 +587,18 @@ impl Settled {
             &near.rtt
         };
         let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.count() {
-            0 => RttFacts {
+        match chosen.at([0.5, 0.95]) {
+            None => RttFacts {
                 min: least.or(handshake),
                 p50: handshake,
                 p95: handshake,
                 samples: u64::from(handshake.is_some()),
             },
-            samples => RttFacts {
+            Some([p50, p95]) => RttFacts {
                 min: least.into_iter().chain(chosen.least()).min(),
-                p50: chosen.at(0.5),
-                p95: chosen.at(0.95),
-                samples,
+                p50: Some(p50),
+                p95: Some(p95),
+                samples: chosen.count(),
             },
         }
     }

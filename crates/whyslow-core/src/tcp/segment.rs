@@ -9,7 +9,7 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, Plain, Segment};
 use std::num::NonZeroU64;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seg {
     pub time: Nanos,
     pub place: Place,
@@ -19,6 +19,7 @@ pub(crate) struct Seg {
     ack: SeqNumber,
     pub seq: SeqNumber,
     pub len: u32,
+    /// 0 where there is none.
     ip_id: u16,
     pub flags: Flags,
     pub window: u16,
@@ -56,9 +57,15 @@ impl Stamp {
     }
 }
 
+#[inline(always)]
+fn has(from: Side, stamped: bool, numbered: bool) -> u8 {
+    let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+    bit(FROM_ONE, from != 0) | bit(STAMPED, stamped) | bit(IP_ID, numbered)
+}
+
 /// A frame, in one word that is never zero: it is noted several times for each packet. Places are ordered as their frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(NonZeroU64);
+pub struct Place(NonZeroU64);
 
 /// Bits of the number. No capture that can be stored has more frames.
 const NUMBER: u32 = 47;
@@ -88,6 +95,17 @@ impl Place {
         self.0.get() - 1
     }
 
+    /// Before the first frame of this file, as [`Frame::file`] tells it.
+    pub fn start(file: Option<u16>) -> Self {
+        Frame { file, number: 0 }.into()
+    }
+
+    /// The frame of this number, of the file that this is the [start](Self::start) of.
+    #[inline(always)]
+    pub fn frame_at(self, number: u64) -> Self {
+        Self(self.0.saturating_add(number))
+    }
+
     /// The frame that it stands for.
     #[inline]
     pub fn frame(self) -> Frame {
@@ -98,11 +116,10 @@ impl Place {
 
 impl Seg {
     #[inline(always)]
-    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame, moved: bool) -> Self {
-        let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, place: Place) -> Self {
         Self {
             time,
-            place: frame.into(),
+            place,
             stamps: segment.options.timestamps.unwrap_or_default(),
             ack: segment.ack,
             seq: segment.seq,
@@ -110,35 +127,34 @@ impl Seg {
             ip_id: segment.ip_id.unwrap_or_default(),
             flags: segment.flags,
             window: segment.window,
-            has: bit(FROM_ONE, from != 0)
-                | bit(MOVED, moved)
-                | bit(STAMPED, segment.options.timestamps.is_some())
-                | bit(IP_ID, segment.ip_id.is_some()),
+            has: has(from, segment.options.timestamps.is_some(), segment.ip_id.is_some()),
             ttl: segment.ttl,
             ecn: segment.ecn,
         }
     }
 
     #[inline(always)]
-    pub fn plain(plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame, moved: bool) -> Self {
-        let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+    pub fn plain(plain: &Plain<'_>, from: Side, time: Nanos, place: Place) -> Self {
         Self {
             time,
-            place: frame.into(),
-            stamps: plain.timestamps.unwrap_or_default(),
-            ack: plain.ack,
-            seq: plain.seq,
-            len: plain.payload_len,
-            ip_id: plain.ip_id.unwrap_or_default(),
-            flags: plain.flags,
-            window: plain.window,
-            has: bit(FROM_ONE, from != 0)
-                | bit(MOVED, moved)
-                | bit(STAMPED, plain.timestamps.is_some())
-                | bit(IP_ID, plain.ip_id.is_some()),
-            ttl: plain.ttl,
-            ecn: plain.ecn,
+            place,
+            stamps: plain.timestamps_or_zeros(),
+            ack: plain.ack(),
+            seq: plain.seq(),
+            len: plain.payload_len(),
+            ip_id: plain.ip_id().unwrap_or_default(),
+            flags: plain.flags(),
+            window: plain.window(),
+            has: has(from, plain.timestamps().is_some(), plain.ip_id().is_some()),
+            ttl: plain.ttl(),
+            ecn: plain.ecn(),
         }
+    }
+
+    /// Gives it the time of an earlier packet, as its own is before that.
+    pub fn move_to(&mut self, time: Nanos) {
+        self.time = time;
+        self.has |= MOVED;
     }
 
     /// What it acknowledges.
@@ -165,10 +181,25 @@ impl Seg {
         (self.has & IP_ID != 0).then_some(self.ip_id)
     }
 
+    /// The same, where it is one: 0 stands for none too (RFC 6864: a packet that is never fragmented needs none).
+    #[inline(always)]
+    pub fn number(&self) -> u16 {
+        self.ip_id
+    }
+
     /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
     #[inline(always)]
     pub fn moved(&self) -> bool {
         self.has & MOVED != 0
+    }
+
+    /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes, with timestamps and the time
+    /// that the capture gave it.
+    #[inline(always)]
+    pub fn is_usual<const FROM: Side>(&self) -> bool {
+        let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);
+        telling == Flags::ACK.0
+            && self.has & (STAMPED | MOVED | FROM_ONE) == STAMPED | if FROM == 0 { 0 } else { FROM_ONE }
     }
 
     /// Where it is in the capture.
@@ -215,6 +246,7 @@ mod tests {
         #[test]
         fn places_stand_for_their_frames(one in frame(), other in frame()) {
             prop_assert_eq!(Place::from(one).frame(), one);
+            prop_assert_eq!(Place::start(one.file).frame_at(one.number), Place::from(one));
             prop_assert_eq!(Place::from(one).cmp(&Place::from(other)), one.cmp(&other));
         }
     }

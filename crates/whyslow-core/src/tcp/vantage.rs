@@ -21,17 +21,20 @@ const NEXT_TO: f64 = 0.1;
 /// The largest payload that a network of ordinary MTU carries whole.
 const ETHERNET_PAYLOAD: u32 = 1460;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct FromSide {
     /// A segment whose ACK is awaited: its end and time.
     probe: Option<(SeqNumber, Nanos)>,
-    highest: Option<SeqNumber>,
+    /// Behind the farthest of what it sent, if it `has_sent` anything.
+    highest: SeqNumber,
+    has_sent: bool,
     stamps: Stamps,
     large: Option<Box<Large>>,
     /// ACKs of the other side inside a large segment, and at the end of one.
     inside: u32,
     at_end: u32,
-    ttl: Option<u8>,
+    /// One more than the highest time to live of its packets; 0 before the first one.
+    ttl: u16,
 }
 
 /// Timestamps of a side, and when each was seen first.
@@ -41,9 +44,10 @@ struct Stamps {
     /// [`UNTIMED`] where the capture's clock cannot tell.
     times: [Nanos; STAMPS],
     seen: usize,
-    newest: u32,
-    /// The echo that was looked for last: the same one later gives no shorter round trip, or none either.
-    settled: Option<u32>,
+    /// The newest value, or [`NONE`].
+    newest: u64,
+    /// The echo that was looked for last, or [`NONE`]: the same one later gives no shorter round trip, or none either.
+    settled: u64,
 }
 
 /// Segments larger than the network's, until they are acknowledged.
@@ -58,29 +62,40 @@ struct Large {
 }
 
 const UNTIMED: Nanos = Nanos(i64::MIN);
+/// In place of a timestamp: none.
+const NONE: u64 = u64::MAX;
 
-impl Default for FromSide {
+impl Default for Stamps {
     fn default() -> Self {
-        let stamps = Stamps { values: [0; STAMPS], times: [UNTIMED; STAMPS], seen: 0, newest: 0, settled: None };
-        Self { probe: None, highest: None, stamps, large: None, inside: 0, at_end: 0, ttl: None }
+        Self { values: [0; STAMPS], times: [UNTIMED; STAMPS], seen: 0, newest: NONE, settled: NONE }
     }
 }
 
 /// Collects what tells the vantage.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     sides: [FromSide; 2],
     /// Least time from the capture point to each side and back.
     pub toward: [Option<Nanos>; 2],
-    /// The negotiated segment size on the wire, timestamps included.
-    pub mss: Option<u32>,
+    /// The largest segment that the network carries whole: as negotiated, timestamps included.
+    mss: u32,
     /// Segments larger than that.
     pub larger_than_mss: u64,
 }
 
+impl Default for Estimator {
+    fn default() -> Self {
+        Self { sides: Default::default(), toward: [None; 2], mss: ETHERNET_PAYLOAD, larger_than_mss: 0 }
+    }
+}
+
 impl Estimator {
+    /// What the SYNs have settled of the segment size on the wire.
+    pub fn negotiated(&mut self, mss: Option<u32>) {
+        self.mss = mss.unwrap_or(ETHERNET_PAYLOAD);
+    }
+
     /// Whether it is the least so far.
-    #[inline(always)]
     fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) -> bool {
         let time = answer.time - asked;
         let least = &mut self.toward[side];
@@ -94,56 +109,71 @@ impl Estimator {
     /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
     #[inline(always)]
     pub fn see(&mut self, seg: &Seg) -> bool {
-        let mut changed = false;
-        let (from, to) = (seg.from(), 1 - seg.from());
-        let ttl = &mut self.sides[from].ttl;
-        if ttl.is_none_or(|ttl| ttl < seg.ttl) {
-            *ttl = Some(seg.ttl);
+        if self.sides[1 - seg.from()].may_learn(seg) {
+            return self.see_answer(seg);
         }
-        if let Some(ack) = seg.ack() {
-            if let Some((end, time)) = self.sides[to].probe
-                && ack.distance(end) >= 0
-            {
-                self.sides[to].probe = None;
-                changed |= self.sample(from, seg, time);
-            }
-            self.sides[to].note_ack(ack);
-        }
-        if let Some((value, echo)) = seg.timestamps() {
-            let asked = &mut self.sides[to].stamps;
-            if seg.ack().is_some() && asked.settled != Some(echo) {
-                let time = asked.time_of(echo);
-                asked.settled = Some(echo).filter(|_| time.is_none() || !seg.moved());
-                changed |= time.is_some_and(|time| self.sample(from, seg, time));
-            }
-            self.sides[from].stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
-        }
-        self.note_sent(seg);
+        self.note(seg);
+        false
+    }
+
+    #[inline(never)]
+    fn see_answer(&mut self, seg: &Seg) -> bool {
+        let changed = self.learn(seg);
+        self.note(seg);
         changed
     }
 
+    /// What a segment asks, to be answered by the other side.
     #[inline(always)]
-    fn note_sent(&mut self, seg: &Seg) {
-        let space = seg.space();
-        if space == 0 {
-            return;
-        }
-        let end = seg.seq + space;
+    fn note(&mut self, seg: &Seg) {
         let side = &mut self.sides[seg.from()];
-        let new = side.highest.is_none_or(|highest| end.distance(highest) > 0);
-        if new {
-            if side.probe.is_none() && !seg.moved() {
-                side.probe = Some((end, seg.time));
+        if u16::from(seg.ttl) >= side.ttl {
+            side.ttl = u16::from(seg.ttl) + 1;
+        }
+        if let Some((value, _)) = seg.timestamps()
+            && u64::from(value) != side.stamps.newest
+        {
+            side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
+        }
+        let space = seg.space();
+        if space > 0 {
+            let end = seg.seq + space;
+            // The next one, while the ACK for one before it is awaited.
+            if side.probe.is_some() && seg.seq == side.highest {
+                side.highest = end;
+            } else {
+                side.note_sent(seg, end);
             }
-            side.highest = Some(end);
-        } else if side.probe.is_some_and(|(probe, _)| probe.distance(seg.seq) > 0) {
-            // Sent again: its ACK would be ambiguous (Karn).
-            side.probe = None;
+            if seg.len > self.mss {
+                self.larger_than_mss += 1;
+                side.note_large(seg);
+            }
         }
-        if seg.len > self.mss.unwrap_or(ETHERNET_PAYLOAD) {
-            self.larger_than_mss += 1;
-            side.note_large(seg);
+    }
+
+    /// What the ACK and the echo of a segment tell of what the other side sent.
+    fn learn(&mut self, seg: &Seg) -> bool {
+        let (from, to) = (seg.from(), 1 - seg.from());
+        let Some(ack) = seg.ack() else {
+            return false;
+        };
+        let mut changed = false;
+        if let Some((end, time)) = self.sides[to].probe
+            && ack.distance(end) >= 0
+        {
+            self.sides[to].probe = None;
+            changed |= self.sample(from, seg, time);
         }
+        self.sides[to].note_ack(ack);
+        let asked = &mut self.sides[to].stamps;
+        if let Some((_, echo)) = seg.timestamps()
+            && asked.settled != u64::from(echo)
+        {
+            let time = asked.time_of(echo);
+            asked.settled = if time.is_none() || !seg.moved() { echo.into() } else { NONE };
+            changed |= time.is_some_and(|time| self.sample(from, seg, time));
+        }
+        changed
     }
 
     /// What it comes to, for a connection opened by `client`.
@@ -194,7 +224,7 @@ impl Estimator {
         }
         let server = 1 - client;
         // Of packets that no router touched, one end's tell nothing: the other end may be as near.
-        let untouched = |side: Side| Some(matches!(self.sides[side].ttl?, 64 | 128 | 255));
+        let untouched = |side: Side| Some(matches!(self.sides[side].ttl.checked_sub(1)?, 64 | 128 | 255));
         match (untouched(client), untouched(server)) {
             (Some(true), Some(false)) => (Near::Client, "the client's packets have an untouched time to live".into()),
             (Some(false), Some(true)) => (Near::Server, "the server's packets have an untouched time to live".into()),
@@ -216,19 +246,22 @@ fn near(end: End) -> Near {
 }
 
 impl Stamps {
-    #[inline(always)]
+    /// A packet with another one than the newest passed.
+    #[inline(never)]
     fn note(&mut self, value: u32, time: Nanos) {
-        if self.seen == 0 || value.wrapping_sub(self.newest) as i32 > 0 {
-            self.newest = value;
-            self.settled = self.settled.filter(|echo| *echo != value);
-            self.values[self.seen % STAMPS] = value;
-            self.times[self.seen % STAMPS] = time;
-            self.seen += 1;
+        if self.newest != NONE && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
+            return;
         }
+        self.newest = value.into();
+        if self.settled == self.newest {
+            self.settled = NONE;
+        }
+        self.values[self.seen % STAMPS] = value;
+        self.times[self.seen % STAMPS] = time;
+        self.seen += 1;
     }
 
     /// When the first packet with this timestamp passed.
-    #[inline(never)]
     fn time_of(&self, value: u32) -> Option<Nanos> {
         // They only grow, and what is echoed is among the newest.
         let newest_first = (1..=self.seen.min(STAMPS)).map(|back| (self.seen - back) % STAMPS);
@@ -254,7 +287,6 @@ impl Large {
     }
 
     /// The large segment that an ACK falls into, and whether it falls on its end. Each speaks once.
-    #[inline(never)]
     fn hit(&mut self, ack: SeqNumber) -> Option<bool> {
         if self.missed == Some(ack) {
             return None;
@@ -276,12 +308,34 @@ impl Large {
 }
 
 impl FromSide {
+    /// Whether this segment of the other side, by its ACK or its echo, may tell something of what this side sent.
     #[inline(always)]
+    fn may_learn(&self, seg: &Seg) -> bool {
+        let ends_probe = |ack: SeqNumber| self.probe.is_some_and(|(end, _)| ack.distance(end) >= 0);
+        let is_in_large = |ack| self.large.as_ref().is_some_and(|large| large.missed != Some(ack));
+        let is_echo = || seg.timestamps().is_some_and(|(_, echo)| self.stamps.settled != u64::from(echo));
+        seg.ack().is_some_and(|ack| ends_probe(ack) || is_in_large(ack) || is_echo())
+    }
+
     fn note_ack(&mut self, ack: SeqNumber) {
         if let Some(large) = &mut self.large
             && let Some(at_end) = large.hit(ack)
         {
             *(if at_end { &mut self.at_end } else { &mut self.inside }) += 1;
+        }
+    }
+
+    /// It sent something that ends here.
+    #[inline(never)]
+    fn note_sent(&mut self, seg: &Seg, end: SeqNumber) {
+        if !self.has_sent || end.distance(self.highest) > 0 {
+            if self.probe.is_none() && !seg.moved() {
+                self.probe = Some((end, seg.time));
+            }
+            (self.highest, self.has_sent) = (end, true);
+        } else if self.probe.is_some_and(|(probe, _)| probe.distance(seg.seq) > 0) {
+            // Sent again: its ACK would be ambiguous (Karn).
+            self.probe = None;
         }
     }
 

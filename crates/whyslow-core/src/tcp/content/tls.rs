@@ -50,9 +50,8 @@ impl Header {
 }
 
 /// Whether TLS can start with this byte.
-#[inline(always)]
-pub(super) fn may_open(first: u8) -> bool {
-    (CHANGE_CIPHER_SPEC..=HEARTBEAT).contains(&first)
+pub(super) const fn may_open(first: u8) -> bool {
+    matches!(first, CHANGE_CIPHER_SPEC..=HEARTBEAT)
 }
 
 /// Whether TLS starts with these bytes, of a segment that goes on for `len` bytes from here. At the very `first` bytes

@@ -164,7 +164,7 @@ proptest! {
         prop_assert_eq!(facts.delivered, curve);
         for (spread, counted) in [(facts.sent_rate, &sent), (facts.acked_rate, &acked)] {
             prop_assert_eq!(spread.bins, counted.paces.count());
-            let pace = counted.paces.at(0.5).map_or(0.0, |pace| 8.0 * 1_048_576.0 / pace.as_secs_f64());
+            let pace = counted.paces.at([0.5]).map_or(0.0, |[pace]| 8.0 * 1_048_576.0 / pace.as_secs_f64());
             prop_assert_eq!(spread.p50, pace);
         }
     }
