@@ -220,6 +220,7 @@ mod tests {
     use crate::analysis::Frame;
     use crate::units::SeqNumber;
     use crate::wire::{Checksum, Options, Segment};
+    use proptest::prelude::*;
     use std::net::IpAddr;
 
     fn seg(ms: i64, id: u16) -> Seg {
@@ -291,6 +292,25 @@ mod tests {
         assert_eq!(numbers.missing(), None, "the capture lost them");
         numbers.forget();
         assert_eq!(numbers.missing(), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_number_is_seen_as_any_other(
+            first in any::<u16>(),
+            packets in prop::collection::vec((0i64..400, prop_oneof![9 => Just(1u16), 1 => any::<u16>()], 1u16..4, 0u16..3), 1..80),
+        ) {
+            let (mut short, mut general) = (Numbers::default(), Numbers::default());
+            let (mut time, mut id) = (0, first);
+            for (ms, step, packets, skipped) in packets {
+                (time, id) = (time + ms, id.wrapping_add(step));
+                short.see(&seg(time, id), packets, skipped);
+                general.see_any(&seg(time, id), packets, skipped);
+                prop_assert_eq!(short.missing(), general.missing());
+                prop_assert_eq!((short.odd, short.last, short.next), (general.odd, general.last, general.next));
+                prop_assert_eq!(short.steady + short.run, general.steady);
+            }
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::wire::{Options, SackBlocks};
 mod brief;
 mod copies;
 mod marks;
+mod plain;
 
 const MSS: u32 = 1000;
 
@@ -70,6 +71,11 @@ impl Script {
     }
 
     fn connection(&self) -> Connection {
+        self.pushed(false)
+    }
+
+    /// With `plainly`, plain segments go their own way.
+    fn pushed(&self, plainly: bool) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -112,7 +118,26 @@ impl Script {
                 assert_eq!(line.from, 0, "side 0 speaks first");
                 Connection::new(&segment, time, frame)
             });
-            connection.push(&segment, line.from, time, frame);
+            let is_plain = line.flags.has(Flags::ACK)
+                && line.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0
+                && line.sack.is_empty();
+            if plainly && is_plain {
+                let plain = Plain {
+                    seq: segment.seq,
+                    ack: segment.ack,
+                    flags: segment.flags,
+                    window: segment.window,
+                    payload_len: segment.payload_len,
+                    payload: segment.payload,
+                    timestamps: segment.options.timestamps,
+                    ip_id: segment.ip_id,
+                    ttl: segment.ttl,
+                    ecn: segment.ecn,
+                };
+                connection.push_plain(&plain, line.from, time, frame);
+            } else {
+                connection.push(&segment, line.from, time, frame);
+            }
         }
         connection.unwrap()
     }
