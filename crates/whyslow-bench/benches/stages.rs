@@ -136,7 +136,7 @@ fn push(segments: &[Taken], routed: &[Routed]) -> Vec<Connection> {
         }
         let connection = &mut connections[routed.id.0 as usize];
         match plain {
-            Some(plain) => connection.push_plain(plain, routed.from, *time, frame),
+            Some(plain) => connection.push_plain(plain, routed.from, *time, frame.into()),
             None => connection.push(segment, routed.from, *time, frame),
         }
     }
@@ -162,7 +162,7 @@ fn decode(bencher: Bencher<'_, '_>, input: &str) {
         let Some(glance) = wire::glance(packet) else { return 0 };
         let hash = glance.ends().hash();
         let payload = match glance.plain() {
-            Some(plain) => plain.payload_len,
+            Some(plain) => plain.payload_len(),
             None => glance.decode_to(|segment| segment.payload_len).unwrap_or(0),
         };
         hash ^ u64::from(payload)

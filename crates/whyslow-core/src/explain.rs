@@ -7,13 +7,14 @@
 mod accounts;
 mod fragment;
 mod openings;
+mod shares;
 
 pub use fragment::{Fragment, Merged};
 
 use crate::analysis::{Analysis, Frame};
 use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
-use crate::flow::{self, ConnectionId, Gone, Kept, Table};
+use crate::flow::{self, ConnectionId, Gone, Kept, Recalled, Table};
 use crate::pair::Mark;
 use crate::rules;
 use crate::tcp;
@@ -23,6 +24,7 @@ use crate::wire::{self, Ends, Glance, Segment, Skip};
 use accounts::{Account, Accounts, Size};
 use fragment::CaptureState;
 use openings::Openings;
+use shares::{Move, Shares};
 use std::net::IpAddr;
 
 /// Names held for addresses; a capture that names more is not believed.
@@ -31,14 +33,15 @@ const MOST_NAMES: usize = 65_536;
 /// Takes the packets of one or more captures that continue each other, and explains their connections.
 #[derive(Debug, Default)]
 pub struct Explainer {
-    share: Share,
+    shares: Shares,
     captures: Vec<CaptureState>,
-    /// The place of the last capture, as frames tell it.
+    /// The last capture's, as frames tell it.
     file: Option<u16>,
+    start: tcp::Place,
     /// Segments of the last capture.
     segments: u64,
-    /// Packets so far, over all captures: a connection is known by its first one.
-    packets: u64,
+    /// Counts packets over all captures: a connection is known by its first one.
+    packets: Count,
     table: Table<Open>,
     gone: Gone<Open>,
     /// Of all connections that fell to this explainer.
@@ -50,34 +53,48 @@ pub struct Explainer {
     first_time: Option<Nanos>,
 }
 
-/// Which connections fall to an explainer.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    /// Parts of the table, a bit each.
-    parts: u64,
-    /// Counts what falls to nobody.
-    first: bool,
-}
+/// How many packets came before the newest one. There is none yet one short of zero, so that a step tells whether it is the first.
+#[derive(Debug)]
+struct Count(u64);
 
-const _: () = assert!(flow::PARTS == u64::BITS as usize);
-
-impl Default for Share {
+impl Default for Count {
     fn default() -> Self {
-        Self { parts: u64::MAX, first: true }
+        Self(u64::MAX)
     }
 }
 
-impl Share {
-    /// The one at `index` of so many shares.
-    fn new(index: usize, of: usize) -> Self {
-        let parts = (index..flow::PARTS).step_by(of).fold(0, |parts, part| parts | 1 << part);
-        Self { parts, first: index == 0 }
+impl Count {
+    /// One more has come: whether it is the first.
+    #[inline(always)]
+    fn is_first(&mut self) -> bool {
+        self.0 = self.0.wrapping_add(1);
+        self.0 == 0
     }
 
-    #[inline(always)]
-    fn takes(self, hash: u64) -> bool {
-        self.parts >> flow::part_of(hash) & 1 != 0
+    /// How many there are, the newest one included.
+    fn all(&self) -> u64 {
+        self.0.wrapping_add(1)
     }
+}
+
+/// A part of the connections, on its way from one explainer to another.
+#[derive(Debug)]
+pub struct Parcel(flow::Part<Open>);
+
+/// Which part goes to which explainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket {
+    part: usize,
+    to: usize,
+}
+
+/// Parts that change hands between explainers.
+#[derive(Debug, Default)]
+pub struct Deal {
+    /// What this one has no more.
+    pub given: Vec<(Ticket, Parcel)>,
+    /// What it is to be given, before it takes any more packets.
+    pub awaited: Vec<Ticket>,
 }
 
 /// A connection, and the capture in which it began.
@@ -98,13 +115,33 @@ impl Explainer {
     /// Several that share the connections; each must be given all packets. At least one, and at most [`flow::PARTS`].
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::PARTS);
-        (0..of).map(|index| Self { share: Share::new(index, of), ..Self::default() }).collect()
+        (0..of).map(|own| Self { shares: Shares::new(own, of), ..Self::default() }).collect()
+    }
+
+    /// Evens out what there is to do, where several share the connections: each must be asked at the same places between packets.
+    /// What one gives another awaits.
+    pub fn deal(&mut self) -> Deal {
+        let mut deal = Deal::default();
+        for Move { part, from, to } in self.shares.deal(self.packets.all()) {
+            if from == self.shares.own() {
+                deal.given.push((Ticket { part, to }, Parcel(self.table.take_part(part))));
+            } else if to == self.shares.own() {
+                deal.awaited.push(Ticket { part, to });
+            }
+        }
+        deal
+    }
+
+    /// Takes over a part that was [awaited](Deal::awaited).
+    pub fn take_over(&mut self, ticket: Ticket, Parcel(connections): Parcel) {
+        self.table.put_part(ticket.part, connections);
     }
 
     /// The packets that follow come from this capture; the first one has index 0.
     pub fn begin_capture(&mut self, path: &str) {
         self.count_segments();
         self.file = u16::try_from(self.captures.len()).ok();
+        self.start = tcp::Place::start(self.file);
         self.captures.push(CaptureState::new(path));
     }
 
@@ -137,7 +174,7 @@ impl Explainer {
     pub fn into_fragment(mut self) -> Fragment {
         self.count_segments();
         for kept in self.table.drain() {
-            self.close(*kept);
+            self.close(kept);
         }
         Fragment {
             captures: self.captures,
@@ -149,8 +186,10 @@ impl Explainer {
     }
 
     /// No more packets of this connection come: what is left of it is its account.
-    fn close(&mut self, Kept { id, value: open, ends, .. }: Kept<Open>) {
-        let size = Size { id, active: open.tcp.active(), bytes: open.tcp.payload() };
+    fn close(&mut self, kept: Box<Kept<Open>>) {
+        // Looked at where it is: most of very many are not accounted for.
+        let open = &kept.value;
+        let size = Size { id: kept.id, active: open.tcp.active(), bytes: open.tcp.payload() };
         let may_list = |lost| self.accounts.may_list(&size, lost);
         let lost_nothing = || open.tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief));
         // A glance is less than an account, and too much where it changes nothing.
@@ -159,6 +198,7 @@ impl Explainer {
             return;
         }
         let is_free = cfg!(debug_assertions) && lost_nothing();
+        let Kept { id, value: open, ends, .. } = *kept;
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
         let first = self.first_time.unwrap_or_default();
@@ -178,7 +218,7 @@ impl Explainer {
         let capture = self.captures.len() - 1;
         let frame = Frame { file: self.file, number: packet.frame };
         let begin = || Open { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
-        let id = ConnectionId(self.packets);
+        let id = ConnectionId(self.packets.0);
         let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.gone, begin);
         if routed.new {
             self.openings.push(id);
@@ -193,27 +233,49 @@ impl Explainer {
     #[inline(always)]
     fn glanced(&mut self, packet: &Packet<'_>, glance: Glance<'_>) {
         self.tick(packet.time);
-        let ends = glance.ends();
-        let hash = ends.hash();
-        if !self.share.takes(hash) {
-            return;
-        }
-        if let Some(found) = self.table.find(&ends, hash)
-            && let Some(plain) = glance.plain()
-        {
-            self.segments += 1;
-            let (from, frame) = (found.from, Frame { file: self.file, number: packet.frame });
-            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, frame);
-        } else {
-            self.take_any(*packet, glance, ends, hash);
+        match self.table.recall(&glance.heading()) {
+            Recalled::Here(part, found) => {
+                self.shares.count(part);
+                let Some(plain) = glance.plain() else { return self.take_other(*packet, glance) };
+                self.segments += 1;
+                let (from, place) = (found.from, self.start.frame_at(packet.frame));
+                found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, place);
+            }
+            Recalled::Elsewhere(part) => self.shares.count(part),
+            Recalled::Unknown => self.find(*packet, glance),
         }
     }
 
-    /// One that is not plain, or the first of its connection. What it is given it has of its own, so that for the others
-    /// nothing need be written down.
+    /// As [`glanced`](Self::glanced), where nothing was known of its heading. What it is given it has of its own, so that for the
+    /// others nothing need be written down.
     #[inline(never)]
-    fn take_any(&mut self, packet: Packet<'_>, glance: Glance<'_>, ends: Ends, hash: u64) {
-        if let Err(skip) = glance.decode_to(|segment| self.take(&packet, segment, &ends, hash)) {
+    fn find(&mut self, packet: Packet<'_>, glance: Glance<'_>) {
+        let (heading, ends) = (glance.heading(), glance.ends());
+        let hash = ends.hash();
+        if !self.shares.takes(hash) {
+            self.table.leave(&heading, hash);
+        } else if let Some(found) = self.table.find_by(&heading, &ends, hash)
+            && let Some(plain) = glance.plain()
+        {
+            self.segments += 1;
+            let (from, place) = (found.from, self.start.frame_at(packet.frame));
+            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, place);
+        } else {
+            self.take_any(&packet, &glance, &ends, hash);
+        }
+    }
+
+    /// One whose connection is known, and which is not plain.
+    #[cold]
+    fn take_other(&mut self, packet: Packet<'_>, glance: Glance<'_>) {
+        let ends = glance.ends();
+        self.take_any(&packet, &glance, &ends, ends.hash());
+    }
+
+    /// One that is not plain, or the first of its connection.
+    #[inline(never)]
+    fn take_any(&mut self, packet: &Packet<'_>, glance: &Glance<'_>, ends: &Ends, hash: u64) {
+        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
             self.skip(skip, packet.frame);
         }
     }
@@ -229,7 +291,7 @@ impl Explainer {
     #[cold]
     fn close_gone(&mut self) {
         for kept in std::mem::take(&mut self.gone) {
-            self.close(*kept);
+            self.close(kept);
         }
     }
 
@@ -256,11 +318,11 @@ impl Explainer {
                 let ends = Ends::of(&segment);
                 let hash = ends.hash();
                 self.tick(packet.time);
-                if self.share.takes(hash) {
+                if self.shares.takes(hash) {
                     self.take(&packet, &segment, &ends, hash);
                 }
             }
-            Err(skip) if self.share.first => self.skip(skip, packet.frame),
+            Err(skip) if self.shares.is_first() => self.skip(skip, packet.frame),
             Err(_) => {}
         }
     }
@@ -269,10 +331,9 @@ impl Explainer {
 impl Sink for Explainer {
     #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
-        if self.packets == 0 {
+        if self.packets.is_first() {
             self.begin(packet.time);
         }
-        self.packets += 1;
         // Two calls, each inlined for its IP version.
         match wire::glance(packet) {
             Some(glance @ Glance::V4(_)) => self.glanced(packet, glance),

@@ -17,6 +17,7 @@
 mod again;
 mod belt;
 mod error;
+mod exchange;
 mod feed;
 mod join;
 mod reading;

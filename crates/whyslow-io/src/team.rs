@@ -2,10 +2,12 @@
 //!
 //! Every one is given all bytes, walks all records, and takes up the connections that fall to it: a glance at a packet's
 //! four-tuple costs a fraction of what following its connection does, and nothing need be handed over but the blocks
-//! themselves (`belt`). So there is nothing to put in order, and what comes out does not depend on how many there are.
+//! themselves (`belt`). So there is nothing to put in order, and what comes out does not depend on how many there are. Where one has
+//! more to do than another, they hand connections over between two blocks (`exchange`).
 
 use crate::Error;
 use crate::belt::{Belt, Walker};
+use crate::exchange::Exchange;
 use crate::source::{Block, Filled, Gauge, Source};
 use std::iter;
 use std::num::NonZero;
@@ -39,8 +41,8 @@ impl Team {
     pub(crate) fn run(&mut self, source: &mut Source, progress: &mut dyn FnMut(u64)) -> Result<Summary, Error> {
         self.explainers.iter_mut().for_each(|explainer| explainer.begin_capture(source.name()));
         let summary = match self.explainers.as_mut_slice() {
-            [first, others @ ..] => read_shared(source, first, others, progress)?,
-            [] => Summary::default(),
+            [alone] => read(source, alone, progress)?,
+            explainers => read_shared(source, explainers, progress)?,
         };
         self.explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
         Ok(summary)
@@ -90,30 +92,68 @@ pub(crate) fn read<S: Sink>(
     sink: &mut S,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Summary, Error> {
-    read_shared::<S, Explainer>(source, sink, &mut [], progress)
+    let (gauge, is_slow) = (source.gauge(), source.is_compressed());
+    let belt = Belt::new(1, |block: &mut Block| source.fill(block));
+    let outcome = thread::scope(|scope| {
+        // Whoever walks alone is spared the decompression; where there can be no more threads, it is not.
+        if is_slow {
+            let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || belt.fetch_all());
+        }
+        walk(belt.walker(), sink, &gauge, &mut |_| {
+            progress(gauge.bytes());
+            true
+        })
+    });
+    let end = belt.end();
+    told(source, [outcome], end)
 }
 
-/// Gives the packets of an input to a sink on this thread, and to others that have threads of their own.
-fn read_shared<S: Sink, T: Sink + Send>(
+/// Gives the packets of an input to several explainers, the first on this thread, the others on threads of their own.
+fn read_shared(
     source: &mut Source,
-    sink: &mut S,
-    others: &mut [T],
+    explainers: &mut [Explainer],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Summary, Error> {
     let gauge = source.gauge();
-    let is_slow = source.is_compressed();
-    let belt = Belt::new(1 + others.len(), |block: &mut Block| source.fill(block));
-    let outcomes = thread::scope(|scope| {
-        // Whoever walks alone is spared the decompression; where there can be no more threads, it is not.
-        if others.is_empty() && is_slow {
-            let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || belt.fetch_all());
+    let exchange = Exchange::default();
+    let belt = Belt::new(explainers.len(), |block: &mut Block| source.fill(block));
+    let follow = |explainer: &mut Explainer, progress: &mut dyn FnMut(u64)| {
+        let leaving = Leaving(&exchange);
+        let outcome = walk(belt.walker(), explainer, &gauge, &mut |explainer| {
+            progress(gauge.bytes());
+            exchange.deal(explainer)
+        });
+        if matches!(outcome, Ok(Some(_))) {
+            std::mem::forget(leaving);
         }
-        let walk_on = |sink| scope.spawn(|| walk(belt.walker(), sink, &gauge, &mut |_| {}));
-        let threads: Vec<_> = others.iter_mut().map(walk_on).collect();
-        let first = walk(belt.walker(), sink, &gauge, progress);
-        [first].into_iter().chain(threads.into_iter().map(join)).collect::<Vec<_>>()
+        outcome
+    };
+    let outcomes = thread::scope(|scope| {
+        let mut explainers = explainers.iter_mut();
+        let first = explainers.next();
+        let others: Vec<_> = explainers.map(|explainer| scope.spawn(|| follow(explainer, &mut |_| {}))).collect();
+        let first = first.map(|explainer| follow(explainer, progress));
+        first.into_iter().chain(others.into_iter().map(join)).collect::<Vec<_>>()
     });
     let end = belt.end();
+    told(source, outcomes, end)
+}
+
+/// Tells the others that they need not wait for whoever leaves, or panics, before the end.
+struct Leaving<'a>(&'a Exchange);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// What became of an input, by what became of its walkers and how its blocks ended.
+fn told(
+    source: &Source,
+    outcomes: impl IntoIterator<Item = Result<Option<Summary>, CaptureError>>,
+    end: Option<Result<Option<String>, Error>>,
+) -> Result<Summary, Error> {
     // All have met the same, if they have come so far.
     let mut summary = None;
     for outcome in outcomes {
@@ -123,7 +163,7 @@ fn read_shared<S: Sink, T: Sink + Send>(
     Ok(with_torn(source.told(summary.unwrap_or_default()), torn))
 }
 
-/// Pushes all blocks to a sink. None when it has not seen all of them.
+/// Pushes all blocks to a sink, as long as what is done between them lets it go on. None when it has not seen all of them.
 ///
 /// # Errors
 /// When they are no capture.
@@ -131,13 +171,15 @@ fn walk<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
     mut walker: Walker<'_, F>,
     sink: &mut S,
     gauge: &Gauge,
-    progress: &mut dyn FnMut(u64),
+    between: &mut dyn FnMut(&mut S) -> bool,
 ) -> Result<Option<Summary>, CaptureError> {
     let mut reader = Reader::new();
     while let Some(block) = walker.next() {
         // The others are not to wait for bytes that are no capture either.
         reader.push(block, sink).inspect_err(|_| gauge.give_up())?;
-        progress(gauge.bytes());
+        if !between(sink) {
+            return Ok(None);
+        }
     }
     if walker.has_seen_all() { reader.finish(sink).map(Some) } else { Ok(None) }
 }
@@ -148,4 +190,4 @@ fn with_torn(mut summary: Summary, torn: Option<String>) -> Summary {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -42,7 +42,10 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
         true => ExitCode::from(FOUND),
         false => ExitCode::SUCCESS,
     };
-    match print(&analysis, task, out) {
+    let printed = print(&analysis, task, out);
+    // The program ends with it: of very many connections it is many small pieces of memory, which nobody waits for.
+    std::mem::forget(analysis);
+    match printed {
         // What was found counts, whether or not all of it was read.
         Err(error) if is_broken_pipe(&error) => Ok(code),
         Err(error) => Err(error.context("stdout")),

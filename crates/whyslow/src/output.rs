@@ -6,6 +6,9 @@ use std::io::{self, BufWriter, Stdout, Write, stdout};
 /// Columns where stdout is no terminal.
 const WIDTH: u16 = 80;
 
+/// Bytes that are handed to stdout at once: as many as a pipe holds.
+const PIECE: usize = 64 << 10;
+
 /// stdout.
 pub(crate) struct Output(BufWriter<AutoStream<Stdout>>);
 
@@ -44,7 +47,7 @@ impl Output {
         &mut self,
         print: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut out = BufWriter::new(stdout().lock());
+        let mut out = BufWriter::with_capacity(PIECE, stdout().lock());
         print(&mut out)?;
         out.flush()
     }

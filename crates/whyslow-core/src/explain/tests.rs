@@ -7,6 +7,7 @@ use crate::analysis::{Connection, MAX_CONNECTIONS};
 use crate::capture::LinkType;
 use crate::wire::Flags;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// What happens to one of a few connections, and how long after what happened before.
 #[derive(Clone, Copy, Debug)]
@@ -92,9 +93,9 @@ fn packet(connection: u8, from: usize, flags: Flags, numbers: [u32; 2], (len, id
     bytes
 }
 
-/// Gives packets as files that were cut at these places. Frames are numbered on over all files.
-fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
-    let given: Vec<_> = packets
+/// What is recorded, as packets.
+fn given(packets: &[Recorded]) -> Vec<Packet<'_>> {
+    packets
         .iter()
         .zip(1..)
         .map(|(packet, frame)| Packet {
@@ -104,7 +105,12 @@ fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
             data: &packet.bytes,
             original_len: packet.len,
         })
-        .collect();
+        .collect()
+}
+
+/// Gives packets as files that were cut at these places. Frames are numbered on over all files.
+fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
+    let given = given(packets);
     let mut cuts = cuts.to_vec();
     cuts.sort_unstable();
     let starts = [0].into_iter().chain(cuts.iter().copied());
@@ -140,6 +146,42 @@ proptest! {
             prop_assert_eq!(&alone.0, &format!("{:?}", shared.marks));
             prop_assert_eq!(&alone.1, &format!("{:?}", shared.finish().0));
         }
+    }
+
+    /// Packets are given in pieces, between which all are asked to even out what there is to do.
+    #[test]
+    fn connections_that_change_hands_come_to_the_same(
+        steps in prop::collection::vec(step(), 1..400),
+        count in 2usize..6,
+        piece in 1usize..50,
+    ) {
+        let packets = record(&steps);
+        let alone = explained(&packets, &[], 1);
+        let alone = (format!("{:?}", alone.marks), format!("{:?}", alone.finish().0));
+        let mut explainers = Explainer::sharing(count);
+        for explainer in &mut explainers {
+            explainer.shares.hurry();
+            explainer.begin_capture("");
+        }
+        for piece in given(&packets).chunks(piece) {
+            let mut given = BTreeMap::new();
+            let mut awaited = Vec::new();
+            for (own, explainer) in explainers.iter_mut().enumerate() {
+                piece.iter().for_each(|packet| explainer.packet(packet));
+                let deal = explainer.deal();
+                given.extend(deal.given);
+                awaited.extend(deal.awaited.into_iter().map(|ticket| (own, ticket)));
+            }
+            prop_assert_eq!(given.len(), awaited.len());
+            for (own, ticket) in awaited {
+                explainers[own].take_over(ticket, given.remove(&ticket).unwrap());
+            }
+        }
+        let summary = Summary { format: "pcap", ..Summary::default() };
+        explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
+        let shared = Fragment::merge(explainers.into_iter().map(Explainer::into_fragment).collect());
+        prop_assert_eq!(alone.0, format!("{:?}", shared.marks));
+        prop_assert_eq!(alone.1, format!("{:?}", shared.finish().0));
     }
 
     /// A tag takes packets past the glance, and their segments past the way of plain ones.

@@ -8,11 +8,14 @@
 //! depends on its own part and on the time alone, so that parts can be looked after by several tables, each given the
 //! segments of its own parts and told the time of all, and the outcome is that of one.
 
+mod memory;
 mod part;
 
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Ends, Flags, Segment};
-use part::{Part, Slot};
+use crate::wire::{Ends, Flags, Heading, Segment};
+use memory::{Memory, Noted};
+pub use part::Part;
+use part::Slot;
 
 #[cfg(test)]
 mod tests;
@@ -50,26 +53,43 @@ pub struct Routed<'a, T> {
 /// A connection that is in the table, and the end of it that was asked for.
 #[derive(Debug)]
 pub struct Found<'a, T> {
-    slot: &'a mut Slot<T>,
+    /// When its newest segment was captured.
+    last: &'a mut Nanos,
+    kept: &'a mut Kept<T>,
     /// Who sends from that end.
     pub from: Side,
 }
 
 impl<'a, T> Found<'a, T> {
+    #[inline(always)]
+    fn new(slot: &'a mut Slot<T>, from: Side) -> Self {
+        Self { last: &mut slot.last, kept: &mut slot.kept, from }
+    }
+
     /// Which connection it is.
     pub fn id(&self) -> ConnectionId {
-        self.slot.kept.id
+        self.kept.id
     }
 
     /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
     /// nor ends one, so that nothing else need be done about it.
     #[inline(always)]
     pub fn plain(self, time: Nanos) -> &'a mut T {
-        let Slot { last, kept, .. } = self.slot;
-        *last = (*last).max(time);
-        kept.answered = true;
-        &mut kept.value
+        *self.last = (*self.last).max(time);
+        self.kept.answered = true;
+        &mut self.kept.value
     }
+}
+
+/// What is known of a segment's connection by its heading alone.
+#[derive(Debug)]
+pub enum Recalled<'a, T> {
+    /// It is in this part of the table.
+    Here(usize, Found<'a, T>),
+    /// It is another table's, which this part is in the care of.
+    Elsewhere(usize),
+    /// Nothing: it must be looked for.
+    Unknown,
 }
 
 /// How long a connection may be silent before it leaves the table, by its state.
@@ -157,6 +177,7 @@ pub type Gone<T> = Vec<Box<Kept<T>>>;
 #[derive(Debug)]
 pub struct Table<T> {
     parts: Box<[Part<T>; PARTS]>,
+    memory: Memory,
     expiry: Expiry,
     /// Up to this time nobody looks for silent connections.
     quiet: Nanos,
@@ -179,7 +200,7 @@ impl<T> Table<T> {
     /// An empty table.
     pub fn new(expiry: Expiry) -> Self {
         let parts = Box::new(std::array::from_fn(|_| Part::default()));
-        Self { parts, expiry, quiet: NEVER_SWEPT, evicted: 0 }
+        Self { parts, memory: Memory::default(), expiry, quiet: NEVER_SWEPT, evicted: 0 }
     }
 
     /// How many connections are in the table.
@@ -208,7 +229,40 @@ impl<T> Table<T> {
     pub fn find(&mut self, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
         let slot = self.parts[part_of(hash)].find(ends, hash)?;
         let from = slot.kept.side(ends);
-        Some(Found { slot, from })
+        Some(Found::new(slot, from))
+    }
+
+    /// The connection of a segment with this heading, if that was [found](Self::find_by) not long ago. The time must have been told with
+    /// [`tick`](Self::tick).
+    #[inline(always)]
+    pub fn recall(&mut self, heading: &Heading) -> Recalled<'_, T> {
+        let Some(noted) = self.memory.recall(heading) else { return Recalled::Unknown };
+        let part = usize::from(noted.part) % PARTS;
+        if noted.elsewhere {
+            return Recalled::Elsewhere(part);
+        }
+        match self.parts[part].at(noted.place) {
+            Some(slot) if slot.kept.id == noted.id => Recalled::Here(part, Found::new(slot, noted.from())),
+            _ => Recalled::Unknown,
+        }
+    }
+
+    /// As [`find`](Self::find), and the connection will be [recalled](Self::recall) by this heading, which is that of the segment.
+    #[inline]
+    pub fn find_by(&mut self, heading: &Heading, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
+        let part = part_of(hash);
+        let (place, slot) = self.parts[part].find_place(ends, hash)?;
+        let from = slot.kept.side(ends);
+        if let Ok(place) = u32::try_from(place) {
+            let (id, part, from) = (slot.kept.id, part as u8, from as u8);
+            self.memory.note(Noted { heading: *heading, id, place, part, from, elsewhere: false });
+        }
+        Some(Found::new(slot, from))
+    }
+
+    /// Segments with this heading are another table's, and will be recalled as that.
+    pub fn leave(&mut self, heading: &Heading, hash: u64) {
+        self.memory.note(Noted::elsewhere(heading, part_of(hash) as u8));
     }
 
     /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by
@@ -254,6 +308,21 @@ impl<T> Table<T> {
         let from = kept.side(ends);
         kept.note(from, segment);
         Routed { id: kept.id, value: &mut kept.value, from, new }
+    }
+
+    /// The connections of a part, which are this table's no more.
+    pub fn take_part(&mut self, part: usize) -> Part<T> {
+        self.memory = Memory::default();
+        self.parts.get_mut(part).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The connections of a part of which this table has none, from one that was told the same times.
+    pub fn put_part(&mut self, part: usize, connections: Part<T>) {
+        if let Some(place) = self.parts.get_mut(part) {
+            debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {part}");
+            *place = connections;
+            self.memory = Memory::default();
+        }
     }
 
     /// Everything that is still open, in order.

@@ -7,8 +7,9 @@ use crate::wire::Ends;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+/// The connections of one part.
 #[derive(Debug)]
-pub(super) struct Part<T> {
+pub struct Part<T> {
     slots: HashTable<Slot<T>>,
 }
 
@@ -52,6 +53,19 @@ impl<T> Part<T> {
     #[inline(always)]
     pub(super) fn find(&mut self, ends: &Ends, hash: u64) -> Option<&mut Slot<T>> {
         self.slots.find_mut(hash, is_of(ends, hash))
+    }
+
+    /// As [`find`](Self::find), and its place, which another may have once it has left.
+    #[inline]
+    pub(super) fn find_place(&mut self, ends: &Ends, hash: u64) -> Option<(usize, &mut Slot<T>)> {
+        let place = self.slots.find_bucket_index(hash, is_of(ends, hash))?;
+        Some((place, self.slots.get_bucket_mut(place)?))
+    }
+
+    /// The slot at a place, if there is one.
+    #[inline(always)]
+    pub(super) fn at(&mut self, place: u32) -> Option<&mut Slot<T>> {
+        self.slots.get_bucket_mut(place as usize)
     }
 
     /// The slot of these ends, and whether it is new: it is when there was none, or when the one that was there is `over`.

@@ -150,31 +150,66 @@ fn tables_that_share_the_parts_do_what_one_does() {
     assert_eq!(one.table.len(), two.iter().map(|flow| flow.table.len()).sum::<usize>());
 }
 
-/// A segment that neither opens nor closes finds its connection by the short way, to the same effect as by the long one.
+/// A segment that neither opens nor closes finds its connection by the short way, and by a heading that is known, to the same
+/// effect as by the long one, whatever has become of the connection that was noted.
 #[test]
-fn the_short_way_does_what_the_long_one_does() {
+fn the_short_ways_do_what_the_long_one_does() {
     let expiry = Expiry { connections: 2 * PARTS, ..Expiry::default() };
-    let (mut long, mut short) = (Flow::new(expiry), Flow::new(expiry));
-    let (mut found, mut step) = (0, 0u32);
+    let (mut long, mut short, mut by_heading) = (Flow::new(expiry), Flow::new(expiry), Flow::new(expiry));
+    let (mut found, mut recalled, mut forgotten, mut step) = (0, 0, 0, 0u32);
     while step < 20_000 {
-        let port = 10_000 + (step.wrapping_mul(2_654_435_761) >> 24) as u16;
+        // Ports that are each used again after others were, and now and then at once.
+        let port = 10_000 + ((step / 3).wrapping_mul(2_654_435_761) >> 24) as u16;
         let flags = [Flags::SYN, Flags::ACK, Flags::ACK, Flags::FIN, Flags::ACK, Flags::RST][step as usize % 6];
         let segment = if step % 4 < 2 { segment(port, 80, step / 700, flags) } else { segment(80, port, 1, flags) };
         let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
         let by_long = long.route(segment, time);
-        let ends = Ends::of(&segment);
+        let (ends, heading) = (Ends::of(&segment), Heading::of(&segment));
         short.table.tick(time, &mut short.gone);
         match short.table.find(&ends, ends.hash()) {
             Some(there) if flags == Flags::ACK => {
                 found += 1;
-                assert_eq!((there.from, false), (by_long.1, by_long.2));
+                assert_eq!((there.id().0, there.from, false), by_long);
                 there.plain(time);
             }
             _ => assert_eq!(short.route(segment, time), by_long),
         }
-        assert_eq!(long.gone(), short.gone());
+        by_heading.table.tick(time, &mut by_heading.gone);
+        match by_heading.table.recall(&heading) {
+            Recalled::Here(_, there) if flags == Flags::ACK => {
+                recalled += 1;
+                assert_eq!((there.id().0, there.from, false), by_long);
+                there.plain(time);
+            }
+            Recalled::Elsewhere(_) => panic!("there is but one table"),
+            _ => {
+                forgotten += u32::from(by_heading.table.find_by(&heading, &ends, ends.hash()).is_some());
+                assert_eq!(by_heading.route(segment, time), by_long);
+            }
+        }
+        assert!(long.gone() == short.gone() && long.gone() == by_heading.gone());
         step += 1;
     }
-    assert_eq!(long.table.evicted, short.table.evicted);
-    assert!(found > 1_000 && long.table.evicted > 100, "{found} were found, {} left", long.table.evicted);
+    assert!(long.table.evicted == short.table.evicted && long.table.evicted == by_heading.table.evicted);
+    assert!(long.table.evicted > 100, "{} left", long.table.evicted);
+    assert!(found > 1_000 && recalled > 500 && forgotten > 1_000, "{found}, {recalled}, {forgotten}");
+}
+
+#[test]
+fn what_another_table_has_is_recalled_as_that() {
+    let mut flow = Flow::new(Expiry::default());
+    let here = segment(5000, 80, 1, Flags::ACK);
+    let there = segment(5001, 80, 1, Flags::ACK);
+    flow.table.leave(&Heading::of(&there), Ends::of(&there).hash());
+    assert!(
+        matches!(flow.table.recall(&Heading::of(&there)), Recalled::Elsewhere(part) if part == part_of(Ends::of(&there).hash()))
+    );
+    assert!(matches!(flow.table.recall(&Heading::of(&here)), Recalled::Unknown));
+    let id = flow.route(here, seconds(0)).0;
+    let ends = Ends::of(&here);
+    flow.table.find_by(&Heading::of(&here), &ends, ends.hash()).unwrap();
+    assert!(matches!(flow.table.recall(&Heading::of(&here)), Recalled::Here(_, found) if found.id().0 == id));
+    // Nothing was noted yet of any heading, not even of one of zeros.
+    let nothing = Heading::default();
+    assert!(matches!(flow.table.recall(&nothing), Recalled::Unknown));
 }

@@ -40,29 +40,34 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     let rate = (last.1 - curve[half].1) as f64 / (last.0 - curve[half].0).as_secs_f64().max(1e-9);
     // What came beyond that rate: where that is most, between any two points, is the burst.
     let beyond = |point: &(Nanos, u64)| point.1 as f64 - rate * (point.0 - first.0).as_secs_f64();
-    let (mut low, mut from, mut bytes) = (0, 0, 0.0);
+    let mut low = (0, beyond(first));
+    let (mut from, mut bytes) = (low, 0.0);
     for (index, point) in curve.iter().enumerate() {
-        if beyond(point) < beyond(&curve[low]) {
-            low = index;
+        let here = beyond(point);
+        if here < low.1 {
+            low = (index, here);
         }
-        let gain = beyond(point) - beyond(&curve[low]);
-        if gain > bytes {
-            (from, bytes) = (low, gain);
+        if here - low.1 > bytes {
+            (from, bytes) = (low, here - low.1);
         }
     }
+    let (from, least) = from;
     // It ends where nearly all of it has passed: from then on the curve follows the rate, now above it and now below.
-    let passed_by = |point: &(Nanos, u64)| beyond(point) - beyond(&curve[from]) >= NEARLY * bytes;
+    let passed_by = |point: &(Nanos, u64)| beyond(point) - least >= NEARLY * bytes;
     let until = from + curve[from..].iter().position(passed_by)?;
     let (start, end) = (curve[from], curve[until]);
     let rtt = context.rtt?;
-    let least = (LEAST_BURST * context.mss) as f64;
+    let enough = (LEAST_BURST * context.mss) as f64;
     let passed = (end.1 - start.1) as f64 / (end.0 - start.0).as_secs_f64().max(1e-9);
     let after = &curve[until..];
     let is_burst = until >= from + LEAST_BEFORE
-        && bytes >= least.max(rate * rtt.as_secs_f64())
+        && bytes >= enough.max(rate * rtt.as_secs_f64())
         && passed >= FASTER * rate
         && after.len() > LEAST_AFTER
         && (last.0 - end.0).0 * 2 >= (last.0 - first.0).0;
+    if !is_burst {
+        return None;
+    }
     let mut paces: Vec<f64> = after
         .windows(2)
         .map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() / (pair[1].1 - pair[0].1).max(1) as f64)
@@ -70,7 +75,7 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
     let even = at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick));
-    (is_burst && even).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
+    even.then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
 }
 
 /// Whether a queue stands at this rate: more is in flight than rate and round trip need. Else it is no path's rate, however even: a

@@ -92,7 +92,7 @@ impl Sink for Follow<'_> {
         if let Some((id, from, plain)) = plain {
             // It is not the connection's first.
             let Some(connection) = self.connection.as_mut().filter(|_| id == self.wanted.id) else { return };
-            connection.push_plain(&plain, from, packet.time, frame);
+            connection.push_plain(&plain, from, packet.time, frame.into());
         } else {
             let Ok(segment) = wire::decode(packet) else { return };
             let (id, from) = self.numbering.of(&segment, packet.time);

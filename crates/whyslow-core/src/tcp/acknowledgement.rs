@@ -2,20 +2,37 @@
 
 use super::half::{Half, STRAY, View};
 use super::recorder::Recorder;
-use super::segment::Seg;
-use super::sent::{Ack, Recovery};
+use super::segment::{Place, Seg};
+use super::sent::Recovery;
+use super::waiting::{Ack, Says, Seen, Wording};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
 /// Most ACKs waiting to be applied.
-const MOST_PENDING: usize = 65_536;
+const MOST_WAITING: usize = 65_536;
 /// So near the sender no ACK waits.
 const AT_ONCE: Nanos = Nanos::from_micros(100);
+/// No ACK is applied for having waited less.
+const LEAST_PATIENCE: Nanos = Nanos::from_millis(1000);
 
 impl Half {
     /// An ACK for this data passed the capture point.
     #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
+        // What the other side's bulk data carries, where it takes long to get here: nothing new, and it waits.
+        if !self.waiting.is_empty() && view.toward_sender > AT_ONCE && self.is_said(seg, sack) {
+            self.note_stamp(seg);
+            self.waiting.push_again(Seen::of(seg));
+            if seg.time > self.waiting.calm_until || self.waiting.len() > MOST_WAITING {
+                self.lose_patience(seg.time, view);
+            }
+            return;
+        }
+        self.take_in(seg, sack, view);
+    }
+
+    #[inline(never)]
+    fn take_in(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         let Some(number) = seg.ack() else {
             return;
         };
@@ -30,17 +47,33 @@ impl Half {
         if !self.holes.is_empty() || ack > self.sent_max + 1 {
             self.note_unseen(ack, seg);
         }
+        self.note_stamp(seg);
+        self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
+        self.said = None;
+        if seg.len > 0 && ack <= self.sent_max {
+            self.said = Wording::of(seg, sack, ack);
+        }
+        if self.waiting.is_empty() && view.toward_sender <= AT_ONCE {
+            let ack = Ack::new(seg, ack, window, !sack.is_empty());
+            self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
+        } else {
+            self.keep_waiting(Ack::new(seg, ack, window, !sack.is_empty()), sack, view);
+        }
+    }
+
+    /// Whether this ACK says no more than the last one that was taken in. All that was asked of that one has the same answer then: no
+    /// hole was left below it, and what the sender has sent since by plain segments lies above it.
+    #[inline(always)]
+    fn is_said(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        self.said.is_some_and(|said| said.is_of(seg, sack) && self.sent_max.wrapping_sub(said.ack) <= u64::from(STRAY))
+    }
+
+    #[inline(always)]
+    fn note_stamp(&mut self, seg: &Seg) {
         if let Some((value, _)) = seg.timestamps()
             && self.newest_stamp.is_none_or(|newest| value.wrapping_sub(newest) as i32 > 0)
         {
             self.newest_stamp = Some(value);
-        }
-        self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        let ack = Ack::new(seg, ack, window, !sack.is_empty());
-        if self.pending.is_empty() && view.toward_sender <= AT_ONCE {
-            self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
-        } else {
-            self.keep_waiting(ack, sack, view);
         }
     }
 
@@ -72,28 +105,25 @@ impl Half {
     /// The sender does not have this ACK yet.
     #[inline(never)]
     fn keep_waiting(&mut self, ack: Ack, sack: &SackBlocks, view: &View) {
-        let now = ack.time;
-        self.pending.push_back(ack);
-        if ack.sacks {
-            self.pending_sacks.push_back(*sack);
-        }
-        // Without data from the sender nothing else would apply them.
-        let patience = view.rtt.unwrap_or_default().max(Nanos::from_millis(1000));
-        while self.pending.len() > MOST_PENDING || self.pending.front().is_some_and(|ack| now - ack.time > patience) {
-            let Some((waited, sack)) = self.next_pending() else { break };
-            self.apply_in_turn(&waited, &sack, waited.time + view.toward_sender, view);
-        }
+        self.waiting.push(&ack, sack);
+        self.lose_patience(ack.seen.time, view);
         if view.toward_sender <= AT_ONCE {
             self.apply(None, view);
         }
     }
 
-    /// The ACK that has waited longest, and its SACK blocks.
-    #[inline(always)]
-    fn next_pending(&mut self) -> Option<(Ack, SackBlocks)> {
-        let waited = self.pending.pop_front()?;
-        let sack = if waited.sacks { self.pending_sacks.pop_front() } else { None };
-        Some((waited, sack.unwrap_or(SackBlocks::NONE)))
+    /// Applies ACKs of which too many wait, or that have waited too long: without data from the sender nothing else would.
+    #[inline(never)]
+    fn lose_patience(&mut self, now: Nanos, view: &View) {
+        let patience = view.rtt.unwrap_or_default().max(LEAST_PATIENCE);
+        while let Some(first) = self.waiting.seen().first() {
+            if now - first.time <= patience && self.waiting.len() <= MOST_WAITING {
+                self.waiting.calm_until = first.time + LEAST_PATIENCE;
+                break;
+            }
+            let Some((ack, sack)) = self.waiting.pop() else { break };
+            self.apply_in_turn(&ack, &sack, ack.seen.time + view.toward_sender, view);
+        }
     }
 
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
@@ -132,35 +162,43 @@ impl Half {
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
     #[inline(never)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
-        if self.pending.is_empty() {
-            return;
-        }
-        let near = view.toward_sender <= view.epsilon && view.toward_sender <= Nanos::from_millis(1);
-        let by = Known { seg: seg.filter(|_| !near), way: view.toward_sender };
-        let mut is_due = self.pending.front().is_some_and(|front| by.includes(front));
-        while is_due && let Some(front) = self.pending.front() {
-            let mut at = front.time + view.toward_sender;
-            if let Some(seg) = seg {
-                at = at.min(seg.time);
-                if !near && by.is_echoed(front) && !seg.moved() && !front.moved {
-                    self.toward_sender_now = (seg.time - front.time).max(view.toward_sender);
-                }
-            }
-            let next = self.pending.get(1);
-            is_due = next.is_some_and(|next| by.includes(next));
-            // Of several at a time that tell nothing new only the last one counts.
-            if is_due && next.is_some_and(|next| next.is_like(front)) && self.is_known(front) {
-                let ack = front.ack;
-                self.pending.pop_front();
-                if let Some(transfer) = &mut self.transfer {
-                    transfer.reached(at, ack);
-                }
-                continue;
-            }
-            let Some((waited, sack)) = self.next_pending() else {
+        let way = view.toward_sender;
+        let by = Known::new(seg.filter(|_| !view.near), view);
+        let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
+        while let Some((first, says)) = self.waiting.first() {
+            let stamp = says.echo.and(by.echo);
+            if !by.includes(first, stamp) {
                 break;
-            };
-            self.apply_one(&waited, &sack, at, view);
+            }
+            // Of several at a time that tell nothing new only the last one counts.
+            let known = self.is_known(says);
+            let behind = if known { self.waiting.behind_first() } else { &[] };
+            let more = behind.iter().take_while(|seen| seen.again && by.includes(seen, stamp)).count();
+            let last = more.checked_sub(1).and_then(|more| behind.get(more)).unwrap_or(first);
+            let (since, at, place) = ((first.time + way).min(latest), (last.time + way).min(latest), last.place);
+            if let (Some(seg), Some(echo)) = (seg, stamp) {
+                self.note_way(seg, echo, more + 1, way);
+            }
+            if known {
+                let is_next_late = self.waiting.skip(more + 1);
+                self.hear_again(since, at, place);
+                if is_next_late {
+                    break;
+                }
+            } else if let Some((ack, sack)) = self.waiting.pop() {
+                self.apply_in_turn(&ack, &sack, at, view);
+            }
+        }
+    }
+
+    /// The sender had the first `count` of those that wait when it sent `seg`: how long the last took whose timestamp it echoes.
+    #[inline(always)]
+    fn note_way(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
+        let had = self.waiting.seen().iter().take(count);
+        if !seg.moved()
+            && let Some(seen) = had.rev().find(|seen| seen.stamp == echo && !seen.moved)
+        {
+            self.toward_sender_now = (seg.time - seen.time).max(least);
         }
     }
 
@@ -169,84 +207,115 @@ impl Half {
         self.apply_one(ack, sack, at, view);
     }
 
+    /// The sender has an ACK that tells nothing new, of this `place`, `at` this time; or several, the first of them `since` that one.
+    #[inline(always)]
+    fn hear_again(&mut self, since: Nanos, at: Nanos, place: Place) {
+        self.round_due |= self.una >= self.round_mark;
+        self.since.emptied = self.una >= self.sent_max;
+        self.since.released(place, at, false, true, self.room());
+        if let Some(transfer) = &mut self.transfer {
+            transfer.reached(since, self.una);
+        }
+    }
+
     /// The sender has this ACK `at` this time.
     #[inline(always)]
     fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
-        if self.is_known(ack) {
-            self.round_due |= self.una >= self.round_mark;
-            self.since.emptied = self.una >= self.sent_max;
-            self.since.released(ack, at, false, self.room());
-            if let Some(transfer) = &mut self.transfer {
-                transfer.reached(at, ack.ack);
-            }
+        let newly = ack.says.ack.saturating_sub(self.una);
+        if newly == 0 && self.is_known(&ack.says) {
+            self.hear_again(at, at, ack.seen.place);
             return;
         }
-        let sacks = ack.sacks;
-        let newly = ack.ack.saturating_sub(self.una);
-        let before = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
-        let room_before = self.room();
-        let edge_before = self.edge;
-        if newly > 0 && !self.sacked.is_empty() {
+        let before = self.notes.is_some().then(|| (self.facts.duplicate_acks, self.facts.retransmitted.spurious));
+        let rtt = if newly > 0 {
+            self.apply_new(ack, sack, newly, at, view)
+        } else {
+            self.apply_old(*ack, sack, at);
+            None
+        };
+        if let Some(before) = before {
+            self.note_taken(ack.seen.place, at, rtt, before);
+        }
+    }
+
+    /// It acknowledges new data, `newly` so many bytes. Gives the round trip that it measures.
+    #[inline(always)]
+    fn apply_new(&mut self, ack: &Ack, sack: &SackBlocks, newly: u64, at: Nanos, view: &View) -> Option<Nanos> {
+        let Ack { seen, says } = ack;
+        self.since.released(seen.place, at, true, says.payload, self.room());
+        if !self.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
-            self.note_healed_hole(self.una, ack.ack);
+            self.note_healed_hole(self.una, says.ack);
         }
-        let mut delivered = newly + if sacks { self.mark_sacks(ack, sack) } else { 0 };
-        let mut rtt = None;
-        let mut late = Nanos::ZERO;
-        if newly > 0 {
-            let (delay, known) = self.acknowledge(ack, at);
-            delivered -= known.min(delivered);
-            if let Some(delay) = delay {
-                (rtt, late) = self.measured(delay, view);
-            }
-        } else if ack.len == 0 {
-            self.count_duplicate(ack);
+        let mut delivered = newly + if says.sacks { self.mark_sacks(says.ack, sack) } else { 0 };
+        let (delay, known) = self.acknowledge(ack, at);
+        delivered -= known.min(delivered);
+        let (rtt, late) = match delay {
+            Some(delay) => self.measured(delay, view),
+            None => (None, Nanos::ZERO),
+        };
+        self.since.late = late;
+        self.since.emptied = self.una >= self.sent_max;
+        self.set_window(says, at);
+        self.have_heard(ack, at, delivered, rtt, late);
+        rtt
+    }
+
+    /// It acknowledges nothing that was not acknowledged before.
+    #[inline(never)]
+    fn apply_old(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
+        let Ack { seen, says } = ack;
+        let room = self.room();
+        let delivered = if says.sacks { self.mark_sacks(says.ack, sack) } else { 0 };
+        if !says.payload {
+            self.count_duplicate(&says);
         }
-        if ack.flags.has(Flags::ECE) && !ack.flags.has(Flags::SYN) {
-            self.note_echo(ack, at);
-        }
-        self.set_window(ack, at);
-        self.round_due |= self.una >= self.round_mark
-            || (!self.sacked.is_empty() && self.sacked.highest().is_some_and(|top| top > self.round_top));
-        let opened = self.edge > edge_before;
-        if newly > 0 || opened || ack.len > 0 || sacks {
-            self.since.update |= opened && newly == 0;
+        let opened = self.set_window(&says, at);
+        if opened || says.payload || says.sacks {
+            self.since.update |= opened;
             self.since.emptied = self.una >= self.sent_max;
-            self.since.late = if newly > 0 { late } else { self.since.late };
-            self.since.released(ack, at, newly > 0, room_before);
+            self.since.released(seen.place, at, false, says.payload, room);
         }
+        self.have_heard(&ack, at, delivered, None, Nanos::ZERO);
+    }
+
+    /// What the round and the transfer take from an ACK: `delivered` bytes more have arrived, and what [`measured`](Self::measured) gives.
+    #[inline(always)]
+    fn have_heard(&mut self, ack: &Ack, at: Nanos, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
+        let Ack { seen, says } = ack;
+        if says.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
+            self.note_echo(seen.place, at);
+        }
+        self.round_due |= self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top);
         let bin = self.bin();
         if let Some(transfer) = &mut self.transfer {
-            transfer.acked(at, ack.ack, delivered, rtt, late, bin);
-        }
-        if self.notes.is_some() {
-            self.note_taken(ack, at, rtt, before);
+            transfer.acked(at, says.ack, delivered, rtt, late, bin);
         }
     }
 
     /// Payload with an ACK that tells nothing new: what the other side's bulk data carries.
     #[inline(always)]
-    fn is_known(&self, ack: &Ack) -> bool {
-        let same = ack.ack == self.una
-            && ack.window() == self.window
-            && ack.window().map(|window| ack.ack + window) == self.edge;
-        let plain = ack.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
+    fn is_known(&self, says: &Says) -> bool {
+        let same = says.ack == self.una
+            && says.window() == self.window
+            && says.window().map(|window| says.ack + window) == self.edge;
+        let plain = says.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
         same && plain
-            && ack.len > 0
-            && !ack.sacks
-            && ack.window() != Some(0)
+            && says.payload
+            && !says.sacks
+            && says.window() != Some(0)
             && self.zero_since.is_none()
             && self.sacked.is_empty()
             && self.notes.is_none()
     }
 
     #[inline(never)]
-    fn note_echo(&mut self, ack: &Ack, at: Nanos) {
+    fn note_echo(&mut self, place: Place, at: Nanos) {
         self.facts.ecn_echoes += 1;
         if let Some(transfer) = &mut self.transfer {
             let facts = transfer.facts();
             facts.ecn_echoes += 1;
-            facts.first_echo.get_or_insert((at, ack.place.frame()));
+            facts.first_echo.get_or_insert((at, place.frame()));
         }
     }
 
@@ -265,23 +334,24 @@ impl Half {
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
     #[inline(always)]
     fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
-        let before = std::mem::replace(&mut self.una, ack.ack);
+        let Ack { seen, says } = ack;
+        let before = std::mem::replace(&mut self.una, says.ack);
         self.duplicate_acks = 0;
         if !self.resent.is_empty() {
-            self.resent.remove(0, ack.ack);
+            self.resent.remove(0, says.ack);
         }
-        let known = if self.sacked.is_empty() { 0 } else { self.sacked.remove(0, ack.ack) };
-        let (newest, any_resent) = self.take_acknowledged(ack.ack);
+        let known = if self.sacked.is_empty() { 0 } else { self.sacked.remove(0, says.ack) };
+        let (newest, any_resent) = self.take_acknowledged(says.ack);
         if self.copies_end > before {
-            self.check_eifel(before, ack.ack, ack.timestamps().map(|(_, echo)| echo));
+            self.check_eifel(before, says.ack, says.echo);
         }
         let recovering = self.recovery != Recovery::None;
         if recovering {
-            self.end_recovery(ack.ack, at);
+            self.end_recovery(says.ack, at);
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
-        let timed = !any_resent && !recovering && !ack.moved;
-        (newest.filter(|_| timed).map(|time| ack.time - time), known)
+        let timed = !any_resent && !recovering && !seen.moved;
+        (newest.filter(|_| timed).map(|time| seen.time - time), known)
     }
 
     /// Recovery is over once all that was outstanding when it began is acknowledged.
@@ -304,15 +374,17 @@ impl Half {
     /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
     #[inline(always)]
     fn take_acknowledged(&mut self, ack: u64) -> (Option<Nanos>, bool) {
-        let mut newest = None;
         let mut any_resent = false;
         let mut largest = self.largest_acked;
-        while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= ack) {
+        let mut count = 0;
+        while let Some(sent) = self.outstanding.get(count).filter(|sent| sent.end <= ack) {
             any_resent |= sent.resent;
             largest = largest.max(sent.end - sent.start);
-            newest = Some(sent.time).filter(|_| !sent.moved);
-            self.outstanding.pop_front();
+            count += 1;
         }
+        let newest = count.checked_sub(1).and_then(|last| self.outstanding.get(last));
+        let newest = newest.filter(|sent| !sent.moved).map(|sent| sent.time);
+        self.outstanding.skip(count);
         self.largest_acked = largest;
         (newest, any_resent)
     }
@@ -335,22 +407,21 @@ impl Half {
 
     /// Gives how many bytes are reported for the first time.
     #[inline(never)]
-    fn mark_sacks(&mut self, ack: &Ack, blocks: &SackBlocks) -> u64 {
+    fn mark_sacks(&mut self, ack: u64, blocks: &SackBlocks) -> u64 {
         let mut news = 0;
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
             };
-            if left >= right || right > self.sent_max.max(ack.ack) {
+            if left >= right || right > self.sent_max.max(ack) {
                 continue;
             }
-            let second = blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
-            if index == 0 && reports_duplicate((left, right), second, ack.ack) {
+            let mut second = || blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
+            if index == 0 && reports_duplicate((left, right), second(), ack) {
                 self.on_dsack(left, right);
-            } else if left >= ack.ack {
-                news += right - left - self.sacked.covered(left, right);
+            } else if left >= ack {
                 self.largest_acked = self.largest_acked.max((right - left).min(self.mss()));
-                self.sacked.insert(left, right);
+                news += self.sacked.insert(left, right);
             }
         }
         news
@@ -358,38 +429,41 @@ impl Half {
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
     #[inline(never)]
-    fn count_duplicate(&mut self, ack: &Ack) {
-        let same_window = ack.window().is_none() || ack.window() == self.window;
-        if ack.ack == self.una
-            && ack.len == 0
-            && !ack.flags.has(Flags::SYN)
-            && !ack.flags.has(Flags::FIN)
+    fn count_duplicate(&mut self, says: &Says) {
+        let same_window = says.window().is_none() || says.window() == self.window;
+        if says.ack == self.una
+            && !says.payload
+            && !says.flags.has(Flags::SYN)
+            && !says.flags.has(Flags::FIN)
             && self.sent_max > self.una
-            && (same_window || ack.sacks)
+            && (same_window || says.sacks)
         {
             self.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;
         }
     }
 
+    /// Says whether more may be sent than before.
     #[inline(always)]
-    fn set_window(&mut self, ack: &Ack, at: Nanos) {
-        let Some(window) = ack.window() else {
-            return;
+    fn set_window(&mut self, says: &Says, at: Nanos) -> bool {
+        let Some(window) = says.window() else {
+            return false;
         };
         // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
-        if ack.ack < self.una {
-            return;
+        if says.ack < self.una {
+            return false;
         }
+        let edge = says.ack + window;
+        let opened = self.edge.is_none_or(|before| edge > before);
         self.window = Some(window);
-        self.edge = Some(ack.ack + window);
-        self.facts.max_window = self.facts.max_window.max(Some(window));
-        if ack.flags.has(Flags::RST) || ack.flags.has(Flags::SYN) {
-            return;
+        self.edge = Some(edge);
+        if self.facts.max_window.is_none_or(|most| window > most) {
+            self.facts.max_window = Some(window);
         }
-        if window == 0 || self.zero_since.is_some() {
+        if (window == 0 || self.zero_since.is_some()) && says.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_closure(window, at);
         }
+        opened
     }
 
     /// The window is closed, or was until now.
@@ -412,35 +486,30 @@ impl Half {
 }
 
 /// What a segment of the sender's tells of the ACKs that it had; all that came before, where there is none.
-struct Known<'a> {
-    seg: Option<&'a Seg>,
-    /// From the capture point to the sender and back.
-    way: Nanos,
+struct Known {
+    /// The timestamp that it echoes.
+    echo: Option<u32>,
+    /// By their time alone, those that passed the capture point by then.
+    until: Nanos,
 }
 
-impl Known<'_> {
-    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time.
+impl Known {
     #[inline(always)]
-    fn includes(&self, ack: &Ack) -> bool {
-        let Some(seg) = self.seg else { return true };
-        match newer(ack, seg) {
-            Some(newer) if newer != 0 => newer < 0,
-            _ => ack.time + self.way <= seg.time + Nanos(self.way.0 / 50) + Nanos::from_micros(100),
-        }
+    fn new(seg: Option<&Seg>, view: &View) -> Self {
+        let Some(seg) = seg else {
+            return Self { echo: None, until: Nanos::MAX };
+        };
+        let echo = seg.timestamps().map(|(_, echo)| echo);
+        Self { echo, until: seg.time - view.ago }
     }
 
-    /// Whether it echoes this one's timestamp.
+    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp`: what it echoes, if
+    /// this one has timestamps too.
     #[inline(always)]
-    fn is_echoed(&self, ack: &Ack) -> bool {
-        self.seg.is_some_and(|seg| newer(ack, seg) == Some(0))
+    fn includes(&self, seen: &Seen, stamp: Option<u32>) -> bool {
+        let newer = stamp.map_or(0, |echo| seen.stamp.wrapping_sub(echo) as i32);
+        newer < 0 || (newer == 0 && seen.time <= self.until)
     }
-}
-
-/// By how much an ACK's timestamp is newer than what a segment echoes.
-#[inline(always)]
-fn newer(ack: &Ack, seg: &Seg) -> Option<i32> {
-    let ((value, _), (_, echo)) = (ack.timestamps()?, seg.timestamps()?);
-    Some(value.wrapping_sub(echo) as i32)
 }
 
 /// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a duplicate.

@@ -92,7 +92,7 @@ pub struct Stream {
     protocol: Option<Protocol>,
     gather: Option<Box<Gather>>,
     /// HTTP heads, and the name in them: of most connections that is all.
-    heads: Option<Box<Heads>>,
+    heads: Heads,
     /// All else.
     found: Option<Box<Content>>,
 }
@@ -110,7 +110,7 @@ impl Default for Stream {
             greeted: false,
             protocol: None,
             gather: None,
-            heads: None,
+            heads: Heads::default(),
             found: None,
         }
     }
@@ -288,7 +288,7 @@ impl Stream {
             self.settle(*gather);
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
-        let (heads, host) = self.heads.map(|heads| heads.told()).unwrap_or_default();
+        let (heads, host) = self.heads.told();
         Content { protocol: self.protocol, heads, server_name: found.server_name.or(host), ..found }
     }
 
@@ -475,7 +475,7 @@ impl Stream {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
-                self.heads.get_or_insert_default().push(at, &head.label, head.host.as_deref());
+                self.heads.push(at, &head.label, head.host.as_deref());
                 Opened::Head
             }
             Parsed::More => Opened::More,

@@ -7,16 +7,18 @@
 
 use super::facts::HalfFacts;
 use super::marks::{Numbers, Ticks};
+use super::queue::Queue;
 use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::rtt::{Quantiles, Smoothed};
 use super::segment::{Place, Seg};
-use super::sent::{Ack, Hole, Recovery, Sent, SinceSend};
+use super::sent::{Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
 use super::turns::{Heard, Then};
+use super::waiting::{Waiting, Wording};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, SackBlocks};
+use crate::wire::Flags;
 use std::collections::VecDeque;
 
 /// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
@@ -39,6 +41,21 @@ pub(crate) struct View {
     pub epsilon: Nanos,
     /// Least round trip of the whole path.
     pub rtt: Option<Nanos>,
+    /// The sender is next to the capture point.
+    pub near: bool,
+    /// When the sender sends, it has the ACKs that passed the capture point so long ago, and a little tolerance.
+    pub ago: Nanos,
+}
+
+impl View {
+    /// `toward`: from the capture point to the data's sender and back. `rtt`: the whole path's round trip.
+    pub fn new(toward: Option<Nanos>, rtt: Option<Nanos>) -> Self {
+        let toward_sender = toward.unwrap_or_default();
+        let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
+        let near = toward_sender <= epsilon && toward_sender <= Nanos::from_millis(1);
+        let ago = toward_sender - (Nanos(toward_sender.0 / 50) + Nanos::from_micros(100));
+        Self { toward_sender, epsilon, rtt, near, ago }
+    }
 }
 
 /// One direction of a connection.
@@ -62,7 +79,7 @@ pub(crate) struct Half {
     pub(super) una: u64,
     pub(super) edge: Option<u64>,
     pub(super) window: Option<u64>,
-    pub(super) outstanding: VecDeque<Sent>,
+    pub(super) outstanding: Queue<Sent>,
     /// Some of them may overlap.
     pub(super) tangled: bool,
     pub(super) holes: Vec<Hole>,
@@ -76,8 +93,9 @@ pub(crate) struct Half {
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
-    pub(super) pending: VecDeque<Ack>,
-    pub(super) pending_sacks: VecDeque<SackBlocks>,
+    pub(super) waiting: Waiting,
+    /// The last ACK that was taken in, if the next one may say the same, and nothing but plain segments was sent since.
+    pub(super) said: Option<Wording>,
     pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
     pub(super) ran_dry: bool,
@@ -134,7 +152,7 @@ impl Default for Half {
             una: 0,
             edge: None,
             window: None,
-            outstanding: VecDeque::new(),
+            outstanding: Queue::default(),
             tangled: false,
             holes: Vec::new(),
             sacked: Ranges::default(),
@@ -145,8 +163,8 @@ impl Default for Half {
             recovery: Recovery::None,
             recovery_start: Nanos::ZERO,
             duplicate_acks: 0,
-            pending: VecDeque::new(),
-            pending_sacks: VecDeque::new(),
+            waiting: Waiting::default(),
+            said: None,
             last_send: None,
             last_len: 0,
             ran_dry: false,
@@ -196,6 +214,7 @@ impl Half {
 
     /// What the SYNs have settled of segment sizes.
     pub fn negotiated(&mut self, mss: Option<u64>) {
+        self.said = None;
         self.negotiated_mss = mss;
         self.settle_size();
     }
@@ -269,7 +288,7 @@ impl Half {
         }
         // What nearly all segments are: what follows those before them.
         let start = self.sent_max;
-        if !self.pending.is_empty() {
+        if !self.waiting.is_empty() {
             self.apply(Some(seg), view);
         }
         self.note_marks(seg, 0);
@@ -284,6 +303,7 @@ impl Half {
 
     #[inline(never)]
     fn on_any_segment(&mut self, seg: &Seg, view: &View) -> bool {
+        self.said = None;
         self.numbers.end_run();
         if seg.flags.has(Flags::RST) {
             return false;
@@ -378,9 +398,9 @@ impl Half {
             moved: seg.moved(),
             passed: self.passed,
         };
-        self.outstanding.push_back(sent);
+        self.outstanding.push(sent);
         if self.outstanding.len() > MOST_OUTSTANDING {
-            self.outstanding.pop_front();
+            self.outstanding.skip(1);
         }
         let (in_flight, window) = (self.in_flight(), self.edge.map(|edge| edge.saturating_sub(self.una)));
         self.facts.max_in_flight = self.facts.max_in_flight.max(in_flight);
@@ -527,6 +547,13 @@ impl Half {
         self.since = SinceSend { least_room: room, zero_window: self.zero_since.is_some(), ..SinceSend::default() };
     }
 
+    /// Little more comes: what is in flight or waits at times needs no room for more of it.
+    pub fn rest(&mut self) {
+        self.outstanding.shrink_to_fit();
+        self.waiting.shrink_to_fit();
+        self.resends.shrink_to_fit();
+    }
+
     pub(super) fn finish_transfer(&mut self) {
         if let Some(transfer) = self.transfer.take() {
             self.facts.transfers_total += 1;
@@ -556,8 +583,9 @@ impl Half {
         let top = self.sent_max.min(self.fin_sent.unwrap_or(u64::MAX));
         facts.bytes = top.saturating_sub(1);
         facts.mss = self.mss();
-        let enough = self.rtt.count() >= LEAST_DELAYS;
-        facts.ack_delay_p50 = self.rtt.at(0.5).filter(|_| enough).map(|rtt| (rtt - view.toward_sender).or_zero());
+        if self.rtt.count() >= LEAST_DELAYS {
+            facts.ack_delay_p50 = self.rtt.at([0.5]).map(|[rtt]| (rtt - view.toward_sender).or_zero());
+        }
         facts.scale_known = self.window_shift.is_some();
         facts
     }

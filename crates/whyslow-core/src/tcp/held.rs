@@ -75,4 +75,14 @@ impl Held {
     pub fn iter(&self) -> Segs<'_> {
         self.segs.iter()
     }
+
+    /// The same, to be looked at several times.
+    pub fn told(&self) -> Vec<(Seg, SackBlocks)> {
+        let mut all = Vec::with_capacity(self.segs.len());
+        let mut segs = self.iter();
+        while let Some((seg, sack)) = segs.next() {
+            all.push((seg, *sack));
+        }
+        all
+    }
 }

@@ -225,7 +225,7 @@ impl Half {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::analysis::Frame;
+    use crate::tcp::Place;
     use crate::units::SeqNumber;
     use crate::wire::{Checksum, Options, Segment};
     use proptest::prelude::*;
@@ -251,7 +251,7 @@ mod tests {
             fragment: false,
             tunnels: 0,
         };
-        Seg::new(&segment, 0, Nanos::from_millis(ms), Frame::default(), false)
+        Seg::new(&segment, 0, Nanos::from_millis(ms), Place::default())
     }
 
     /// After packets of these times and numbers.

@@ -12,6 +12,7 @@ mod held;
 mod marks;
 mod opening;
 mod pauses;
+mod queue;
 mod ranges;
 mod recent;
 mod recorder;
@@ -23,6 +24,7 @@ mod talk;
 pub mod trace;
 mod turns;
 mod vantage;
+mod waiting;
 
 pub use brief::Brief;
 
@@ -35,6 +37,7 @@ use half::{Half, View};
 use held::Held;
 use opening::{At, Negotiated, Opening};
 use recent::Recent;
+pub use segment::Place;
 use segment::Seg;
 use std::net::IpAddr;
 use talk::Talk;
@@ -82,7 +85,7 @@ enum Stage {
 }
 
 /// Both directions, as their senders saw them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Settled {
     recent: [Recent; 2],
     estimator: Estimator,
@@ -119,13 +122,13 @@ impl Connection {
 
     /// The next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
-        let (time, moved) = self.clock(time);
+        let mut seg = Seg::new(segment, from, time, frame.into());
+        self.clock(&mut seg);
         if segment.checksum == Checksum::Bad {
             // The receiver drops it, so TCP has not seen it.
             self.doubts().bad_checksums += 1;
             return;
         }
-        let seg = Seg::new(segment, from, time, frame, moved);
         let sack = &segment.options.sack;
         if self.has_captured(&seg, sack) {
             return;
@@ -137,16 +140,20 @@ impl Connection {
             self.ttl[from].0.get_or_insert(seg.ttl);
             self.note_syn(segment, &seg);
         }
-        self.note(&seg);
+        let ends = self.note(&seg);
         self.follow_any(&seg, sack, segment.payload);
+        if ends {
+            self.rest();
+        }
     }
 
     /// As [`push`](Self::push), for a segment that can do less.
     #[inline(always)]
-    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame) {
-        // Put together where the segment's fields were read, so that they are written down but once.
-        let (time, moved) = self.clock(time);
-        self.push_plain_seg(&Seg::plain(plain, from, time, frame, moved), plain.payload);
+    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, place: Place) {
+        // Put together where the segment's fields are read, so that they are written down but once.
+        let mut seg = Seg::plain(plain, from, time, place);
+        self.clock(&mut seg);
+        self.push_plain_seg(&seg, plain.payload());
     }
 
     #[inline(never)]
@@ -179,25 +186,36 @@ impl Connection {
         if self.has_captured(seg, sack) {
             return;
         }
-        if !self.is_known[seg.from()] {
-            self.note(seg);
-        }
+        let ends = !self.is_known[seg.from()] && self.note(seg);
         self.follow(seg, sack, payload);
+        if ends {
+            self.rest();
+        }
     }
 
-    /// The time of a segment, which is never before that of the one before it, and whether it had to be moved for that.
+    /// Nothing more is to be expected of a connection that has ended, though it is kept for a while: it needs no room for more.
+    #[inline(never)]
+    fn rest(&mut self) {
+        if let Stage::Settled(settled) = &mut self.stage {
+            settled.halves.iter_mut().for_each(Half::rest);
+        }
+    }
+
+    /// The time of a segment is never before that of the one before it.
     #[inline(always)]
-    fn clock(&mut self, time: Nanos) -> (Nanos, bool) {
-        if time < self.last { self.clock_back(time) } else { (time, false) }
+    fn clock(&mut self, seg: &mut Seg) {
+        if seg.time < self.last {
+            self.clock_back(seg);
+        }
     }
 
     #[cold]
-    fn clock_back(&mut self, time: Nanos) -> (Nanos, bool) {
+    fn clock_back(&mut self, seg: &mut Seg) {
         // Queues of one device may be noted a little out of order; that is no step of the clock.
-        if time + Nanos::from_millis(1) < self.last {
+        if seg.time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
         }
-        (self.last, true)
+        seg.move_to(self.last);
     }
 
     /// Whether this is a packet captured a second time. If not, it is the last one.
@@ -254,14 +272,15 @@ impl Connection {
         self.doubts.get_or_insert_default()
     }
 
-    /// What is told but once, or by segments that open and close: by most connections' plain segments no more.
+    /// What is told but once, or by segments that open and close: by most connections' plain segments no more. Says whether the
+    /// connection ends with it.
     #[inline(never)]
-    fn note(&mut self, seg: &Seg) {
+    fn note(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         self.seen[from] = true;
         self.note_origins(seg);
         self.note_handshake_ack(seg);
-        self.note_close(seg);
+        let ends = self.note_close(seg);
         if seg.len > 0 {
             if !seg.flags.has(Flags::SYN) {
                 self.ttl[from].1.get_or_insert(seg.ttl);
@@ -275,6 +294,7 @@ impl Connection {
             let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
             self.is_known[side] = is_open && self.seen[side] && payload;
         }
+        ends
     }
 
     fn note_origins(&mut self, seg: &Seg) {
@@ -310,8 +330,10 @@ impl Connection {
         self.configure();
     }
 
-    fn note_close(&mut self, seg: &Seg) {
+    /// Says whether the connection ends with this segment.
+    fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
+        let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
             self.closing[from].get_or_insert(At::of(seg));
@@ -322,6 +344,11 @@ impl Connection {
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
         }
+        !ended && self.has_ended()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.reset || self.fin_acked == [true, true]
     }
 
     /// A SYN has settled something.
@@ -469,31 +496,23 @@ impl Stage {
 
 impl Settled {
     fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
-        let mut settled = Box::new(Self {
-            recent: Default::default(),
-            estimator: Estimator::default(),
-            halves: [Half::default(), Half::default()],
-            views: [View::default(); 2],
-            trace: None,
-        });
+        let mut settled = Box::<Self>::default();
         if let Some(trace) = held.trace.take() {
             settled.trace(trace);
         }
-        let (mut segs, mut place) = (held.iter(), 0);
-        while let Some((seg, _)) = segs.next() {
+        let segs = held.told();
+        for (place, (seg, _)) in segs.iter().enumerate() {
             if held.is_mss_known_at(place) {
                 settled.estimator.negotiated(negotiated.wire_mss);
             }
-            settled.estimator.see(&seg);
-            place += 1;
+            settled.estimator.see(seg);
         }
         settled.estimator.negotiated(negotiated.wire_mss);
         settled.configure(negotiated);
         settled.handshake_took(negotiated.rtt);
         settled.look();
-        let mut segs = held.iter();
-        while let Some((seg, sack)) = segs.next() {
-            settled.follow(&seg, sack);
+        for (seg, sack) in &segs {
+            settled.follow(seg, sack);
         }
         settled
     }
@@ -539,8 +558,7 @@ impl Settled {
     fn look(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
-        let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
-        self.views = toward.map(|toward| View { toward_sender: toward.unwrap_or_default(), epsilon, rtt });
+        self.views = toward.map(|toward| View::new(toward, rtt));
     }
 
     #[inline(always)]
@@ -572,18 +590,18 @@ impl Settled {
             &near.rtt
         };
         let least = [toward[0].zip(toward[1]).map(|(a, b)| a + b), handshake].into_iter().flatten().min();
-        match chosen.count() {
-            0 => RttFacts {
+        match chosen.at([0.5, 0.95]) {
+            None => RttFacts {
                 min: least.or(handshake),
                 p50: handshake,
                 p95: handshake,
                 samples: u64::from(handshake.is_some()),
             },
-            samples => RttFacts {
+            Some([p50, p95]) => RttFacts {
                 min: least.into_iter().chain(chosen.least()).min(),
-                p50: chosen.at(0.5),
-                p95: chosen.at(0.95),
-                samples,
+                p50: Some(p50),
+                p95: Some(p95),
+                samples: chosen.count(),
             },
         }
     }

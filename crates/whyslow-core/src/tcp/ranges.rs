@@ -7,26 +7,52 @@ const MOST: usize = 2048;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     ranges: Vec<(u64, u64)>,
+    /// Bytes in all of them.
+    total: u64,
 }
 
 impl Ranges {
-    /// Adds `[start, end)`.
-    pub fn insert(&mut self, start: u64, end: u64) {
+    /// Adds `[start, end)`; gives how many bytes of it were not there.
+    pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
-            return;
+            return 0;
         }
+        // As a rule what is added is at the top.
+        let first = match self.ranges.last() {
+            Some(&(top, _)) if start >= top => self.ranges.len() - 1,
+            _ => self.ranges.partition_point(|&(_, e)| e < start),
+        };
+        let next = self.ranges.get(first + 1).map_or(u64::MAX, |&(s, _)| s);
+        match self.ranges.get_mut(first) {
+            Some(&mut (s, e)) if s <= start && end <= e => 0,
+            Some((s, e)) if *s <= start && start <= *e && end < next => {
+                let new = end - std::mem::replace(e, end);
+                self.total += new;
+                new
+            }
+            _ => self.merge(start, end),
+        }
+    }
+
+    #[inline(never)]
+    fn merge(&mut self, start: u64, end: u64) -> u64 {
         let first = self.ranges.partition_point(|&(_, e)| e < start);
         let last = self.ranges.partition_point(|&(s, _)| s <= end);
         if first == last {
             self.ranges.insert(first, (start, end));
+            self.total += end - start;
             if self.ranges.len() > MOST {
-                self.ranges.remove(0);
+                let (low, high) = self.ranges.remove(0);
+                self.total -= high - low;
             }
-            return;
+            return end - start;
         }
+        let new = end - start - self.covered(start, end);
+        self.total += new;
         let merged = (start.min(self.ranges[first].0), end.max(self.ranges[last - 1].1));
         self.ranges[first] = merged;
         self.ranges.drain(first + 1..last);
+        new
     }
 
     /// Takes `[start, end)` out; gives how many bytes of it were there.
@@ -41,6 +67,7 @@ impl Ranges {
         }
         let (low, high) = (self.ranges[first].0, self.ranges[last - 1].1);
         let taken = self.ranges[first..last].iter().map(|&(s, e)| e.min(end) - s.max(start)).sum();
+        self.total -= taken;
         let mut rest = [(low, start), (end, high)].into_iter().filter(|(s, e)| s < e);
         match (rest.next(), rest.next()) {
             (None, _) => drop(self.ranges.drain(first..last)),
@@ -58,7 +85,19 @@ impl Ranges {
     }
 
     /// Bytes of `[start, end)` that are in the set.
+    #[inline]
     pub fn covered(&self, start: u64, end: u64) -> u64 {
+        match (self.ranges.first(), self.ranges.last()) {
+            (Some(&(low, _)), Some(&(top, high))) if start <= low && top <= end => {
+                self.total - high.saturating_sub(end)
+            }
+            (None, _) => 0,
+            _ => self.covered_within(start, end),
+        }
+    }
+
+    #[inline(never)]
+    fn covered_within(&self, start: u64, end: u64) -> u64 {
         let first = self.ranges.partition_point(|&(_, e)| e <= start);
         self.ranges[first..]
             .iter()
@@ -103,14 +142,19 @@ mod tests {
             let mut bits = [false; 64];
             for (add, a, b) in steps {
                 let (start, end) = (a.min(b), a.max(b));
+                let there = bits[start as usize..end as usize].iter().filter(|bit| **bit).count() as u64;
                 if add {
-                    set.insert(start, end);
+                    prop_assert_eq!(set.insert(start, end), end - start - there);
                 } else {
-                    let there = bits[start as usize..end as usize].iter().filter(|bit| **bit).count() as u64;
                     prop_assert_eq!(set.remove(start, end), there);
                 }
                 bits[start as usize..end as usize].fill(add);
                 prop_assert_eq!(set.covered(0, u64::MAX), bits.iter().filter(|bit| **bit).count() as u64);
+                for edge in 0..64 {
+                    let (below, above) = bits.split_at(edge);
+                    prop_assert_eq!(set.covered(0, edge as u64), below.iter().filter(|bit| **bit).count() as u64);
+                    prop_assert_eq!(set.covered(edge as u64, 64), above.iter().filter(|bit| **bit).count() as u64);
+                }
                 prop_assert!(set.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
                 prop_assert!(set.ranges.iter().all(|(s, e)| s < e));
             }

@@ -135,7 +135,7 @@ impl Half {
         // What is outstanding overlaps nowhere, as a rule, and so is in order.
         let first = if self.tangled { 0 } else { self.outstanding.partition_point(|sent| sent.end <= start) };
         let until = if self.tangled { u64::MAX } else { end };
-        let those = self.outstanding.range_mut(first..).take_while(|sent| sent.start < until);
+        let those = self.outstanding.iter_mut().skip(first).take_while(|sent| sent.start < until);
         for sent in those.filter(|sent| sent.start < end && sent.end > start) {
             original = original.or(sent.tsval);
             last_copy = last_copy.or(Some((sent.time, sent.time, sent.passed)));
@@ -213,7 +213,7 @@ impl Half {
             return None;
         }
         // A probe waits for two round trips as they are now, with what queues add.
-        let rtt = self.round_trips.at(0.5).max(view.rtt)?;
+        let rtt = self.round_trips.at([0.5]).map(|[median]| median).max(view.rtt)?;
         // What else the host sends in so short a time is told from its probes only where it sends nothing else.
         let short = quiet < RTO_FLOOR.scale(0.95) && !self.numbers.are_exclusive();
         if short || quiet < rtt.scale(2.0) {
@@ -408,7 +408,7 @@ impl Half {
     /// Puts a late segment in its place among those outstanding, so that its ACK is understood.
     fn remember(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start < start);
-        if index > 0 || self.outstanding.front().is_none_or(|front| front.start > start) {
+        if index > 0 || self.outstanding.first().is_none_or(|front| front.start > start) {
             let sent = Sent {
                 start,
                 end,

@@ -86,18 +86,29 @@ impl Quantiles {
         self.least
     }
 
-    /// The sample below which `share` (0–1) of them lie: nearest rank, so that it is one that was measured.
-    pub fn at(&self, share: f64) -> Option<Nanos> {
-        let mut sorted = self.samples.clone();
-        sorted.sort_unstable();
-        let rank = (share * sorted.len() as f64).ceil() as usize;
-        sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
+    /// The samples below which these shares (0–1, rising) of them lie: nearest ranks, so that each is one that was measured. None
+    /// where there is no sample.
+    pub fn at<const N: usize>(&self, shares: [f64; N]) -> Option<[Nanos; N]> {
+        let mut samples = self.samples.clone();
+        let count = samples.len();
+        if count == 0 {
+            return None;
+        }
+        // What lies behind one rank is all that the next one needs: nothing is sorted.
+        let mut behind = 0;
+        Some(shares.map(|share| {
+            let rank = ((share * count as f64).ceil() as usize).clamp(1, count) - 1;
+            let from = behind.min(rank);
+            behind = rank;
+            *samples[from..].select_nth_unstable(rank - from).1
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn rto_follows_rfc_6298() {
@@ -118,9 +129,29 @@ mod tests {
         assert_eq!(quantiles.count(), 100_000);
         assert_eq!(quantiles.least(), Some(Nanos(0)));
         assert!(quantiles.samples.len() <= MOST);
-        let median = quantiles.at(0.5).map_or(0, |n| n.0);
+        let [median, high] = quantiles.at([0.5, 0.95]).map_or([0, 0], |found| found.map(|n| n.0));
         assert!((48_000..52_000).contains(&median), "{median}");
-        let high = quantiles.at(0.95).map_or(0, |n| n.0);
         assert!((93_000..97_000).contains(&high), "{high}");
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_those_of_sorted_samples(
+            samples in prop::collection::vec(0i64..50, 0..300),
+            mut shares in any::<[u8; 3]>(),
+        ) {
+            shares.sort_unstable();
+            let shares = shares.map(|share| f64::from(share) / 255.0);
+            let mut quantiles = Quantiles::default();
+            samples.iter().for_each(|&sample| quantiles.push(Nanos(sample)));
+            let mut sorted = samples;
+            sorted.sort_unstable();
+            let nearest = |share: f64| {
+                let rank = (share * sorted.len() as f64).ceil() as usize;
+                Nanos(sorted[rank.saturating_sub(1)])
+            };
+            let expected = (!sorted.is_empty()).then(|| shares.map(nearest));
+            prop_assert_eq!(quantiles.at(shares), expected);
+        }
     }
 }

@@ -37,9 +37,15 @@ const MOVED: u8 = 2;
 const STAMPED: u8 = 4;
 const IP_ID: u8 = 8;
 
+#[inline(always)]
+fn has(from: Side, stamped: bool, numbered: bool) -> u8 {
+    let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+    bit(FROM_ONE, from != 0) | bit(STAMPED, stamped) | bit(IP_ID, numbered)
+}
+
 /// A frame, in one word that is never zero: it is noted several times for each packet. Places are ordered as their frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(NonZeroU64);
+pub struct Place(NonZeroU64);
 
 /// Bits of the number. No capture that can be stored has more frames.
 const NUMBER: u32 = 47;
@@ -69,6 +75,17 @@ impl Place {
         self.0.get() - 1
     }
 
+    /// Before the first frame of this file, as [`Frame::file`] tells it.
+    pub fn start(file: Option<u16>) -> Self {
+        Frame { file, number: 0 }.into()
+    }
+
+    /// The frame of this number, of the file that this is the [start](Self::start) of.
+    #[inline(always)]
+    pub fn frame_at(self, number: u64) -> Self {
+        Self(self.0.saturating_add(number))
+    }
+
     /// The frame that it stands for.
     #[inline]
     pub fn frame(self) -> Frame {
@@ -79,11 +96,10 @@ impl Place {
 
 impl Seg {
     #[inline(always)]
-    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame, moved: bool) -> Self {
-        let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+    pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, place: Place) -> Self {
         Self {
             time,
-            place: frame.into(),
+            place,
             stamps: segment.options.timestamps.unwrap_or_default(),
             ack: segment.ack,
             seq: segment.seq,
@@ -91,35 +107,41 @@ impl Seg {
             ip_id: segment.ip_id.unwrap_or_default(),
             flags: segment.flags,
             window: segment.window,
-            has: bit(FROM_ONE, from != 0)
-                | bit(MOVED, moved)
-                | bit(STAMPED, segment.options.timestamps.is_some())
-                | bit(IP_ID, segment.ip_id.is_some()),
+            has: has(from, segment.options.timestamps.is_some(), segment.ip_id.is_some()),
             ttl: segment.ttl,
             ecn: segment.ecn,
         }
     }
 
     #[inline(always)]
-    pub fn plain(plain: &Plain<'_>, from: Side, time: Nanos, frame: Frame, moved: bool) -> Self {
-        let bit = |bit: u8, is: bool| if is { bit } else { 0 };
+    pub fn plain(plain: &Plain<'_>, from: Side, time: Nanos, place: Place) -> Self {
         Self {
             time,
-            place: frame.into(),
-            stamps: plain.timestamps.unwrap_or_default(),
-            ack: plain.ack,
-            seq: plain.seq,
-            len: plain.payload_len,
-            ip_id: plain.ip_id.unwrap_or_default(),
-            flags: plain.flags,
-            window: plain.window,
-            has: bit(FROM_ONE, from != 0)
-                | bit(MOVED, moved)
-                | bit(STAMPED, plain.timestamps.is_some())
-                | bit(IP_ID, plain.ip_id.is_some()),
-            ttl: plain.ttl,
-            ecn: plain.ecn,
+            place,
+            stamps: plain.timestamps_or_zeros(),
+            ack: plain.ack(),
+            seq: plain.seq(),
+            len: plain.payload_len(),
+            ip_id: plain.ip_id().unwrap_or_default(),
+            flags: plain.flags(),
+            window: plain.window(),
+            has: has(from, plain.timestamps().is_some(), plain.ip_id().is_some()),
+            ttl: plain.ttl(),
+            ecn: plain.ecn(),
         }
+    }
+
+    /// An ACK without an IP number, to be changed as a test needs it.
+    #[cfg(test)]
+    pub fn example(from: Side, seq: SeqNumber, ack: SeqNumber, len: u32, stamps: Option<(u32, u32)>) -> Self {
+        let has = has(from, stamps.is_some(), false);
+        Self { seq, ack, len, stamps: stamps.unwrap_or_default(), has, flags: Flags::ACK, ..Self::default() }
+    }
+
+    /// Gives it the time of an earlier packet, as its own is before that.
+    pub fn move_to(&mut self, time: Nanos) {
+        self.time = time;
+        self.has |= MOVED;
     }
 
     /// What it acknowledges.
@@ -205,6 +227,7 @@ mod tests {
         #[test]
         fn places_stand_for_their_frames(one in frame(), other in frame()) {
             prop_assert_eq!(Place::from(one).frame(), one);
+            prop_assert_eq!(Place::start(one.file).frame_at(one.number), Place::from(one));
             prop_assert_eq!(Place::from(one).cmp(&Place::from(other)), one.cmp(&other));
         }
     }

@@ -1,8 +1,7 @@
-//! What a direction remembers of segments, holes and ACKs until they are settled.
+//! What a direction remembers of segments and holes until they are settled, and of ACKs since the last send.
 
-use super::segment::{Place, Seg};
+use super::segment::Place;
 use crate::units::Nanos;
-use crate::wire::Flags;
 
 /// A segment that was sent and is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +12,7 @@ pub(super) struct Sent {
     pub time: Nanos,
     pub tsval: Option<u32>,
     pub resent: bool,
-    /// See [`Seg::moved`].
+    /// See [`Seg::moved`](super::segment::Seg::moved).
     pub moved: bool,
     /// Payload bytes that had passed before it.
     pub passed: u64,
@@ -31,57 +30,6 @@ pub(super) struct Hole {
     /// When the segment before it was seen, and how many payload bytes had passed by then.
     pub before: Nanos,
     pub passed: u64,
-}
-
-/// An ACK, as the sender takes it in. Its SACK blocks, which few have, go beside it: very many may wait.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ack {
-    pub time: Nanos,
-    pub place: Place,
-    /// What it acknowledges, in the sequence space.
-    pub ack: u64,
-    /// TSval and TSecr, if it is `stamped`.
-    stamps: (u32, u32),
-    /// What it offers, unless the scale is not known: at most 2³⁰ bytes.
-    offered: Option<u32>,
-    /// Payload that came with it.
-    pub len: u32,
-    pub flags: Flags,
-    stamped: bool,
-    pub moved: bool,
-    /// It has SACK blocks.
-    pub sacks: bool,
-}
-
-impl Ack {
-    #[inline(always)]
-    pub fn new(seg: &Seg, ack: u64, offered: Option<u32>, sacks: bool) -> Self {
-        let (time, place, len, flags, moved) = (seg.time, seg.place, seg.len, seg.flags, seg.moved());
-        let (stamps, stamped) = (seg.timestamps().unwrap_or_default(), seg.timestamps().is_some());
-        Self { time, place, ack, stamps, offered, len, flags, stamped, moved, sacks }
-    }
-
-    /// TSval and TSecr.
-    #[inline(always)]
-    pub fn timestamps(&self) -> Option<(u32, u32)> {
-        self.stamped.then_some(self.stamps)
-    }
-
-    /// The window that it offers, bytes; none when its scale is not known.
-    #[inline(always)]
-    pub fn window(&self) -> Option<u64> {
-        self.offered.map(u64::from)
-    }
-
-    /// The same but for their times, both with payload and without SACK blocks.
-    #[inline(always)]
-    pub fn is_like(&self, other: &Self) -> bool {
-        (self.ack, self.offered, self.flags) == (other.ack, other.offered, other.flags)
-            && self.len > 0
-            && other.len > 0
-            && !self.sacks
-            && !other.sacks
-    }
 }
 
 /// What the applied ACKs since the last send have done.
@@ -112,12 +60,12 @@ pub(super) struct SinceSend {
 impl SinceSend {
     /// An ACK reached the sender `at` this time that could release data; before it there was so much room to the right edge.
     #[inline(always)]
-    pub fn released(&mut self, ack: &Ack, at: Nanos, new: bool, room: Option<u64>) {
+    pub fn released(&mut self, place: Place, at: Nanos, new: bool, payload: bool, room: Option<u64>) {
         self.at = Some(at);
-        self.place = ack.place;
+        self.place = place;
         self.new |= new;
-        self.payload = ack.len > 0;
-        if self.payload {
+        self.payload = payload;
+        if payload {
             self.any_payload = true;
             self.payload_at = Some(at);
         }

@@ -114,9 +114,6 @@ impl Talk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Frame;
-    use crate::units::Nanos;
-    use crate::wire::Plain;
     use proptest::prelude::*;
 
     /// What a side may say next: openings, and what has none.
@@ -145,19 +142,7 @@ mod tests {
     }
 
     fn seg(from: Side, seq: SeqNumber, payload: &[u8]) -> Seg {
-        let plain = Plain {
-            seq,
-            ack: SeqNumber(0),
-            flags: Flags::ACK,
-            window: 0,
-            payload_len: payload.len() as u32,
-            payload,
-            timestamps: None,
-            ip_id: None,
-            ttl: 64,
-            ecn: 0,
-        };
-        Seg::plain(&plain, from, Nanos::ZERO, Frame::default(), false)
+        Seg::example(from, seq, SeqNumber(0), payload.len() as u32, None)
     }
 
     proptest! {

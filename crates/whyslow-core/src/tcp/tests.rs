@@ -122,19 +122,9 @@ impl Script {
                 && line.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0
                 && line.sack.is_empty();
             if plainly && is_plain {
-                let plain = Plain {
-                    seq: segment.seq,
-                    ack: segment.ack,
-                    flags: segment.flags,
-                    window: segment.window,
-                    payload_len: segment.payload_len,
-                    payload: segment.payload,
-                    timestamps: segment.options.timestamps,
-                    ip_id: segment.ip_id,
-                    ttl: segment.ttl,
-                    ecn: segment.ecn,
-                };
-                connection.push_plain(&plain, line.from, time, frame);
+                let mut seg = Seg::new(&segment, line.from, time, frame.into());
+                connection.clock(&mut seg);
+                connection.push_plain_seg(&seg, segment.payload);
             } else {
                 connection.push(&segment, line.from, time, frame);
             }

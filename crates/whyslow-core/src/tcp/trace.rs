@@ -9,8 +9,7 @@
 
 use super::acknowledgement::reports_duplicate;
 use super::half::Half;
-use super::segment::Seg;
-use super::sent::Ack;
+use super::segment::{Place, Seg};
 use super::{Connection, Settled, Stage, facts::HalfFacts};
 use crate::analysis::{End, Frame, Retransmitted};
 use crate::flow::Side;
@@ -215,12 +214,12 @@ impl Half {
     }
 
     /// An ACK was applied; `before` it there were so many duplicates and needless copies.
-    pub(super) fn note_taken(&mut self, ack: &Ack, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
+    pub(super) fn note_taken(&mut self, place: Place, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
         let (duplicates, needless) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let in_flight = self.in_flight();
         let Some(mut notes) = self.notes.take() else { return };
         let duplicate = duplicates > before.0;
-        notes.new.push(Note::Taken { frame: ack.place.frame(), at, rtt, duplicate, in_flight });
+        notes.new.push(Note::Taken { frame: place.frame(), at, rtt, duplicate, in_flight });
         if needless > before.1 {
             if notes.told.len() > MOST_TOLD {
                 notes.told.clear();

@@ -348,8 +348,7 @@ impl FromSide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Frame;
-    use crate::wire::{Flags, Plain};
+    use crate::wire::Flags;
     use proptest::prelude::*;
 
     impl Estimator {
@@ -385,19 +384,15 @@ mod tests {
             let place = |piece: u32| SeqNumber(origin) + piece * 1000;
             let (mut short, mut general) = (Estimator::default(), Estimator::default());
             for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
-                let plain = Plain {
-                    seq: place(seq),
-                    ack: place(ack),
-                    flags: if rare == 0 { Flags::PSH } else { Flags::ACK },
-                    window: 0,
-                    payload_len: pieces * 1000,
-                    payload: &[],
-                    timestamps: (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1))),
-                    ip_id: None,
-                    ttl: 60 + rare,
-                    ecn: 0,
-                };
-                let seg = Seg::plain(&plain, from, Nanos::from_millis(index as i64), Frame::default(), moved && rare == 2);
+                let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
+                let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
+                (seg.time, seg.ttl) = (Nanos::from_millis(index as i64), 60 + rare);
+                if rare == 0 {
+                    seg.flags = Flags::PSH;
+                }
+                if rare == 2 && moved {
+                    seg.move_to(seg.time);
+                }
                 prop_assert_eq!(short.see(&seg), general.see_all(&seg));
             }
             prop_assert_eq!(format!("{short:?}"), format!("{general:?}"));

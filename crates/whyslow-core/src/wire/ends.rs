@@ -93,6 +93,50 @@ impl Ends {
     }
 }
 
+/// The two ends as they stand in a packet's headers. What is known of one is known of all packets of its connection and direction, and
+/// only of those; it is had at once, while [`Ends`] are put in order first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Heading {
+    /// The ports, with a mark of IPv6 above them, and then the addresses.
+    words: [u64; 5],
+}
+
+/// Above the ports.
+const IS_V6: u64 = 1 << 32;
+
+impl Heading {
+    /// Of the addresses and the ports as they follow one another in the headers.
+    #[inline(always)]
+    pub(super) fn v4(addresses: &[u8; 8], ports: &[u8; 4]) -> Self {
+        Self { words: [u32::from_le_bytes(*ports).into(), u64::from_le_bytes(*addresses), 0, 0, 0] }
+    }
+
+    /// As [`v4`](Self::v4).
+    #[inline(always)]
+    pub(super) fn v6(addresses: &[u8; 32], ports: &[u8; 4]) -> Self {
+        let (words, _) = addresses.as_chunks::<8>();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| words.get(at).map_or(0, |word| u64::from_le_bytes(*word)));
+        Self { words: [u64::from(u32::from_le_bytes(*ports)) | IS_V6, a, b, c, d] }
+    }
+
+    /// Whether both are the same.
+    #[inline(always)]
+    pub fn is(&self, other: &Self) -> bool {
+        let [ports, a, b, c, d] = self.words;
+        let [other_ports, e, f, g, h] = other.words;
+        ports == other_ports && a == e && (ports < IS_V6 || (b == f && c == g && d == h))
+    }
+
+    /// A number whose upper bits are seldom the same for two of them.
+    #[inline(always)]
+    pub fn mixed(&self) -> u64 {
+        let [ports, a, b, _, d] = self.words;
+        // Of IPv6 the words that hosts of one network have in common are left out.
+        let word = if ports < IS_V6 { a } else { b ^ d.rotate_left(32) };
+        (word ^ ports << 8).wrapping_mul(FIRST)
+    }
+}
+
 fn ports(from: u16, to: u16) -> [u8; 4] {
     let ([a, b], [c, d]) = (from.to_be_bytes(), to.to_be_bytes());
     [a, b, c, d]
@@ -128,6 +172,23 @@ mod tests {
 
     fn v6(from: ([u8; 16], u16), to: ([u8; 16], u16)) -> Ends {
         Ends::v6(&join(from.0, to.0), &ports(from.1, to.1))
+    }
+
+    impl Heading {
+        /// Of a segment.
+        pub fn of(segment: &Segment<'_>) -> Self {
+            let ports = ports(segment.src_port, segment.dst_port);
+            match (segment.src, segment.dst) {
+                (IpAddr::V4(from), IpAddr::V4(to)) => Self::v4(&join(from.octets(), to.octets()), &ports),
+                (from, to) => {
+                    let octets = |address: IpAddr| match address {
+                        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+                        IpAddr::V6(address) => address.octets(),
+                    };
+                    Self::v6(&join(octets(from), octets(to)), &ports)
+                }
+            }
+        }
     }
 
     /// Clients in a row, each with ports in a row, to one server: hashes are different in their lower half, and even in

@@ -4,10 +4,10 @@
 //! It knows nothing that the other modules do not, and gives what they give; whatever it does not know at first sight
 //! it leaves to them.
 
-use super::ends::Ends;
+use super::ends::{Ends, Heading};
 use super::ip::{Addresses, Header};
 use super::view::View;
-use super::{Around, Checksum, Decoded, Flags, Plain, Segment, SeqNumber, Skip, checksum, tcp};
+use super::{Around, Checksum, Decoded, Flags, Plain, Segment, Skip, checksum, tcp};
 use crate::capture::Packet;
 
 /// LINKTYPE_ETHERNET.
@@ -48,12 +48,27 @@ impl<'a> Glance<'a> {
         }
     }
 
+    /// Its ends as they stand there.
+    #[inline(always)]
+    pub fn heading(&self) -> Heading {
+        match self {
+            Self::V4(packet) => Heading::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
+            Self::V6(packet) => Heading::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
+        }
+    }
+
     /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to) must be asked.
     #[inline(always)]
     pub fn plain(&self) -> Option<Plain<'a>> {
         match self {
-            Self::V4(packet) => packet.plain(packet.v4(), || self.is_bad()),
-            Self::V6(packet) => packet.plain(packet.v6(), || self.is_bad()),
+            Self::V4(packet) => {
+                let ip = (Some(packet.part::<18, 2>()), &packet.head[22], (&packet.head[15], 0));
+                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, || self.is_bad())
+            }
+            Self::V6(packet) => {
+                let ip = (None, &packet.head[21], (&packet.head[15], 4));
+                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, || self.is_bad())
+            }
         }
     }
 
@@ -104,12 +119,15 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
         let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
-        // The bytes of a word from the lowest on. First version 4 and five words of header behind the link's type, then neither
-        // more fragments nor an offset, and the protocol.
-        let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00ff_ffff;
-        let kept = u32::from_le_bytes(*this.part::<20, 4>()) & 0xff00_ff3f;
         let length = usize::from(u16::from_be_bytes(*this.part::<16, 2>()));
-        if kind != 0x0045_0008 || kept != 0x0600_0000 || LINK + length > packet.original_len as usize {
+        // Version 4 and five words of header behind the link's type, then the protocol, and neither more fragments nor an offset.
+        // No byte that is asked for again is among these: it would be kept from here on.
+        if *this.part::<12, 2>() != [0x08, 0x00]
+            || this.head[14] != 0x45
+            || this.head[23] != 6
+            || u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f != 0
+            || LINK + length > packet.original_len as usize
+        {
             return None;
         }
         Some(Self { wire: length.checked_sub(V4 + TCP)?, ..this })
@@ -157,11 +175,11 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
     }
 }
 
-/// Of the word that begins with the TCP header's length: that, and the flags that make a segment do more.
-const TELLING: u32 = 0xf000_0000 | ((Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) as u32) << 16;
+/// Of the TCP header's length and flags: that, and the flags that make a segment do more.
+const TELLING: u16 = 0xf000 | Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
 /// An ACK that does no more, without options, and with 12 bytes of them.
-const BARE: u32 = 0x5000_0000 | (Flags::ACK.0 as u32) << 16;
-const LISTED: u32 = 0x8000_0000 | (Flags::ACK.0 as u32) << 16;
+const BARE: u16 = 0x5000 | Flags::ACK.0;
+const LISTED: u16 = 0x8000 | Flags::ACK.0;
 /// How those 12 bytes begin in nearly every segment: two for padding, and the timestamps.
 const STAMPS: [u8; 4] = [1, 1, 8, 10];
 
@@ -186,37 +204,31 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire)
     }
 
+    /// `ip` is where its number, its time to live and its ECN bits are, as [`Plain`] has them.
     #[inline(always)]
-    fn plain(&self, ip: Header<'a>, is_bad: impl FnOnce() -> bool) -> Option<Plain<'a>> {
+    fn plain(
+        &self,
+        addresses: Addresses<'a>,
+        (ip_id, ttl, ecn): (Option<&'a [u8; 2]>, &'a u8, (&'a u8, u8)),
+        is_bad: impl FnOnce() -> bool,
+    ) -> Option<Plain<'a>> {
         let tcp = self.tcp();
-        let [_, _, _, _, s0, s1, s2, s3, a0, a1, a2, a3, m0, m1, m2, m3, ..] = *tcp;
-        let middle = u32::from_be_bytes([m0, m1, m2, m3]);
+        let marks = u16::from_be_bytes([tcp[12], tcp[13]]);
         let rest = self.data.get(HEADERS..)?;
-        let (timestamps, payload_len, rest) = match middle & TELLING {
-            BARE => (None, self.without_list(ip.addresses, &[], is_bad)?, rest),
+        let (stamped, stamps, payload_len, rest) = match marks & TELLING {
+            BARE => (false, &[0; 8], self.without_list(addresses, &[], is_bad)?, rest),
             LISTED => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
-                let [k0, k1, k2, k3, a, b, c, d, e, f, g, h] = *list;
-                if [k0, k1, k2, k3] != STAMPS {
+                let (kind, stamps) = list.split_first_chunk()?;
+                if *kind != STAMPS {
                     return None;
                 }
-                let stamps = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
-                (Some(stamps), self.without_list(ip.addresses, list, is_bad)?, rest)
+                (true, stamps.first_chunk()?, self.without_list(addresses, list, is_bad)?, rest)
             }
             _ => return None,
         };
-        Some(Plain {
-            seq: SeqNumber(u32::from_be_bytes([s0, s1, s2, s3])),
-            ack: SeqNumber(u32::from_be_bytes([a0, a1, a2, a3])),
-            flags: Flags((middle >> 16) as u16 & 0x1ff),
-            window: middle as u16,
-            payload_len: payload_len as u32,
-            payload: rest.get(..payload_len).unwrap_or(rest),
-            timestamps,
-            ip_id: ip.id,
-            ttl: ip.ttl,
-            ecn: ip.ecn,
-        })
+        let payload = rest.get(..payload_len).unwrap_or(rest);
+        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, payload })
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the

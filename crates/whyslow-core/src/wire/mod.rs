@@ -18,6 +18,7 @@ mod fast;
 mod ip;
 mod link;
 mod llc;
+mod plain;
 mod skip;
 mod tcp;
 #[cfg(test)]
@@ -25,8 +26,9 @@ mod testing;
 mod tunnel;
 mod view;
 
-pub use ends::Ends;
+pub use ends::{Ends, Heading};
 pub use link::{is_supported, link_type_name};
+pub use plain::Plain;
 pub use skip::Skip;
 
 use crate::capture::Packet;
@@ -136,32 +138,6 @@ pub struct Segment<'a> {
     pub fragment: bool,
     /// IP headers around the innermost one (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do not count).
     pub tunnels: u8,
-}
-
-/// What nearly every segment of an established connection is: it acknowledges, and neither opens nor closes; its options are none or
-/// the timestamps; and its checksum is not known to be wrong. All that the stages behind take from such a segment, without its ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Plain<'a> {
-    /// See [`Segment::seq`].
-    pub seq: SeqNumber,
-    /// See [`Segment::ack`].
-    pub ack: SeqNumber,
-    /// ACK, and never SYN, FIN or RST.
-    pub flags: Flags,
-    /// See [`Segment::window`].
-    pub window: u16,
-    /// See [`Segment::payload_len`].
-    pub payload_len: u32,
-    /// See [`Segment::payload`].
-    pub payload: &'a [u8],
-    /// See [`Options::timestamps`].
-    pub timestamps: Option<(u32, u32)>,
-    /// See [`Segment::ip_id`].
-    pub ip_id: Option<u16>,
-    /// See [`Segment::ttl`].
-    pub ttl: u8,
-    /// See [`Segment::ecn`].
-    pub ecn: u8,
 }
 
 /// TCP header flags, including the accurate-ECN bit (RFC 9293 section 3.1, RFC 9768).

@@ -1,6 +1,10 @@
 //! JSON for programs: the contract `whyslow/1`, described by `docs/schema/whyslow-1.schema.json`.
 
+mod indent;
+
+use indent::Indented;
 use serde::Serialize;
+use serde_json::Serializer;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
 
@@ -9,7 +13,7 @@ use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEM
 /// # Errors
 /// Only those of `out`.
 pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, analysis)?;
+    analysis.serialize(&mut Serializer::with_formatter(&mut *out, Indented::default()))?;
     writeln!(out)
 }
 

@@ -61,7 +61,7 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed {
         return Parsed::No;
     }
     let status = bytes.starts_with(VERSION);
-    let method = METHODS.iter().find(|method| bytes.starts_with(method));
+    let method = if status { None } else { METHODS.iter().find(|method| bytes.starts_with(method)) };
     if !status && method.is_none() {
         let prefix = more && (VERSION.starts_with(bytes) || METHODS.iter().any(|method| method.starts_with(bytes)));
         return if prefix { Parsed::More } else { Parsed::No };
@@ -192,10 +192,18 @@ fn status_label(line: &[u8], whole: bool) -> Option<String> {
 /// Adds `bytes` with all but printable ASCII escaped, at most [`LABEL_MAX`] characters; a `…` tells that they were `cut`,
 /// here or before.
 fn push_printable(label: &mut String, bytes: &[u8], mut cut: bool) {
+    let is_printable = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !cut
+        && bytes.len() <= LABEL_MAX
+        && bytes.iter().all(|&byte| is_printable(byte))
+    {
+        label.push_str(text);
+        return;
+    }
     let mut room = LABEL_MAX;
-    label.reserve(bytes.len().min(LABEL_MAX));
     for (at, &byte) in bytes.iter().enumerate() {
-        let width = if byte.is_ascii_graphic() || byte == b' ' { 1 } else { 4 };
+        let width = if is_printable(byte) { 1 } else { 4 };
         // The last character's place is kept for the ellipsis, unless this is the last byte.
         let needed = width + usize::from(cut || at + 1 < bytes.len());
         if needed > room {

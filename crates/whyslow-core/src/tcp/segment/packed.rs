@@ -51,19 +51,44 @@ const SACKS: u32 = 1 << 16;
 const NUMBERS_AT: u32 = 17;
 const HEAD: usize = 4;
 
-/// The bytes that a number may take: where its two bits stand, and what they mean.
-#[derive(Clone, Copy)]
-struct Sizes(u32, [u8; 4]);
+/// How many bytes a number may take.
+struct Sizes {
+    /// Where the two bits stand that tell.
+    at: u32,
+    /// What they mean.
+    bytes: [u8; 4],
+    /// The largest number that so many hold.
+    most: [u64; 4],
+}
 
-const TIME: Sizes = Sizes(NUMBERS_AT, [2, 3, 4, 8]);
-const PLACE: Sizes = Sizes(NUMBERS_AT + 2, [1, 2, 3, 8]);
-const SEQ: Sizes = Sizes(NUMBERS_AT + 4, SMALL);
-const ACK: Sizes = Sizes(NUMBERS_AT + 6, SMALL);
-const STAMP: Sizes = Sizes(NUMBERS_AT + 8, SMALL);
-const ECHO: Sizes = Sizes(NUMBERS_AT + 10, SMALL);
-const LEN: Sizes = Sizes(NUMBERS_AT + 12, SMALL);
+const TIME: &Sizes = &Sizes::of(NUMBERS_AT, [2, 3, 4, 8]);
+const PLACE: &Sizes = &Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]);
+const SEQ: &Sizes = &Sizes::of(NUMBERS_AT + 4, SMALL);
+const ACK: &Sizes = &Sizes::of(NUMBERS_AT + 6, SMALL);
+const STAMP: &Sizes = &Sizes::of(NUMBERS_AT + 8, SMALL);
+const ECHO: &Sizes = &Sizes::of(NUMBERS_AT + 10, SMALL);
+const LEN: &Sizes = &Sizes::of(NUMBERS_AT + 12, SMALL);
 const SMALL: [u8; 4] = [0, 1, 2, 4];
-const _: () = assert!(LEN.0 + 2 <= 8 * HEAD as u32);
+const _: () = assert!(LEN.at + 2 <= 8 * HEAD as u32);
+
+impl Sizes {
+    const fn of(at: u32, bytes: [u8; 4]) -> Self {
+        let mut most = [0; 4];
+        let mut index = 0;
+        while index < 4 {
+            most[index] = if bytes[index] == 0 { 0 } else { u64::MAX >> (64 - 8 * bytes[index] as u32) };
+            index += 1;
+        }
+        Self { at, bytes, most }
+    }
+
+    /// Which of them a number takes.
+    #[inline(always)]
+    fn choice(&self, number: u64) -> usize {
+        let [a, b, c, _] = self.most;
+        usize::from(number > a) + usize::from(number > b) + usize::from(number > c)
+    }
+}
 
 /// Room for one segment, for a handshake, for a short connection, and for more. What the first two leave behind when they are
 /// outgrown fits other parts of connections, so that of many that grow at once little is held in vain.
@@ -95,23 +120,25 @@ impl Packed {
 
     /// All of them, each with its SACK blocks.
     pub fn iter(&self) -> Segs<'_> {
-        Segs { rest: &self.bytes, expected: Expected::default(), sack: SackBlocks::default() }
+        Segs { bytes: &self.bytes, at: 0, expected: Expected::default(), sack: SackBlocks::NONE }
     }
 }
 
 /// Gives back what was packed.
 #[derive(Clone, Debug)]
 pub(crate) struct Segs<'a> {
-    rest: &'a [u8],
+    bytes: &'a [u8],
+    /// Behind what was read.
+    at: usize,
     expected: Expected,
     sack: SackBlocks,
 }
 
 impl Segs<'_> {
     /// The next one, and its SACK blocks.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
-        if self.rest.is_empty() {
+        if self.at >= self.bytes.len() {
             return None;
         }
         let seg = self.read();
@@ -178,15 +205,14 @@ impl Expected {
 }
 
 impl Segs<'_> {
-    #[inline]
+    #[inline(always)]
     fn read(&mut self) -> Seg {
         let head = u32::from_le_bytes(self.raw());
         let has = (head >> HAS_AT & HAS) as u8;
         let from = usize::from(has & FROM_ONE);
-        let Expected { time, place, sides } = self.expected;
-        let (own, other) = (&sides[from], &sides[1 - from]);
-        let time = Nanos(time.0.wrapping_add(self.number(TIME, head) as i64));
-        let place = Place::of(place.word().wrapping_add(self.signed(PLACE, head) as u64));
+        let (own, other) = (self.expected.sides[from], self.expected.sides[1 - from]);
+        let time = Nanos(self.expected.time.0.wrapping_add(self.number(TIME, head) as i64));
+        let place = Place::of(self.expected.place.word().wrapping_add(self.signed(PLACE, head) as u64));
         let seq = own.seq + self.signed(SEQ, head) as u32;
         let ack = other.seq + self.signed(ACK, head) as u32;
         let mut stamps = (0, 0);
@@ -237,30 +263,30 @@ impl Segs<'_> {
     }
 
     /// Bytes as they are; zeros behind the end, which nothing that was written reaches.
-    #[inline]
+    #[inline(always)]
     fn raw<const N: usize>(&mut self) -> [u8; N] {
-        let (bytes, rest) = self.rest.split_first_chunk().unwrap_or((&[0; N], &[]));
-        self.rest = rest;
-        *bytes
+        let from = self.at;
+        self.at += N;
+        self.bytes.get(from..from + N).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
     }
 
     #[inline(always)]
-    fn number(&mut self, Sizes(at, sizes): Sizes, head: u32) -> u64 {
-        if sizes[0] == 0 && head >> at & 3 == 0 {
+    fn number(&mut self, sizes: &Sizes, head: u32) -> u64 {
+        let choice = (head >> sizes.at & 3) as usize;
+        if sizes.bytes[0] == 0 && choice == 0 {
             return 0;
         }
-        let size = usize::from(sizes[(head >> at & 3) as usize]);
-        let word = match self.rest.first_chunk() {
+        let from = self.at;
+        let word = match self.bytes.get(from..from + 8).and_then(<[u8]>::first_chunk) {
             Some(word) => u64::from_le_bytes(*word),
-            None => last_word(self.rest),
+            None => last_word(self.bytes.get(from..).unwrap_or_default()),
         };
-        self.rest = self.rest.get(size..).unwrap_or_default();
-        let unused = 64 - 8 * size as u32;
-        word << unused >> unused
+        self.at += usize::from(sizes.bytes[choice]);
+        word & sizes.most[choice]
     }
 
-    #[inline]
-    fn signed(&mut self, sizes: Sizes, head: u32) -> i64 {
+    #[inline(always)]
+    fn signed(&mut self, sizes: &Sizes, head: u32) -> i64 {
         let number = self.number(sizes, head);
         (number >> 1) as i64 ^ -((number & 1) as i64)
     }
@@ -295,17 +321,15 @@ impl Out {
 
     /// Writes a number, and gives the bits for its size.
     #[inline(always)]
-    fn number(&mut self, Sizes(at, sizes): Sizes, number: u64) -> u32 {
-        if sizes[0] == 0 && number == 0 {
+    fn number(&mut self, sizes: &Sizes, number: u64) -> u32 {
+        if sizes.bytes[0] == 0 && number == 0 {
             return 0;
         }
-        let needed = (71 - number.leading_zeros()) / 8;
-        let larger = |size: u8| usize::from(needed > u32::from(size));
-        let choice = larger(sizes[0]) + larger(sizes[1]) + larger(sizes[2]);
+        let choice = sizes.choice(number);
         if let Some(room) = self.bytes.get_mut(self.len..self.len + 8) {
             room.copy_from_slice(&number.to_le_bytes());
         }
-        self.len += usize::from(sizes[choice]);
-        (choice as u32) << at
+        self.len += usize::from(sizes.bytes[choice]);
+        (choice as u32) << sizes.at
     }
 }

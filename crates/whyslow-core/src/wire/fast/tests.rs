@@ -65,11 +65,11 @@ fn agree(data: &[u8], original_len: usize) -> bool {
         return false;
     };
     let segment = read.unwrap();
-    assert_eq!((plain.seq, plain.ack), (segment.seq, segment.ack));
-    assert_eq!((plain.flags, plain.window), (segment.flags, segment.window));
-    assert_eq!((plain.payload_len, plain.payload), (segment.payload_len, segment.payload));
-    assert_eq!(segment.options, Options { timestamps: plain.timestamps, ..Options::default() });
-    assert_eq!((plain.ip_id, plain.ttl, plain.ecn), (segment.ip_id, segment.ttl, segment.ecn));
+    assert_eq!((plain.seq(), plain.ack()), (segment.seq, segment.ack));
+    assert_eq!((plain.flags(), plain.window()), (segment.flags, segment.window));
+    assert_eq!((plain.payload_len(), plain.payload()), (segment.payload_len, segment.payload));
+    assert_eq!(segment.options, Options { timestamps: plain.timestamps(), ..Options::default() });
+    assert_eq!((plain.ip_id(), plain.ttl(), plain.ecn()), (segment.ip_id, segment.ttl, segment.ecn));
     assert_ne!(segment.checksum, Checksum::Bad);
     assert!(!segment.fragment && segment.tunnels == 0);
     assert!(segment.flags.has(Flags::ACK));

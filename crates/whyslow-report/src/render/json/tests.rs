@@ -51,6 +51,20 @@ fn printed(analysis: &Analysis) -> Value {
 }
 
 #[test]
+fn the_layout_is_that_of_serde_json() {
+    for analysis in examples() {
+        let mut out = Vec::new();
+        pretty(&analysis, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string_pretty(&analysis).unwrap() + "\n");
+    }
+    // Deeper than any listing, and with nothing in it.
+    let deep = (0..50).fold(json!([{}, [], null]), |inner, n| json!([n, { "a": inner, "b": [{}] }]));
+    let mut out = Vec::new();
+    deep.serialize(&mut Serializer::with_formatter(&mut out, Indented::default())).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string_pretty(&deep).unwrap());
+}
+
+#[test]
 fn what_is_printed_is_what_the_schema_describes() {
     assert!(jsonschema::meta::is_valid(&schema()));
     let validator = jsonschema::validator_for(&strict_schema("analysis")).unwrap();

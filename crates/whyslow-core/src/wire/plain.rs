@@ -1,0 +1,97 @@
+//! [`Plain`]: nearly every segment, as it lies in its packet.
+
+use super::{Flags, SeqNumber};
+
+/// What nearly every segment of an established connection is: it acknowledges, and neither opens nor closes; its options are none or
+/// the timestamps; and its checksum is not known to be wrong. All that the stages behind take from such a segment, without its ends.
+///
+/// That was looked at; what the headers say is read from them when it is asked for, so that it goes from there straight to
+/// where it is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a> {
+    /// The header without options.
+    pub(super) tcp: &'a [u8; 20],
+    /// Of that, its length and the flags.
+    pub(super) marks: u16,
+    pub(super) stamped: bool,
+    /// TSval and TSecr; zeros if there are none, so that nobody need ask.
+    pub(super) stamps: &'a [u8; 8],
+    pub(super) ip_id: Option<&'a [u8; 2]>,
+    pub(super) ttl: &'a u8,
+    /// The byte in which the ECN bits are, and how many are below them.
+    pub(super) ecn: (&'a u8, u8),
+    pub(super) payload_len: u32,
+    pub(super) payload: &'a [u8],
+}
+
+impl<'a> Plain<'a> {
+    /// See [`Segment::seq`](super::Segment::seq).
+    #[inline(always)]
+    pub fn seq(&self) -> SeqNumber {
+        let [_, _, _, _, a, b, c, d, ..] = *self.tcp;
+        SeqNumber(u32::from_be_bytes([a, b, c, d]))
+    }
+
+    /// See [`Segment::ack`](super::Segment::ack).
+    #[inline(always)]
+    pub fn ack(&self) -> SeqNumber {
+        let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = *self.tcp;
+        SeqNumber(u32::from_be_bytes([a, b, c, d]))
+    }
+
+    /// ACK, and never SYN, FIN or RST.
+    #[inline(always)]
+    pub fn flags(&self) -> Flags {
+        Flags(self.marks & 0x1ff)
+    }
+
+    /// See [`Segment::window`](super::Segment::window).
+    #[inline(always)]
+    pub fn window(&self) -> u16 {
+        u16::from_be_bytes([self.tcp[14], self.tcp[15]])
+    }
+
+    /// See [`Segment::payload_len`](super::Segment::payload_len).
+    #[inline(always)]
+    pub fn payload_len(&self) -> u32 {
+        self.payload_len
+    }
+
+    /// See [`Segment::payload`](super::Segment::payload).
+    #[inline(always)]
+    pub fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// See [`Options::timestamps`](super::Options::timestamps).
+    #[inline(always)]
+    pub fn timestamps(&self) -> Option<(u32, u32)> {
+        self.stamped.then(|| self.timestamps_or_zeros())
+    }
+
+    /// The same, and zeros if there are none.
+    #[inline(always)]
+    pub fn timestamps_or_zeros(&self) -> (u32, u32) {
+        let [a, b, c, d, e, f, g, h] = *self.stamps;
+        (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))
+    }
+
+    /// See [`Segment::ip_id`](super::Segment::ip_id).
+    #[inline(always)]
+    pub fn ip_id(&self) -> Option<u16> {
+        self.ip_id.map(|id| u16::from_be_bytes(*id))
+    }
+
+    /// See [`Segment::ttl`](super::Segment::ttl).
+    #[inline(always)]
+    pub fn ttl(&self) -> u8 {
+        *self.ttl
+    }
+
+    /// See [`Segment::ecn`](super::Segment::ecn).
+    #[inline(always)]
+    pub fn ecn(&self) -> u8 {
+        let (byte, below) = self.ecn;
+        byte >> below & 0x03
+    }
+}

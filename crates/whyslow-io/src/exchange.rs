@@ -1,0 +1,113 @@
+//! [`Exchange`]: where explainers on different threads hand parts of the connections over.
+//!
+//! All stop at the same places between blocks and know who gives what to whom. Whoever gives does not wait; whoever is given
+//! something waits until it is there. It promises that nobody waits for ever: the one that is least far waits for none but
+//! those that are as far, which give before they wait; and when one leaves before the end, nobody waits any more.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use whyslow_core::explain::{Explainer, Parcel, Ticket};
+
+#[derive(Default)]
+pub(crate) struct Exchange {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// With the ticket of whoever may take it: a part that goes on from there may be awaited already.
+    parcels: BTreeMap<Ticket, Parcel>,
+    abandoned: bool,
+}
+
+impl Exchange {
+    /// Gives what an explainer has to give here, and waits for what it is given. Says whether all of it came.
+    pub(crate) fn deal(&self, explainer: &mut Explainer) -> bool {
+        let deal = explainer.deal();
+        if !deal.given.is_empty() {
+            self.lock().parcels.extend(deal.given);
+            self.changed.notify_all();
+        }
+        deal.awaited.into_iter().all(|ticket| {
+            let parcel = self.take(ticket);
+            parcel.map(|parcel| explainer.take_over(ticket, parcel)).is_some()
+        })
+    }
+
+    fn take(&self, ticket: Ticket) -> Option<Parcel> {
+        let mut state = self.lock();
+        loop {
+            if let Some(parcel) = state.parcels.remove(&ticket) {
+                return Some(parcel);
+            }
+            if state.abandoned {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// One of them leaves before the end.
+    pub(crate) fn abandon(&self) {
+        self.lock().abandoned = true;
+        self.changed.notify_all();
+    }
+
+    /// Nothing is left half done under the lock, whoever panics.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::team::tests::capture;
+    use std::thread;
+    use whyslow_core::capture::Reader;
+
+    /// Two explainers, after packets most of which fell to one of them.
+    fn uneven() -> [Explainer; 2] {
+        let file = capture(10_000);
+        <[Explainer; 2]>::try_from(Explainer::sharing(2))
+            .unwrap_or_else(|_| unreachable!("as many as were asked for"))
+            .map(|mut explainer| {
+                explainer.begin_capture("");
+                assert!(Reader::new().push(&file, &mut explainer).is_ok());
+                explainer
+            })
+    }
+
+    #[test]
+    fn what_one_gives_the_other_is_given() {
+        let [mut one, mut other] = uneven();
+        let exchange = Exchange::default();
+        let came = thread::scope(|scope| {
+            let waits = scope.spawn(|| exchange.deal(&mut other));
+            thread::yield_now();
+            let came = exchange.deal(&mut one);
+            [came, waits.join().is_ok_and(|came| came)]
+        });
+        assert_eq!(came, [true; 2]);
+        assert!(exchange.lock().parcels.is_empty());
+    }
+
+    #[test]
+    fn who_leaves_leaves_nobody_waiting() {
+        let came: Vec<_> = uneven()
+            .into_iter()
+            .map(|mut explainer| {
+                let exchange = Exchange::default();
+                thread::scope(|scope| {
+                    let waits = scope.spawn(|| exchange.deal(&mut explainer));
+                    thread::yield_now();
+                    exchange.abandon();
+                    waits.join().is_ok_and(|came| came)
+                })
+            })
+            .collect();
+        // Parts go one way here: who gives them does not wait.
+        assert!(came.contains(&false), "{came:?}");
+    }
+}
