@@ -56,24 +56,25 @@ impl Numbers {
     /// Beyond all numbers.
     const ANY: u32 = u32::MAX;
 
-    /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
-    /// in the sequence space before it has room for.
+    /// Whether it has the next number.
     #[inline(always)]
-    pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
-        if u32::from(seg.number()) == self.next && packets == 1 {
-            self.last = seg.time;
-            self.run += 1;
-            self.next += 1;
-        } else {
-            self.see_any(seg, packets, skipped);
-        }
+    fn is_next(&self, seg: &Seg) -> bool {
+        u32::from(seg.number()) == self.next
+    }
+
+    /// As [`see`](Self::see), for a single packet that has the next number.
+    #[inline(always)]
+    fn see_next(&mut self, seg: &Seg) {
+        self.last = seg.time;
+        self.run += 1;
+        self.next += 1;
     }
 
     /// Whether none of the newest packets of its host can have this one's number: it is the next one, and all of them had each the
     /// next one.
     #[inline(always)]
     pub fn is_fresh(&self, seg: &Seg) -> bool {
-        u32::from(seg.number()) == self.next && self.run >= RECENT as u64
+        self.is_next(seg) && self.run >= RECENT as u64
     }
 
     /// The next packet is none that is merely the next one, or its number will not be seen.
@@ -85,8 +86,9 @@ impl Numbers {
         self.next = if next == 0 { 1 << 16 } else { next.into() };
     }
 
-    #[inline(never)]
-    fn see_any(&mut self, seg: &Seg, packets: u16, skipped: u16) {
+    /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
+    /// in the sequence space before it has room for.
+    pub fn see(&mut self, seg: &Seg, packets: u16, skipped: u16) {
         self.end_run();
         let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
         let Some(id) = seg.ip_id() else {
@@ -178,24 +180,30 @@ impl Ticks {
     }
 }
 
-/// How many packets so many bytes are.
-#[inline(never)]
-fn packets_of(bytes: u64, mss: u64) -> u16 {
-    u16::try_from(bytes.div_ceil(mss)).unwrap_or(u16::MAX)
-}
-
 impl Half {
     /// Takes the marks of a segment that begins so many bytes behind the last one.
     #[inline(always)]
     pub(super) fn note_marks(&mut self, seg: &Seg, skipped: u64) {
-        let mss = self.mss();
-        // None of the two is more than one packet, nearly always.
-        let own = if u64::from(seg.len) <= mss { 1 } else { packets_of(seg.len.into(), mss) };
-        let skipped = if skipped == 0 { 0 } else { packets_of(skipped, mss) };
-        self.numbers.see(seg, own, skipped);
+        if u64::from(seg.len) <= self.mss() && self.numbers.is_next(seg) {
+            self.numbers.see_next(seg);
+        } else {
+            self.note_number(seg, skipped);
+        }
         if let Some(value) = tsval(seg).filter(|_| !seg.moved()) {
             self.ticks.see(seg.time, value);
         }
+    }
+
+    #[inline(never)]
+    fn note_number(&mut self, seg: &Seg, skipped: u64) {
+        let mss = self.mss();
+        // Hosts that do not number their packets come here for each: without a division where nothing is large.
+        let packets = |bytes: u64| match bytes {
+            0 => 0,
+            _ if bytes <= mss => 1,
+            _ => u16::try_from(bytes.div_ceil(mss)).unwrap_or(u16::MAX),
+        };
+        self.numbers.see(seg, packets(seg.len.into()).max(1), packets(skipped));
     }
 
     /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
@@ -220,6 +228,7 @@ mod tests {
     use crate::tcp::Place;
     use crate::units::SeqNumber;
     use crate::wire::{Checksum, Options, Segment};
+    use proptest::prelude::*;
     use std::net::IpAddr;
 
     fn seg(ms: i64, id: u16) -> Seg {
@@ -291,6 +300,30 @@ mod tests {
         assert_eq!(numbers.missing(), None, "the capture lost them");
         numbers.forget();
         assert_eq!(numbers.missing(), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_number_is_seen_as_any_other(
+            first in any::<u16>(),
+            packets in prop::collection::vec((0i64..400, prop_oneof![9 => Just(1u16), 1 => any::<u16>()], 1u16..4, 0u16..3), 1..80),
+        ) {
+            let (mut short, mut general) = (Numbers::default(), Numbers::default());
+            let (mut time, mut id) = (0, first);
+            for (ms, step, packets, skipped) in packets {
+                (time, id) = (time + ms, id.wrapping_add(step));
+                let seg = seg(time, id);
+                if packets == 1 && short.is_next(&seg) {
+                    short.see_next(&seg);
+                } else {
+                    short.see(&seg, packets, skipped);
+                }
+                general.see(&seg, packets, skipped);
+                prop_assert_eq!(short.missing(), general.missing());
+                prop_assert_eq!((short.odd, short.last, short.next), (general.odd, general.last, general.next));
+                prop_assert_eq!(short.steady + short.run, general.steady);
+            }
+        }
     }
 
     #[test]

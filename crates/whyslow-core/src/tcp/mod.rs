@@ -154,15 +154,19 @@ impl Connection {
         // Put together where the segment's fields are read, so that they are written down but once.
         let mut seg = Seg::plain(plain, from, time, place);
         self.clock(&mut seg);
-        match from {
-            0 => self.push_plain_seg::<0>(&seg, plain.payload()),
-            _ => self.push_plain_seg::<1>(&seg, plain.payload()),
+        self.push_plain_seg(&seg, plain.payload());
+    }
+
+    #[inline(never)]
+    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
+        match seg.from() {
+            0 => self.push_plain_from::<0>(seg, payload),
+            _ => self.push_plain_from::<1>(seg, payload),
         }
     }
 
-    /// From side `FROM`.
     #[inline(never)]
-    fn push_plain_seg<const FROM: Side>(&mut self, seg: &Seg, payload: &[u8]) {
+    fn push_plain_from<const FROM: Side>(&mut self, seg: &Seg, payload: &[u8]) {
         // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
         // again; the others go the same way in a copy of the code that does ask.
         if seg.is_usual::<FROM>() {

@@ -151,6 +151,13 @@ impl Seg {
         }
     }
 
+    /// An ACK without an IP number, to be changed as a test needs it.
+    #[cfg(test)]
+    pub fn example(from: Side, seq: SeqNumber, ack: SeqNumber, len: u32, stamps: Option<(u32, u32)>) -> Self {
+        let has = has(from, stamps.is_some(), false);
+        Self { seq, ack, len, stamps: stamps.unwrap_or_default(), has, flags: Flags::ACK, ..Self::default() }
+    }
+
     /// Gives it the time of an earlier packet, as its own is before that.
     pub fn move_to(&mut self, time: Nanos) {
         self.time = time;

@@ -110,3 +110,84 @@ impl Talk {
         self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What a side may say next: openings, and what has none.
+    const WORDS: [&[u8]; 10] = [
+        b"GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
+        b"HTTP/1.1 204",
+        b"\x16\x03\x03\x00\x04\x01\x00\x00\x00",
+        b"\x17\x03\x03\x00\x0cabcdefghijkl\x17\x03\x03\x00\x01x",
+        b"\x17\x03\x03\x00\x40abcdefgh",
+        b"SSH-2.0-x\r\n",
+        b"\x00\x01\x02\x03\x04\x05\x06\x07",
+        b"nothing of note",
+    ];
+
+    /// A segment: its side, how far from where that side stopped it begins, its word, and how much of it was captured.
+    fn said() -> impl Strategy<Value = (Side, i32, usize, usize)> {
+        let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];
+        (
+            prop_oneof![3 => Just(0usize), 1 => Just(1)],
+            step,
+            0..WORDS.len(),
+            prop_oneof![4 => Just(99), 1 => 0usize..20],
+        )
+    }
+
+    fn seg(from: Side, seq: SeqNumber, payload: &[u8]) -> Seg {
+        Seg::example(from, seq, SeqNumber(0), payload.len() as u32, None)
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_says_nothing(origins in any::<[u32; 2]>(), talk in prop::collection::vec(said(), 1..60)) {
+            let origins = origins.map(SeqNumber);
+            let mut short = Talk::default();
+            let mut general = [Stream::default(), Stream::default()];
+            let mut ends = [1u64; 2];
+            for (from, step, word, cut) in talk {
+                let start = ends[from].saturating_add_signed(step.into()).max(1);
+                let (word, len) = (WORDS[word], WORDS[word].len() as u64);
+                let payload = &word[..cut.min(word.len())];
+                let seg = seg(from, origins[from] + start as u32, word);
+                if !short.goes_on(&seg, payload) {
+                    short.hear(&seg, payload, origins.map(Some));
+                }
+                let next = general[from].next();
+                general[from].feed(start, len, payload);
+                if start + len > next {
+                    general[1 - from].turn();
+                }
+                ends[from] = ends[from].max(start + len);
+            }
+            prop_assert_eq!(short.finish(origins.map(Some)), general.map(Stream::finish));
+        }
+    }
+
+    #[test]
+    fn most_payload_passes() {
+        let origins = [SeqNumber(7); 2];
+        let mut talk = Talk::default();
+        let mut passed = 0;
+        for (from, start) in
+            [(0, 1), (0, 9), (0, 17), (1, 1), (1, 9), (0, 25), (0, 33), (0, 60), (0, 68), (0, 33), (0, 76)]
+        {
+            let word = WORDS[8];
+            let seg = seg(from, origins[from] + start, word);
+            passed += usize::from(
+                talk.goes_on(&seg, word) || {
+                    talk.hear(&seg, word, origins.map(Some));
+                    false
+                },
+            );
+        }
+        assert_eq!(passed, 6, "all but the first word of each turn, what followed a hole, and what was said again");
+    }
+}

@@ -11,6 +11,7 @@ mod brief;
 mod calm;
 mod copies;
 mod marks;
+mod plain;
 
 const MSS: u32 = 1000;
 
@@ -71,11 +72,11 @@ impl Script {
     }
 
     fn connection(&self) -> Connection {
-        self.play(|_| ())
+        self.play(false, |_| ())
     }
 
-    /// The connection after all lines; `before` each is called with it.
-    fn play(&self, before: impl Fn(&mut Connection)) -> Connection {
+    /// The connection after all lines; `before` each is called with it. With `plainly`, plain segments go their own way.
+    fn play(&self, plainly: bool, before: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -119,7 +120,16 @@ impl Script {
                 Connection::new(&segment, time, frame)
             });
             before(connection);
-            connection.push(&segment, line.from, time, frame);
+            let is_plain = line.flags.has(Flags::ACK)
+                && line.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0
+                && line.sack.is_empty();
+            if plainly && is_plain {
+                let mut seg = Seg::new(&segment, line.from, time, frame.into());
+                connection.clock(&mut seg);
+                connection.push_plain_seg(&seg, segment.payload);
+            } else {
+                connection.push(&segment, line.from, time, frame);
+            }
         }
         connection.unwrap()
     }

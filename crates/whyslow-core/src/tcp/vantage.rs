@@ -344,3 +344,58 @@ impl FromSide {
         self.large.get_or_insert_with(Box::default).note(seg.seq, seg.seq + seg.len);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Flags;
+    use proptest::prelude::*;
+
+    impl Estimator {
+        /// As [`see`](Self::see), with no question left out.
+        fn see_all(&mut self, seg: &Seg) -> bool {
+            let changed = self.learn(seg);
+            let side = &mut self.sides[seg.from()];
+            side.ttl = side.ttl.max(u16::from(seg.ttl) + 1);
+            if let Some((value, _)) = seg.timestamps() {
+                side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
+            }
+            if seg.space() > 0 {
+                side.note_sent(seg, seg.seq + seg.space());
+            }
+            if seg.len > self.mss {
+                self.larger_than_mss += 1;
+                side.note_large(seg);
+            }
+            changed
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_not_asked_would_tell_nothing(
+            origin in any::<u32>(),
+            segments in prop::collection::vec(
+                (0..2usize, 0u32..12, 0u32..12, prop_oneof![Just(0u32), 1..3u32], any::<bool>(), (0u32..6, 0u32..6), 0u8..4),
+                1..100,
+            ),
+        ) {
+            // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs fall into them.
+            let place = |piece: u32| SeqNumber(origin) + piece * 1000;
+            let (mut short, mut general) = (Estimator::default(), Estimator::default());
+            for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
+                let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
+                let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
+                (seg.time, seg.ttl) = (Nanos::from_millis(index as i64), 60 + rare);
+                if rare == 0 {
+                    seg.flags = Flags::PSH;
+                }
+                if rare == 2 && moved {
+                    seg.move_to(seg.time);
+                }
+                prop_assert_eq!(short.see(&seg), general.see_all(&seg));
+            }
+            prop_assert_eq!(format!("{short:?}"), format!("{general:?}"));
+        }
+    }
+}

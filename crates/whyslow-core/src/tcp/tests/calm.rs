@@ -123,7 +123,7 @@ fn place() -> impl Strategy<Value = Place> {
 
 /// What is found where stock is taken before each segment, or only where it must be.
 fn found(script: &Script, always: bool) -> String {
-    let connection = script.play(|connection| {
+    let connection = script.play(false, |connection| {
         for half in &mut connection.settle().halves {
             half.calm = if always { 0 } else { half.calm };
         }
@@ -147,7 +147,8 @@ fn a_flight_is_calm_until_something_comes_to_pass() {
     for n in 0..4 {
         script.line(200.0 + 0.1 * f64::from(n), 1, 1 + n * MSS, 101, MSS);
     }
-    let is_calm = |script: &Script| script.play(|connection| _ = connection.settle()).settle().halves[1].calm > 0;
+    let is_calm =
+        |script: &Script| script.play(false, |connection| _ = connection.settle()).settle().halves[1].calm > 0;
     assert!(is_calm(&script));
     let after = |change: fn(&mut Script)| {
         let mut script = Script { lines: script.lines.clone(), ..script };
