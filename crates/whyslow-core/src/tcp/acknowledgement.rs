@@ -226,7 +226,7 @@ impl Half {
             self.hear_again(at, at, ack.seen.place);
             return;
         }
-        let before = self.notes.is_some().then(|| (self.facts.duplicate_acks, self.facts.retransmitted.spurious));
+        let before = self.notes.is_some().then_some((self.facts.duplicate_acks, self.facts.retransmitted.spurious));
         let rtt = if newly > 0 {
             self.apply_new(ack, sack, newly, at, view)
         } else {

@@ -199,17 +199,19 @@ impl Half {
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
     /// sent packets meanwhile, by its IP numbers, that are in no hole.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn resent_unseen(&mut self, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
-        if quiet < PROBE_FLOOR {
-            return None;
-        }
+        if quiet < PROBE_FLOOR { None } else { self.resent_in_silence(seg, start, quiet, view) }
+    }
+
+    #[inline(never)]
+    fn resent_in_silence(&mut self, seg: &Seg, start: u64, quiet: Nanos, view: &View) -> Option<SentAgain> {
+        let missing = self.missing().filter(|&packets| packets > 0)?;
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
         let closed = self.since.zero_window && self.since.least_room.is_some_and(|room| self.stops(room));
-        let missing = self.missing()?;
-        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
-        if missing == 0 || prompted || closed || together {
+        let together = || self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
+        if prompted || closed || together() {
             return None;
         }
         // A probe waits for two round trips as they are now, with what queues add.

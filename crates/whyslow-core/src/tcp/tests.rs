@@ -10,6 +10,7 @@ use crate::wire::{Options, SackBlocks};
 mod brief;
 mod copies;
 mod marks;
+mod waiting;
 
 const MSS: u32 = 1000;
 
