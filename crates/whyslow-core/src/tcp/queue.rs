@@ -71,6 +71,9 @@ impl<T: Copy> Queue<T> {
 
     /// Puts one before that at `index`, or at the end.
     pub fn insert(&mut self, index: usize, one: T) {
+        if self.all.len() == self.all.capacity() {
+            self.make_room();
+        }
         self.all.insert(self.gone + index.min(self.len()), one);
     }
 }

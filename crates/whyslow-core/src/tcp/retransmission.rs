@@ -205,17 +205,17 @@ impl Half {
         if seg.time.since(last) < PROBE_FLOOR.since(Nanos::ZERO) {
             None
         } else {
-            self.resent_after(seg.time - last, seg, start, view)
+            self.resent_in_silence(seg, start, seg.time - last, view)
         }
     }
 
     #[inline(never)]
-    fn resent_after(&mut self, quiet: Nanos, seg: &Seg, start: u64, view: &View) -> Option<SentAgain> {
+    fn resent_in_silence(&mut self, seg: &Seg, start: u64, quiet: Nanos, view: &View) -> Option<SentAgain> {
+        let missing = self.missing().filter(|&packets| packets > 0)?;
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
         let closed = self.since.zero_window && self.is_full();
-        let missing = self.missing()?;
-        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
-        if missing == 0 || prompted || closed || together {
+        let together = || self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
+        if prompted || closed || together() {
             return None;
         }
         // A probe waits for two round trips as they are now, with what queues add.

@@ -12,6 +12,7 @@ mod calm;
 mod copies;
 mod marks;
 mod plain;
+mod waiting;
 
 const MSS: u32 = 1000;
 

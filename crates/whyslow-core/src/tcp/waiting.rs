@@ -165,6 +165,12 @@ impl Waiting {
         self.seen.get(1..).unwrap_or_default()
     }
 
+    /// How many of them say something else than the one before.
+    #[cfg(test)]
+    pub fn sayings(&self) -> usize {
+        self.says.len()
+    }
+
     /// Takes the first one out, with its SACK blocks.
     pub fn pop(&mut self) -> Option<(Ack, SackBlocks)> {
         let (&seen, &says) = self.first()?;

@@ -1,0 +1,155 @@
+//! ACKs that wait are kept by what they have in common: held to keeping each by itself.
+
+use super::*;
+use crate::tcp::half::{Half, View};
+use crate::wire::Plain;
+use proptest::prelude::*;
+
+/// A segment after the one before it.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    from: Side,
+    /// Microseconds later.
+    later: i64,
+    payload: bool,
+    /// From where the side's data ends.
+    skip: i32,
+    /// It acknowledges so many segments of the other side more, or fewer.
+    acks: i32,
+    /// What changes the window.
+    window: u16,
+    flags: u16,
+    ticks: u32,
+    stamped: bool,
+    moved: bool,
+    sacks: bool,
+}
+
+fn next() -> impl Strategy<Value = Next> {
+    let rare = |one: i32| prop_oneof![12 => Just(0), 1 => Just(one), 1 => Just(-one)];
+    let flags = prop_oneof![
+        20 => Just(Flags::ACK.0),
+        4 => Just((Flags::ACK | Flags::PSH).0),
+        1 => Just((Flags::ACK | Flags::ECE).0),
+        1 => Just((Flags::ACK | Flags::FIN).0),
+        1 => Just(0),
+    ];
+    let marks = (0..3u32, prop::bool::weighted(0.95), prop::bool::weighted(0.05), prop::bool::weighted(0.05));
+    (
+        (prop_oneof![3 => Just(0), 1 => Just(1)], prop_oneof![8 => 0..900i64, 1 => Just(1_500_000)]),
+        (any::<bool>(), rare(1_000), prop_oneof![6 => Just(0), 2 => 1..4, 1 => Just(-1)]),
+        (prop_oneof![20 => Just(0u16), 1 => 0..3u16], flags),
+        marks,
+    )
+        .prop_map(|((from, later), (payload, skip, acks), (window, flags), (ticks, stamped, moved, sacks))| Next {
+            from,
+            later,
+            payload: payload || from == 0,
+            skip,
+            acks,
+            window,
+            flags,
+            ticks,
+            stamped,
+            moved,
+            sacks,
+        })
+}
+
+/// Both directions after these segments, as text. `apart`: no ACK is told by that it repeats the one before.
+fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
+    let toward = ways.map(|micros| Some(Nanos::from_micros(micros)));
+    let views = toward.map(|way| View::new(way, toward[0].zip(toward[1]).map(|(a, b)| a + b)));
+    let mut halves = [Half::default(), Half::default()];
+    for half in &mut halves {
+        half.negotiated(Some(1_000));
+        half.window_shift = Some(2);
+    }
+    let (mut time, mut clock) = (Nanos::ZERO, [5u32, 7_000]);
+    let (mut seq, mut window) = ([1u32, 1], [20_000u16; 2]);
+    for (number, next) in (1..).zip(all) {
+        let (from, to) = (next.from, 1 - next.from);
+        if !next.moved {
+            time += Nanos::from_micros(next.later);
+        }
+        clock[from] += next.ticks;
+        window[from] = [window[from], 0, window[from] ^ 1_024][usize::from(next.window)];
+        let una = halves[to].una.max(1) as u32;
+        let ack = una.saturating_add_signed(next.acks * 1_000);
+        let start = seq[from].saturating_add_signed(next.skip);
+        let len = if next.payload { 1_000 } else { 0 };
+        let plain = Plain {
+            timestamps: next.stamped.then_some((clock[from], clock[to])),
+            ack: SeqNumber(ack),
+            seq: SeqNumber(start),
+            payload_len: len,
+            ip_id: None,
+            flags: Flags(next.flags),
+            window: window[from],
+            ttl: 64,
+            ecn: 0,
+            payload: &[],
+        };
+        seq[from] = seq[from].max(start.saturating_add(len));
+        let seg = Seg::plain(&plain, from, time, Frame { file: None, number }, next.moved);
+        let mut sack = SackBlocks::default();
+        if next.sacks {
+            sack.push(SeqNumber(ack + 1_000), SeqNumber(ack + 2_000));
+        }
+        if apart {
+            halves[to].said = None;
+        }
+        halves[to].on_ack(&seg, &sack, &views[to]);
+        if halves[from].on_segment(&seg, &views[from]) {
+            halves[to].on_peer_payload(&seg);
+        }
+    }
+    let waited = halves.each_ref().map(|half| half.waiting.len());
+    let facts = [0, 1].map(|side| halves[side].finish(time, &views[side]));
+    let rest = halves.each_ref().map(|half| {
+        let samples = (half.rtt.count(), half.rtt.least(), half.round_trips.count());
+        (half.una, half.edge, half.fin_acked, half.toward_sender_now, half.newest_stamp, half.stray, samples)
+    });
+    format!("{waited:?} {facts:?} {rest:?}")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #[test]
+    fn what_repeats_may_be_kept_as_one(
+        all in prop::collection::vec(next(), 1..120),
+        far in prop_oneof![Just(150i64), Just(3_000), Just(40_000)],
+        both in any::<bool>(),
+    ) {
+        let ways = [if both { far } else { 20 }, far];
+        prop_assert_eq!(after(&all, ways, false), after(&all, ways, true));
+    }
+}
+
+#[test]
+fn what_repeats_is_kept_once() {
+    // Far away from side 1, whose data nobody has seen yet but for its first byte.
+    let (far, mut half) = (View::new(Some(Nanos::from_millis(50)), None), Half::default());
+    let plain = |number: i64| Plain {
+        timestamps: Some((number as u32, 9)),
+        ack: SeqNumber(77),
+        seq: SeqNumber(1_000 * number as u32),
+        payload_len: 1_000,
+        ip_id: None,
+        flags: Flags::ACK,
+        window: 500,
+        ttl: 64,
+        ecn: 0,
+        payload: &[],
+    };
+    let seg = |number| Seg::plain(&plain(number), 0, Nanos::from_micros(number), Frame::default(), false);
+    for number in 1..=10 {
+        half.on_ack(&seg(number), &SackBlocks::NONE, &far);
+    }
+    assert_eq!((half.waiting.len(), half.waiting.sayings()), (10, 1));
+    // It sends what it could send after the first four, and a little later.
+    let answer = Plain { timestamps: Some((9, 4)), seq: SeqNumber(77), ack: SeqNumber(4_000), ..plain(0) };
+    half.on_segment(&Seg::plain(&answer, 1, Nanos::from_micros(49_900 + 4), Frame::default(), false), &far);
+    assert_eq!((half.waiting.len(), half.waiting.sayings()), (6, 1));
+    assert_eq!(half.toward_sender_now, Nanos::from_millis(50), "never less than the least");
+}
