@@ -9,6 +9,7 @@ use crate::wire::{Options, SackBlocks};
 
 mod brief;
 mod copies;
+mod endings;
 mod marks;
 
 const MSS: u32 = 1000;
@@ -70,6 +71,11 @@ impl Script {
     }
 
     fn connection(&self) -> Connection {
+        self.connection_with(|_| ())
+    }
+
+    /// What is done `after` each segment has no part in it.
+    fn connection_with(&self, after: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -113,6 +119,7 @@ impl Script {
                 Connection::new(&segment, time, frame)
             });
             connection.push(&segment, line.from, time, frame);
+            after(connection);
         }
         connection.unwrap()
     }
