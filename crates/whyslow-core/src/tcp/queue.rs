@@ -62,6 +62,12 @@ impl<T: Copy> Queue<T> {
         self.all.is_empty()
     }
 
+    /// For so many it has memory.
+    #[cfg(test)]
+    pub fn room(&self) -> usize {
+        self.all.capacity()
+    }
+
     /// Gives back the room that is not in use.
     pub fn shrink_to_fit(&mut self) {
         self.all.drain(..self.gone);

@@ -10,6 +10,7 @@ use crate::wire::{Options, SackBlocks};
 mod brief;
 mod calm;
 mod copies;
+mod endings;
 mod marks;
 mod plain;
 mod waiting;
@@ -76,8 +77,8 @@ impl Script {
         self.play(false, |_| ())
     }
 
-    /// The connection after all lines; `before` each is called with it. With `plainly`, plain segments go their own way.
-    fn play(&self, plainly: bool, before: impl Fn(&mut Connection)) -> Connection {
+    /// The connection after all lines; `after` each is called with it. With `plainly`, plain segments go their own way.
+    fn play(&self, plainly: bool, after: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
             let mut sack = SackBlocks::default();
@@ -120,7 +121,6 @@ impl Script {
                 assert_eq!(line.from, 0, "side 0 speaks first");
                 Connection::new(&segment, time, frame)
             });
-            before(connection);
             let is_plain = line.flags.has(Flags::ACK)
                 && line.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 == 0
                 && line.sack.is_empty();
@@ -131,6 +131,7 @@ impl Script {
             } else {
                 connection.push(&segment, line.from, time, frame);
             }
+            after(connection);
         }
         connection.unwrap()
     }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::tcp::half::{Half, View};
-use crate::wire::Plain;
 use proptest::prelude::*;
 
 /// A segment after the one before it.
@@ -78,20 +77,31 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         let ack = una.saturating_add_signed(next.acks * 1_000);
         let start = seq[from].saturating_add_signed(next.skip);
         let len = if next.payload { 1_000 } else { 0 };
-        let plain = Plain {
-            timestamps: next.stamped.then_some((clock[from], clock[to])),
-            ack: SeqNumber(ack),
+        let (src, dst) = (end(from), end(to));
+        let segment = Segment {
+            src: src.0,
+            dst: dst.0,
+            src_port: src.1,
+            dst_port: dst.1,
             seq: SeqNumber(start),
-            payload_len: len,
-            ip_id: None,
+            ack: SeqNumber(ack),
             flags: Flags(next.flags),
             window: window[from],
+            payload_len: len,
+            payload: &[],
+            options: Options { timestamps: next.stamped.then_some((clock[from], clock[to])), ..Options::default() },
+            ip_id: None,
             ttl: 64,
             ecn: 0,
-            payload: &[],
+            checksum: Checksum::Unknown,
+            fragment: false,
+            tunnels: 0,
         };
         seq[from] = seq[from].max(start.saturating_add(len));
-        let seg = Seg::plain(&plain, from, time, Frame { file: None, number }, next.moved);
+        let mut seg = Seg::new(&segment, from, time, Frame { file: None, number }.into());
+        if next.moved {
+            seg.move_to(time);
+        }
         let mut sack = SackBlocks::default();
         if next.sacks {
             sack.push(SeqNumber(ack + 1_000), SeqNumber(ack + 2_000));

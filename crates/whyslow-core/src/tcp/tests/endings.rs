@@ -1,0 +1,59 @@
+//! What is left of a connection that has ended.
+
+use super::*;
+
+/// 40 flights of 8 segments each, the third one of every fifth flight sent again; then both sides close.
+fn closed() -> Script {
+    let mut script = Script::asked();
+    let mut ms = 200.0;
+    for flight in 0..40u32 {
+        let seq = 1 + flight * 8 * MSS;
+        for n in 0..8 {
+            script.line(ms + f64::from(n), 1, seq + n * MSS, 101, MSS);
+        }
+        if flight % 5 == 4 {
+            script.line(ms + 110.0, 0, 101, seq + 2 * MSS, 0);
+            script.line(ms + 330.0, 1, seq + 2 * MSS, 101, MSS);
+            ms += 330.0;
+        }
+        ms += 108.0;
+        script.line(ms, 0, 101, seq + 8 * MSS, 0);
+    }
+    let end = 1 + 40 * 8 * MSS;
+    script.line(ms + 1.0, 1, end, 101, 0).flags = Flags::FIN | Flags::ACK;
+    script.line(ms + 101.0, 0, 101, end + 1, 0).flags = Flags::FIN | Flags::ACK;
+    script.line(ms + 101.0, 1, end + 1, 102, 0);
+    script
+}
+
+/// Room for segments in flight, of both sides.
+fn room(connection: &Connection) -> [usize; 2] {
+    let Stage::Settled(settled) = &connection.stage else { panic!("it has more segments than are held") };
+    [0, 1].map(|side| settled.halves[side].outstanding.room())
+}
+
+#[test]
+fn a_connection_that_has_ended_has_no_room_in_vain() {
+    let script = closed();
+    let mut open = closed();
+    open.lines.truncate(script.lines.len() - 1);
+    assert!(room(&open.connection())[1] >= 8, "{:?}", room(&open.connection()));
+    let connection = script.connection();
+    assert!(connection.has_ended());
+    let left = room(&connection);
+    assert!(left.iter().all(|room| *room <= 2), "{left:?}");
+}
+
+#[test]
+fn what_is_given_back_is_room_alone() {
+    let mut script = closed();
+    // Copies that come late, and a FIN that was sent again.
+    let (last, end) = (script.lines.last().unwrap().ms, 1 + 40 * 8 * MSS);
+    script.line(last + 300.0, 1, end - MSS, 102, MSS);
+    script.line(last + 400.0, 0, 102, end + 1, 0);
+    script.line(last + 900.0, 0, 101, end + 1, 0).flags = Flags::FIN | Flags::ACK;
+    let as_it_is = script.run();
+    let always = script.play(false, Connection::rest).finish([super::end(0), super::end(1)]);
+    assert_eq!(format!("{always:?}"), format!("{as_it_is:?}"));
+    assert!(as_it_is.halves[1].retransmitted.timeout > 0, "{:?}", as_it_is.halves[1].retransmitted);
+}
