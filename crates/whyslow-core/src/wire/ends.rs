@@ -221,6 +221,44 @@ mod tests {
         assert_scattered(|client, port| v6((host(1, client), port), (host(2, 1), 443)));
     }
 
+    fn end() -> impl Strategy<Value = (IpAddr, u16)> {
+        let v4 = (0u8..3, 0u8..2).prop_map(|(a, b)| IpAddr::from([a, 0, 0, b]));
+        let v6 = (0u16..3, 0u16..2).prop_map(|(a, b)| IpAddr::from([a, 0, 0, 0, 0, 0, 0, b]));
+        (prop_oneof![v4, v6], prop_oneof![0u16..3, Just(0x300)])
+    }
+
+    /// As a packet would have them, both of one version.
+    fn headings(from: (IpAddr, u16), to: (IpAddr, u16)) -> Option<(Heading, Ends)> {
+        let ports = ports(from.1, to.1);
+        match (from.0, to.0) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => {
+                let addresses = join(a.octets(), b.octets());
+                Some((Heading::v4(&addresses, &ports), Ends::v4(&addresses, &ports)))
+            }
+            (IpAddr::V6(a), IpAddr::V6(b)) => {
+                let addresses = join(a.octets(), b.octets());
+                Some((Heading::v6(&addresses, &ports), Ends::v6(&addresses, &ports)))
+            }
+            _ => None,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_heading_is_a_connection_and_a_direction(ends in [end(), end(), end(), end()], same in any::<bool>(), turned in any::<bool>()) {
+            let [a, b, c, d] = ends;
+            let (c, d) = if same { (a, b) } else { (c, d) };
+            let (c, d) = if turned { (d, c) } else { (c, d) };
+            if let (Some((one, one_ends)), Some((other, other_ends))) = (headings(a, b), headings(c, d)) {
+                let expected = one_ends.same_connection(&other_ends) && one_ends.same_sender(&other_ends);
+                prop_assert_eq!(one.is(&other), expected);
+                prop_assert!(!expected || one.mixed() == other.mixed());
+            }
+        }
+    }
+
     proptest! {
         /// The two directions are one connection, hash alike, and have different senders; another address or port at either
         /// end is another connection.

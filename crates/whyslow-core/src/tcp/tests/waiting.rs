@@ -55,6 +55,36 @@ fn next() -> impl Strategy<Value = Next> {
         })
 }
 
+/// A segment of these sequence and acknowledgement numbers, flags and window.
+fn segment(
+    from: Side,
+    [seq, ack]: [u32; 2],
+    payload_len: u32,
+    (flags, window): (u16, u16),
+    timestamps: Option<(u32, u32)>,
+) -> Segment<'static> {
+    let (src, dst) = (end(from), end(1 - from));
+    Segment {
+        src: src.0,
+        dst: dst.0,
+        src_port: src.1,
+        dst_port: dst.1,
+        seq: SeqNumber(seq),
+        ack: SeqNumber(ack),
+        flags: Flags(flags),
+        window,
+        payload_len,
+        payload: &[],
+        options: Options { timestamps, ..Options::default() },
+        ip_id: None,
+        ttl: 64,
+        ecn: 0,
+        checksum: Checksum::Unknown,
+        fragment: false,
+        tunnels: 0,
+    }
+}
+
 /// Both directions after these segments, as text. `apart`: no ACK is told by that it repeats the one before.
 fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
     let toward = ways.map(|micros| Some(Nanos::from_micros(micros)));
@@ -77,26 +107,8 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         let ack = una.saturating_add_signed(next.acks * 1_000);
         let start = seq[from].saturating_add_signed(next.skip);
         let len = if next.payload { 1_000 } else { 0 };
-        let (src, dst) = (end(from), end(to));
-        let segment = Segment {
-            src: src.0,
-            dst: dst.0,
-            src_port: src.1,
-            dst_port: dst.1,
-            seq: SeqNumber(start),
-            ack: SeqNumber(ack),
-            flags: Flags(next.flags),
-            window: window[from],
-            payload_len: len,
-            payload: &[],
-            options: Options { timestamps: next.stamped.then_some((clock[from], clock[to])), ..Options::default() },
-            ip_id: None,
-            ttl: 64,
-            ecn: 0,
-            checksum: Checksum::Unknown,
-            fragment: false,
-            tunnels: 0,
-        };
+        let stamps = next.stamped.then_some((clock[from], clock[to]));
+        let segment = segment(from, [start, ack], len, (next.flags, window[from]), stamps);
         seq[from] = seq[from].max(start.saturating_add(len));
         let mut seg = Seg::new(&segment, from, time, Frame { file: None, number }.into());
         if next.moved {
@@ -140,26 +152,16 @@ proptest! {
 fn what_repeats_is_kept_once() {
     // Far away from side 1, whose data nobody has seen yet but for its first byte.
     let (far, mut half) = (View::new(Some(Nanos::from_millis(50)), None), Half::default());
-    let plain = |number: i64| Plain {
-        timestamps: Some((number as u32, 9)),
-        ack: SeqNumber(77),
-        seq: SeqNumber(1_000 * number as u32),
-        payload_len: 1_000,
-        ip_id: None,
-        flags: Flags::ACK,
-        window: 500,
-        ttl: 64,
-        ecn: 0,
-        payload: &[],
+    let seg = |from, numbers, stamps, micros| {
+        let segment = segment(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps));
+        Seg::new(&segment, from, Nanos::from_micros(micros), Frame::default().into())
     };
-    let seg = |number| Seg::plain(&plain(number), 0, Nanos::from_micros(number), Frame::default(), false);
     for number in 1..=10 {
-        half.on_ack(&seg(number), &SackBlocks::NONE, &far);
+        half.on_ack(&seg(0, [1_000 * number, 77], (number, 9), i64::from(number)), &SackBlocks::NONE, &far);
     }
     assert_eq!((half.waiting.len(), half.waiting.sayings()), (10, 1));
     // It sends what it could send after the first four, and a little later.
-    let answer = Plain { timestamps: Some((9, 4)), seq: SeqNumber(77), ack: SeqNumber(4_000), ..plain(0) };
-    half.on_segment(&Seg::plain(&answer, 1, Nanos::from_micros(49_900 + 4), Frame::default(), false), &far);
+    half.on_segment(&seg(1, [77, 4_000], (9, 4), 49_900 + 4), &far);
     assert_eq!((half.waiting.len(), half.waiting.sayings()), (6, 1));
     assert_eq!(half.toward_sender_now, Nanos::from_millis(50), "never less than the least");
 }
