@@ -207,7 +207,7 @@ impl Stream {
     }
 
     /// So many bytes from [`next`](Self::next) on may [pass](Self::pass) without being fed, for there is nothing to be read in them:
-    /// unless [something may open](Self::may_open), and a segment among them begins [as if](may_open) it did.
+    /// unless [something may open](Self::may_open), and a segment among them begins as if it did.
     pub fn quiet(&self) -> u64 {
         let until = match self.protocol {
             _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
