@@ -49,29 +49,13 @@ pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
 
 pub(crate) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
     Gap {
-        start,
-        end,
         release,
-        zero_window: false,
-        recovering: false,
-        ack_late: Nanos::ZERO,
-        sent: 0,
         in_flight: MSS,
         room: Some(100_000),
         before_len: MSS,
-        ran_dry: false,
-        with_payload: false,
-        heard: None,
-        tail: false,
-        lost_copy: false,
-        idle: false,
-        unseen: false,
-        missing: None,
-        sent_apart: None,
         last_ack: true,
         after_len: MSS,
-        frames: Default::default(),
-        ack_frame: None,
+        ..Gap::example(start, end)
     }
 }
 

@@ -479,3 +479,35 @@ pub struct Gap {
     /// The ACK that ended it.
     pub ack_frame: Option<Frame>,
 }
+
+#[cfg(test)]
+impl Gap {
+    /// One of which nothing is known but its times, to be changed as a test needs it.
+    pub(crate) fn example(start: Nanos, end: Nanos) -> Self {
+        Self {
+            start,
+            end,
+            release: Release::Nothing,
+            zero_window: false,
+            recovering: false,
+            ack_late: Nanos::ZERO,
+            sent: 0,
+            in_flight: 0,
+            room: None,
+            before_len: 0,
+            ran_dry: false,
+            with_payload: false,
+            heard: None,
+            tail: false,
+            lost_copy: false,
+            idle: false,
+            unseen: false,
+            missing: None,
+            sent_apart: None,
+            last_ack: false,
+            after_len: 0,
+            frames: Default::default(),
+            ack_frame: None,
+        }
+    }
+}

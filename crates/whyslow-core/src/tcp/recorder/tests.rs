@@ -54,34 +54,6 @@ impl Counted {
     }
 }
 
-fn pause(start: Nanos, end: Nanos) -> Gap {
-    Gap {
-        start,
-        end,
-        release: Release::Nothing,
-        zero_window: false,
-        recovering: false,
-        ack_late: Nanos::ZERO,
-        sent: 0,
-        in_flight: 0,
-        room: None,
-        before_len: 0,
-        ran_dry: false,
-        with_payload: false,
-        heard: None,
-        tail: false,
-        lost_copy: false,
-        idle: false,
-        unseen: false,
-        missing: None,
-        sent_apart: None,
-        last_ack: false,
-        after_len: 0,
-        frames: Default::default(),
-        ack_frame: None,
-    }
-}
-
 proptest! {
     /// What is reckoned when a round or a bin ends is what counting with every segment gives.
     #[test]
@@ -119,7 +91,7 @@ proptest! {
                     match event {
                         Event::Held => recorder.held(length),
                         Event::Recovered => recorder.recovered(length),
-                        _ => recorder.gap(pause(now - length, now)),
+                        _ => recorder.gap(Gap::example(now - length, now)),
                     }
                     end += 1;
                     round.0 += 1;

@@ -56,33 +56,17 @@ fn next() -> impl Strategy<Value = Next> {
 }
 
 /// A segment of these sequence and acknowledgement numbers, flags and window.
-fn segment(
+fn seg(
     from: Side,
     [seq, ack]: [u32; 2],
-    payload_len: u32,
+    len: u32,
     (flags, window): (u16, u16),
-    timestamps: Option<(u32, u32)>,
-) -> Segment<'static> {
-    let (src, dst) = (end(from), end(1 - from));
-    Segment {
-        src: src.0,
-        dst: dst.0,
-        src_port: src.1,
-        dst_port: dst.1,
-        seq: SeqNumber(seq),
-        ack: SeqNumber(ack),
-        flags: Flags(flags),
-        window,
-        payload_len,
-        payload: &[],
-        options: Options { timestamps, ..Options::default() },
-        ip_id: None,
-        ttl: 64,
-        ecn: 0,
-        checksum: Checksum::Unknown,
-        fragment: false,
-        tunnels: 0,
-    }
+    stamps: Option<(u32, u32)>,
+    time: Nanos,
+) -> Seg {
+    let mut seg = Seg::example(from, SeqNumber(seq), SeqNumber(ack), len, stamps);
+    (seg.flags, seg.window, seg.time) = (Flags(flags), window, time);
+    seg
 }
 
 /// Both directions after these segments, as text. `apart`: no ACK is told by that it repeats the one before.
@@ -108,9 +92,9 @@ fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
         let start = seq[from].saturating_add_signed(next.skip);
         let len = if next.payload { 1_000 } else { 0 };
         let stamps = next.stamped.then_some((clock[from], clock[to]));
-        let segment = segment(from, [start, ack], len, (next.flags, window[from]), stamps);
+        let mut seg = seg(from, [start, ack], len, (next.flags, window[from]), stamps, time);
+        seg.place = Frame { file: None, number }.into();
         seq[from] = seq[from].max(start.saturating_add(len));
-        let mut seg = Seg::new(&segment, from, time, Frame { file: None, number }.into());
         if next.moved {
             seg.move_to(time);
         }
@@ -153,8 +137,7 @@ fn what_repeats_is_kept_once() {
     // Far away from side 1, whose data nobody has seen yet but for its first byte.
     let (far, mut half) = (View::new(Some(Nanos::from_millis(50)), None), Half::default());
     let seg = |from, numbers, stamps, micros| {
-        let segment = segment(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps));
-        Seg::new(&segment, from, Nanos::from_micros(micros), Frame::default().into())
+        seg(from, numbers, 1_000, (Flags::ACK.0, 500), Some(stamps), Nanos::from_micros(micros))
     };
     for number in 1..=10 {
         half.on_ack(&seg(0, [1_000 * number, 77], (number, 9), i64::from(number)), &SackBlocks::NONE, &far);
