@@ -65,7 +65,9 @@ mod tests {
     use super::*;
     use crate::team::tests::capture;
     use std::thread;
+    use std::time::Duration;
     use whyslow_core::capture::Reader;
+    use whyslow_core::explain::Fragment;
 
     /// Two explainers, after packets most of which fell to one of them.
     fn uneven() -> [Explainer; 2] {
@@ -91,6 +93,38 @@ mod tests {
         });
         assert_eq!(came, [true; 2]);
         assert!(exchange.lock().parcels.is_empty());
+    }
+
+    /// A part goes on from whoever was given it, and those it goes on to may be far ahead.
+    #[test]
+    fn a_part_that_goes_on_waits_for_whoever_is_late() {
+        let file = capture(130_000);
+        let explained = |count: usize, late: usize| {
+            let exchange = Exchange::default();
+            let mut explainers = Explainer::sharing(count);
+            thread::scope(|scope| {
+                for (own, explainer) in explainers.iter_mut().enumerate() {
+                    let (file, exchange) = (&file, &exchange);
+                    scope.spawn(move || {
+                        if own == late {
+                            thread::sleep(Duration::from_millis(100));
+                        }
+                        explainer.begin_capture("");
+                        let mut reader = Reader::new();
+                        for piece in file.chunks(100_000) {
+                            assert!(reader.push(piece, explainer).is_ok());
+                            assert!(exchange.deal(explainer));
+                        }
+                    });
+                }
+            });
+            let fragments = explainers.into_iter().map(Explainer::into_fragment).collect();
+            format!("{:?}", Fragment::merge(fragments).finish().0)
+        };
+        let alone = explained(1, 1);
+        for late in 0..5 {
+            assert!(explained(5, late) == alone, "{late} was late");
+        }
     }
 
     #[test]
