@@ -8,7 +8,7 @@ use crate::capture::{Clock, Summary};
 use crate::flow::ConnectionId;
 use crate::pair::Mark;
 use crate::rules;
-use crate::whatif::{self, Play, Played, Replays};
+use crate::whatif::{self, Plays, Replays};
 use crate::wire::{Skip, link_type_name};
 use std::collections::BTreeMap;
 
@@ -47,13 +47,16 @@ pub struct Merged {
 impl Merged {
     /// Lets the model play, one transfer after the other.
     pub fn finish(self) -> (Analysis, Vec<Mark>) {
-        self.finish_with(1, |plays| plays.iter().map(Play::play).collect())
+        self.finish_with(|plays| {
+            while let Some(play) = plays.take() {
+                plays.put(&play, play.play());
+            }
+        })
     }
 
-    /// Lets `play` do with the model what it is given, up to so much at once; what it does at the same time comes out sooner,
-    /// and the same.
-    pub fn finish_with(mut self, at_once: usize, play: impl Fn(&[Play<'_>]) -> Vec<Played>) -> (Analysis, Vec<Mark>) {
-        self.replays.predict(&mut self.analysis.connections, at_once, play);
+    /// Lets `play` do with the model what there is to do; what it does at the same time comes out sooner, and the same.
+    pub fn finish_with(mut self, play: impl FnOnce(&mut Plays<'_>)) -> (Analysis, Vec<Mark>) {
+        self.replays.predict(&mut self.analysis.connections, play);
         whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.marks)
     }
