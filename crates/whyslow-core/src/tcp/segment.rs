@@ -66,36 +66,39 @@ fn has(from: Side, stamped: bool, numbered: bool) -> u8 {
     from as u8 & FROM_ONE | bit(STAMPED, stamped) | bit(IP_ID, numbered)
 }
 
-/// A frame, in one word that is never zero: it is noted several times for each packet. Places are ordered as their frames are.
+/// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file, and are never all zero; the
+/// others are its number. Places are ordered as their frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(NonZeroU64);
 
 /// Bits of the number. No capture that can be stored has more frames.
 const NUMBER: u32 = 47;
+/// Above the number of a frame of no file; those of files follow.
+const NO_FILE: u64 = 1;
 
 impl From<Frame> for Place {
     #[inline(always)]
     fn from(frame: Frame) -> Self {
-        let file = frame.file.map_or(0, |file| u64::from(file) + 1);
+        let file = frame.file.map_or(NO_FILE, |file| NO_FILE + 1 + u64::from(file));
         Self::of(file << NUMBER | frame.number.min((1 << NUMBER) - 1))
     }
 }
 
 impl Default for Place {
     fn default() -> Self {
-        Self::of(0)
+        Self::start(None)
     }
 }
 
 impl Place {
     #[inline(always)]
     fn of(word: u64) -> Self {
-        Self(NonZeroU64::MIN.saturating_add(word))
+        Self(NonZeroU64::new(word).unwrap_or(NonZeroU64::MIN))
     }
 
     #[inline(always)]
     fn word(self) -> u64 {
-        self.0.get() - 1
+        self.0.get()
     }
 
     /// Before the first frame of this file, as [`Frame::file`] tells it.
@@ -106,13 +109,13 @@ impl Place {
     /// The frame of this number, of the file that this is the [start](Self::start) of.
     #[inline(always)]
     pub fn frame_at(self, number: u64) -> Self {
-        Self(self.0.saturating_add(number))
+        Self(self.0 | number)
     }
 
     /// The frame that it stands for.
     #[inline]
     pub fn frame(self) -> Frame {
-        let file = (self.word() >> NUMBER).checked_sub(1).and_then(|file| u16::try_from(file).ok());
+        let file = (self.word() >> NUMBER).checked_sub(NO_FILE + 1).and_then(|file| u16::try_from(file).ok());
         Frame { file, number: self.word() & ((1 << NUMBER) - 1) }
     }
 }

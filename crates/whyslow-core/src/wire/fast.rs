@@ -227,8 +227,7 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
             }
             _ => return None,
         };
-        let payload = rest.get(..payload_len).unwrap_or(rest);
-        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, payload })
+        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, rest })
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the

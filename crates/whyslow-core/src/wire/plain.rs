@@ -21,7 +21,8 @@ pub struct Plain<'a> {
     /// The byte in which the ECN bits are, and how many are below them.
     pub(super) ecn: (&'a u8, u8),
     pub(super) payload_len: u32,
-    pub(super) payload: &'a [u8],
+    /// What was captured behind the header.
+    pub(super) rest: &'a [u8],
 }
 
 impl<'a> Plain<'a> {
@@ -62,10 +63,10 @@ impl<'a> Plain<'a> {
         self.payload_len
     }
 
-    /// See [`Segment::payload`](super::Segment::payload).
+    /// What was captured behind the headers: its payload, and padding behind that if there is some.
     #[inline(always)]
-    pub fn payload(&self) -> &'a [u8] {
-        self.payload
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     /// See [`Options::timestamps`](super::Options::timestamps).
