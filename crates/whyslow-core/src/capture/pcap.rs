@@ -225,9 +225,9 @@ impl Pcap {
         self.fields.header::<false>(bytes)
     }
 
-    /// Records are as nearly all files have them: short headers, whose fields are as usual.
+    /// Records are as nearly all files have them: short headers, whose fields are as usual, and packets of Ethernet.
     fn is_usual(&self) -> bool {
-        self.variant.extra == 0 && self.fields.are_usual()
+        self.variant.extra == 0 && self.fields.are_usual() && self.link == LinkType::ETHERNET
     }
 
     /// The longest record that is believed: what libpcap and Wireshark accept for the link type.
@@ -248,8 +248,8 @@ impl Pcap {
     /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one. Returns what was consumed,
     /// and what is needed next; 0 when a damaged record stands there. `USUAL`: [`is_usual`](Self::is_usual).
     fn records<const USUAL: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
-        let (fields, link, snaplen, limit) = (self.fields, self.link, self.snaplen, self.limit());
-        let before = if USUAL { RECORD_HEADER } else { self.before() };
+        let (fields, snaplen, limit) = (self.fields, self.snaplen, self.limit());
+        let (link, before) = if USUAL { (LinkType::ETHERNET, RECORD_HEADER) } else { (self.link, self.before()) };
         // Without a limit of its own, a record of unusual length gets the closer look as well.
         let usual = limit.min(self.longest());
         let mut previous = self.previous.unwrap_or(NO_TIME);

@@ -73,7 +73,9 @@ impl<'a, T> Found<'a, T> {
     /// nor ends one, so that nothing else need be done about it.
     #[inline(always)]
     pub fn plain(self, time: Nanos) -> &'a mut T {
-        self.slot.last = self.slot.last.max(time);
+        if time > self.slot.last {
+            self.slot.last = time;
+        }
         self.slot.kept.answered = true;
         &mut self.slot.kept.value
     }

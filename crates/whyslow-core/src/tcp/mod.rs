@@ -169,7 +169,7 @@ impl Connection {
                     return self.note_captured();
                 }
                 self.last = seg.time;
-                if self.talk.take(seg, rest, self.origins) {
+                if self.talk.take(seg, rest, &self.origins) {
                     // All else that there is to note of a known side is noted, and it stays known.
                     note_payload(seg, &mut self.ttl[FROM].1, &mut self.first_payload);
                 }
@@ -237,7 +237,7 @@ impl Connection {
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
     fn follow(&mut self, seg: &Seg, sack: &SackBlocks, rest: &[u8]) {
-        if self.talk.take(seg, rest, self.origins) {
+        if self.talk.take(seg, rest, &self.origins) {
             self.note(seg);
         }
         match &mut self.stage {

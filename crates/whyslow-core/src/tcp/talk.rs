@@ -53,7 +53,7 @@ impl Talk {
     /// The next segment, with what was captured behind its headers. Says whether it has the first payload that its side sent.
     /// `origins`: the numbers before the first byte of each side, where they are known.
     #[inline(always)]
-    pub fn take(&mut self, seg: &Seg, rest: &[u8], origins: [Option<SeqNumber>; 2]) -> bool {
+    pub fn take(&mut self, seg: &Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
             self.unanswered = true;
         } else if self.unanswered {
@@ -94,7 +94,7 @@ impl Talk {
 
     /// Payload of any kind. Says whether it is the first that this side sent.
     #[inline(never)]
-    fn hear(&mut self, seg: &Seg, rest: &[u8], origins: [Option<SeqNumber>; 2]) -> bool {
+    fn hear(&mut self, seg: &Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         let from = seg.from();
         let payload = rest.get(..seg.len as usize).unwrap_or(rest);
         let speaker = self.interrupt(origins);
@@ -125,7 +125,7 @@ impl Talk {
     }
 
     /// Tells the speaker's stream what has passed. Gives who that was.
-    fn interrupt(&mut self, origins: [Option<SeqNumber>; 2]) -> u8 {
+    fn interrupt(&mut self, origins: &[Option<SeqNumber>; 2]) -> u8 {
         let speech = std::mem::take(&mut self.speech);
         let side = usize::from(speech.side);
         if let (Some(Some(stream)), Some(&Some(origin))) = (self.streams.get_mut(side), origins.get(side)) {
@@ -142,7 +142,7 @@ impl Talk {
 
     /// What was found in each direction.
     pub fn finish(mut self, origins: [Option<SeqNumber>; 2]) -> [Content; 2] {
-        self.interrupt(origins);
+        self.interrupt(&origins);
         self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())
     }
 }
@@ -194,7 +194,7 @@ mod tests {
                 let payload = &word[..cut.min(word.len())];
                 let seg = seg(from, origins[from] + start as u32, word);
                 if !short.goes_on(&seg, payload) {
-                    short.hear(&seg, payload, origins.map(Some));
+                    short.hear(&seg, payload, &origins.map(Some));
                 }
                 let next = general[from].next();
                 general[from].feed(start, len, payload);
@@ -219,7 +219,7 @@ mod tests {
             let seg = seg(from, origins[from] + start, word);
             passed += usize::from(
                 talk.goes_on(&seg, word) || {
-                    talk.hear(&seg, word, origins.map(Some));
+                    talk.hear(&seg, word, &origins.map(Some));
                     false
                 },
             );
