@@ -5,7 +5,6 @@
 use super::{Clock, LinkType, Packet, Problem, Sink, Summary};
 use crate::units::Nanos;
 use std::collections::BTreeSet;
-use std::hint::cold_path;
 
 /// Going back this far is a clock that was set, not packets of several queues out of order.
 const STEP_BACK: i64 = 100_000_000;
@@ -94,12 +93,10 @@ impl Ledger {
         snaplen: u32,
     ) {
         self.frames += 1;
-        let cut = data.len() < original_len as usize;
-        self.cut.count += u64::from(cut);
-        // Of packets that were cut all are as long as the first one, nearly always.
-        if data.len() >= self.cut.above {
-            cold_path();
-            if cut {
+        if data.len() < original_len as usize {
+            self.cut.count += 1;
+            // All are as long as the first one, nearly always.
+            if data.len() >= self.cut.above {
                 self.cut_higher(data.len(), snaplen);
             }
         }

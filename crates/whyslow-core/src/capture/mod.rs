@@ -40,6 +40,11 @@ pub struct Packet<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkType(pub u16);
 
+impl LinkType {
+    /// Ethernet, with a header of its own.
+    pub const ETHERNET: Self = Self(1);
+}
+
 /// How far a capture's times can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {

@@ -70,6 +70,7 @@ impl Lengths {
 /// How the fields of a record's header are to be understood.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
+    order: Order,
     lengths: Lengths,
     /// What the fraction of a second counts, ns, and how many there are.
     unit: u32,
@@ -77,18 +78,25 @@ struct Fields {
 }
 
 impl Fields {
-    fn new(lengths: Lengths, nanoseconds: bool) -> Self {
+    fn new(order: Order, lengths: Lengths, nanoseconds: bool) -> Self {
         let (unit, per_second) = if nanoseconds { (1, 1_000_000_000) } else { (1_000, 1_000_000) };
-        Self { lengths, unit, per_second }
+        Self { order, lengths, unit, per_second }
     }
 
+    /// Whether they are as nearly all files have them.
+    fn are_usual(self) -> bool {
+        (self.order, self.lengths) == (Order::Little, Lengths::Usual)
+    }
+
+    /// `USUAL`: [`are_usual`](Self::are_usual), so that nothing need be asked.
     #[inline(always)]
-    fn header<const BIG: bool>(self, bytes: &[u8; RECORD_HEADER]) -> Header {
-        let order = if BIG { Order::Big } else { Order::Little };
+    fn header<const USUAL: bool>(self, bytes: &[u8; RECORD_HEADER]) -> Header {
+        let order = if USUAL { Order::Little } else { self.order };
         let (fields, _) = bytes.as_chunks::<4>();
         let [seconds, fraction, first, second] =
             [0, 1, 2, 3].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
         let (captured, original) = match self.lengths {
+            _ if USUAL => (first, second),
             Lengths::Usual => (first, second),
             lengths => lengths.of(first, second),
         };
@@ -158,7 +166,7 @@ impl Pcap {
             begun: false,
             link: LinkType(0),
             snaplen: 0,
-            fields: Fields::new(Lengths::Usual, variant.nanoseconds),
+            fields: Fields::new(variant.order, Lengths::Usual, variant.nanoseconds),
             previous: None,
             lost: None,
         }
@@ -196,7 +204,7 @@ impl Pcap {
                 self.variant.nanoseconds = true;
             }
         }
-        self.fields = Fields::new(lengths, self.variant.nanoseconds);
+        self.fields = Fields::new(order, lengths, self.variant.nanoseconds);
         if !(major == 2 && minor <= 4 || (major, minor) == (543, 0)) {
             self.ledger
                 .note("odd-header", || format!("the file header says version {major}.{minor}: read as if it were 2.4"));
@@ -213,8 +221,13 @@ impl Pcap {
         self.begun = true;
     }
 
-    fn header<const BIG: bool>(&self, bytes: &[u8; RECORD_HEADER]) -> Header {
-        self.fields.header::<BIG>(bytes)
+    fn header(&self, bytes: &[u8; RECORD_HEADER]) -> Header {
+        self.fields.header::<false>(bytes)
+    }
+
+    /// Records are as nearly all files have them: short headers, whose fields are as usual, and packets of Ethernet.
+    fn is_usual(&self) -> bool {
+        self.variant.extra == 0 && self.fields.are_usual() && self.link == LinkType::ETHERNET
     }
 
     /// The longest record that is believed: what libpcap and Wireshark accept for the link type.
@@ -233,23 +246,23 @@ impl Pcap {
     }
 
     /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one. Returns what was consumed,
-    /// and what is needed next; 0 when a damaged record stands there.
-    fn records<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
-        let (fields, link, snaplen, limit) = (self.fields, self.link, self.snaplen, self.limit());
-        let before = self.before();
+    /// and what is needed next; 0 when a damaged record stands there. `USUAL`: [`is_usual`](Self::is_usual).
+    fn records<const USUAL: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
+        let (fields, snaplen, limit) = (self.fields, self.snaplen, self.limit());
+        let (link, before) = if USUAL { (LinkType::ETHERNET, RECORD_HEADER) } else { (self.link, self.before()) };
         // Without a limit of its own, a record of unusual length gets the closer look as well.
         let usual = limit.min(self.longest());
         let mut previous = self.previous.unwrap_or(NO_TIME);
         let mut rest = bytes;
         let need = loop {
             let Some(header) = rest.first_chunk() else { break RECORD_HEADER };
-            let Header { time, fraction_ok, captured, mut original } = fields.header::<BIG>(header);
+            let Header { time, fraction_ok, captured, mut original } = fields.header::<USUAL>(header);
             // The first record, and one that goes back in time, are unusual as well.
             let gone = time.wrapping_sub(previous);
             if !fraction_ok || captured > usual || captured > original || gone as u64 > DAY as u64 {
                 let at = self.offset + (bytes.len() - rest.len()) as u64;
                 self.previous = (previous != NO_TIME).then_some(previous);
-                match self.look_closer::<BIG>(rest, end, at) {
+                match self.look_closer(rest, end, at) {
                     Verdict::Fine => original = original.max(captured),
                     Verdict::Damaged => break 0,
                     Verdict::Need(need) => break need,
@@ -273,8 +286,8 @@ impl Pcap {
     /// the length is right.
     #[cold]
     #[inline(never)]
-    fn look_closer<const BIG: bool>(&mut self, rest: &[u8], end: bool, at: u64) -> Verdict {
-        let Some(header) = rest.first_chunk().map(|header| self.header::<BIG>(header)) else { return Verdict::Fine };
+    fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> Verdict {
+        let Some(header) = rest.first_chunk().map(|header| self.header(header)) else { return Verdict::Fine };
         if header.captured > self.longest() {
             return Verdict::Damaged;
         }
@@ -285,7 +298,7 @@ impl Pcap {
             None => return Verdict::Need(next),
             Some(_) if !self.is_doubtful(&header, self.previous) => {}
             Some(record_after) => match record_after.first_chunk() {
-                Some(header_after) if self.cannot_follow(&header, &self.header::<BIG>(header_after)) => {
+                Some(header_after) if self.cannot_follow(&header, &self.header(header_after)) => {
                     return Verdict::Damaged;
                 }
                 None if !end => return Verdict::Need(next + RECORD_HEADER),
@@ -330,12 +343,12 @@ impl Pcap {
     }
 
     /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or cannot hold one.
-    fn search<const BIG: bool>(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
+    fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)
             && rest.len() >= RECORD_HEADER
         {
-            match self.candidate::<BIG>(rest, end) {
+            match self.candidate(rest, end) {
                 Candidate::Record => return (at, None),
                 Candidate::No => at += 1,
                 Candidate::Need(need) => return (at, Some(need)),
@@ -345,9 +358,9 @@ impl Pcap {
     }
 
     /// A credible record raises no doubts, and another one follows, or the end.
-    fn candidate<const BIG: bool>(&self, rest: &[u8], end: bool) -> Candidate {
+    fn candidate(&self, rest: &[u8], end: bool) -> Candidate {
         let credible = |at: usize, previous: Option<i64>| {
-            let header = self.header::<BIG>(rest.get(at..)?.first_chunk()?);
+            let header = self.header(rest.get(at..)?.first_chunk()?);
             let usual = 1..=self.longest().min(LONGEST);
             Some((usual.contains(&header.captured) && !self.is_doubtful(&header, previous)).then_some(header))
         };
@@ -362,12 +375,12 @@ impl Pcap {
         }
     }
 
-    fn read_in_order<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
+    fn read_in_order<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
         let mut consumed = 0;
         loop {
             let rest = bytes.get(consumed..).unwrap_or_default();
             if self.lost.is_some() {
-                let (skipped, need) = self.search::<BIG>(rest, end);
+                let (skipped, need) = self.search(rest, end);
                 self.ledger.skip(skipped);
                 self.offset += skipped as u64;
                 consumed += skipped;
@@ -377,20 +390,23 @@ impl Pcap {
                 self.lost = None;
                 continue;
             }
-            let Progress { consumed: given, need } = self.records::<BIG, S>(rest, end, sink);
+            let Progress { consumed: given, need } = match self.is_usual() {
+                true => self.records::<true, S>(rest, end, sink),
+                false => self.records::<false, S>(rest, end, sink),
+            };
             self.offset += given as u64;
             consumed += given;
             let rest = rest.get(given..).unwrap_or_default();
             if need > 0 && (!end || rest.is_empty()) {
                 return Progress { consumed, need };
             }
-            let torn = need > 0 && self.search::<BIG>(rest.get(1..).unwrap_or_default(), true).1.is_some();
+            let torn = need > 0 && self.search(rest.get(1..).unwrap_or_default(), true).1.is_some();
             if torn {
                 self.note_torn(rest.len(), need);
                 self.offset += rest.len() as u64;
                 return Progress { consumed: bytes.len(), need: RECORD_HEADER };
             }
-            self.note_damaged::<BIG>(rest);
+            self.note_damaged(rest);
             // The damaged record's first byte cannot begin a credible one.
             self.lost = Some(self.offset);
             self.ledger.skip(1);
@@ -406,9 +422,9 @@ impl Pcap {
         });
     }
 
-    fn note_damaged<const BIG: bool>(&mut self, rest: &[u8]) {
+    fn note_damaged(&mut self, rest: &[u8]) {
         let (offset, frame) = (self.offset, self.ledger.next_frame());
-        let claim = rest.first_chunk().map_or(0, |header| self.header::<BIG>(header).captured);
+        let claim = rest.first_chunk().map_or(0, |header| self.header(header).captured);
         self.ledger.note("damaged-record", || {
             format!(
                 "the record at byte {offset} cannot be right (its header claims {claim} captured bytes): frames are \
@@ -437,10 +453,7 @@ impl Records for Pcap {
             self.offset = header_len as u64;
         }
         let bytes = bytes.get(header_len..).unwrap_or_default();
-        let progress = match self.variant.order {
-            Order::Little => self.read_in_order::<false, S>(bytes, end, sink),
-            Order::Big => self.read_in_order::<true, S>(bytes, end, sink),
-        };
+        let progress = self.read_in_order(bytes, end, sink);
         Ok(Progress { consumed: header_len + progress.consumed, ..progress })
     }
 }

@@ -53,9 +53,7 @@ pub struct Routed<'a, T> {
 /// A connection that is in the table, and the end of it that was asked for.
 #[derive(Debug)]
 pub struct Found<'a, T> {
-    /// When its newest segment was captured.
-    last: &'a mut Nanos,
-    kept: &'a mut Kept<T>,
+    slot: &'a mut Slot<T>,
     /// Who sends from that end.
     pub from: Side,
 }
@@ -63,21 +61,23 @@ pub struct Found<'a, T> {
 impl<'a, T> Found<'a, T> {
     #[inline(always)]
     fn new(slot: &'a mut Slot<T>, from: Side) -> Self {
-        Self { last: &mut slot.last, kept: &mut slot.kept, from }
+        Self { slot, from }
     }
 
     /// Which connection it is.
     pub fn id(&self) -> ConnectionId {
-        self.kept.id
+        self.slot.kept.id
     }
 
     /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
     /// nor ends one, so that nothing else need be done about it.
     #[inline(always)]
     pub fn plain(self, time: Nanos) -> &'a mut T {
-        *self.last = (*self.last).max(time);
-        self.kept.answered = true;
-        &mut self.kept.value
+        if time > self.slot.last {
+            self.slot.last = time;
+        }
+        self.slot.kept.answered = true;
+        &mut self.slot.kept.value
     }
 }
 

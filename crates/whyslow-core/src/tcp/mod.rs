@@ -54,11 +54,6 @@ pub struct Connection {
     ports: [u16; 2],
     first: At,
     last: Nanos,
-    /// The last packet that carried or answered a SYN or payload.
-    last_active: Nanos,
-    unanswered: bool,
-    /// Payload that was seen, copies included.
-    payload: u64,
     origins: [Option<SeqNumber>; 2],
     opening: Opening,
     stage: Stage,
@@ -102,13 +97,10 @@ impl Connection {
             ports: [segment.src_port, segment.dst_port],
             first: At::new(time, frame),
             last: time,
-            last_active: time,
-            unanswered: false,
-            payload: 0,
             origins: [None; 2],
             opening: Opening::default(),
             stage: Stage::Held(Held::default()),
-            talk: Talk::default(),
+            talk: Talk::new(time),
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
@@ -154,41 +146,47 @@ impl Connection {
         // Put together where the segment's fields are read, so that they are written down but once.
         let mut seg = Seg::plain(plain, from, time, place);
         self.clock(&mut seg);
-        self.push_plain_seg(&seg, plain.payload());
+        self.push_plain_seg(&seg, plain.rest());
     }
 
+    /// `rest` is what was captured behind the headers.
     #[inline(never)]
-    fn push_plain_seg(&mut self, seg: &Seg, payload: &[u8]) {
-        match seg.from() {
-            0 => self.push_plain_from::<0>(seg, payload),
-            _ => self.push_plain_from::<1>(seg, payload),
+    fn push_plain_seg(&mut self, seg: &Seg, rest: &[u8]) {
+        match (&self.stage, seg.from()) {
+            (Stage::Held(_), _) => self.take_plain(seg, rest),
+            (Stage::Settled(_), 0) => self.push_plain_from::<0>(seg, rest),
+            (Stage::Settled(_), _) => self.push_plain_from::<1>(seg, rest),
         }
     }
 
     #[inline(never)]
-    fn push_plain_from<const FROM: Side>(&mut self, seg: &Seg, payload: &[u8]) {
+    fn push_plain_from<const FROM: Side>(&mut self, seg: &Seg, rest: &[u8]) {
         // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
         // again; the others go the same way in a copy of the code that does ask.
-        if seg.is_usual::<FROM>() {
-            self.take_plain(seg, payload);
-        } else {
-            self.take_unusual(seg, payload);
+        match &mut self.stage {
+            Stage::Settled(settled) if seg.is_usual::<FROM>() && self.is_known[FROM] => {
+                if settled.holds(seg, &SackBlocks::NONE) {
+                    return self.note_captured();
+                }
+                self.last = seg.time;
+                if self.talk.take(seg, rest, &self.origins) {
+                    // All else that there is to note of a known side is noted, and it stays known.
+                    note_payload(seg, &mut self.ttl[FROM].1, &mut self.first_payload);
+                }
+                settled.push(seg, &SackBlocks::NONE);
+            }
+            _ => self.take_plain(seg, rest),
         }
     }
 
     #[inline(never)]
-    fn take_unusual(&mut self, seg: &Seg, payload: &[u8]) {
-        self.take_plain(seg, payload);
-    }
-
-    #[inline(always)]
-    fn take_plain(&mut self, seg: &Seg, payload: &[u8]) {
+    fn take_plain(&mut self, seg: &Seg, rest: &[u8]) {
         let sack = &SackBlocks::NONE;
         if self.has_captured(seg, sack) {
             return;
         }
         let ends = !self.is_known[seg.from()] && self.note(seg);
-        self.follow(seg, sack, payload);
+        self.follow(seg, sack, rest);
         if ends {
             self.rest();
         }
@@ -223,26 +221,24 @@ impl Connection {
     #[inline(always)]
     fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if self.stage.holds(seg, sack) {
-            self.doubts().duplicate_frames += 1;
+            self.note_captured();
             return true;
         }
         self.last = seg.time;
         false
     }
 
+    /// A packet was captured a second time.
+    #[inline(never)]
+    fn note_captured(&mut self) {
+        self.doubts().duplicate_frames += 1;
+    }
+
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
-    fn follow(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
-        if seg.len > 0 || seg.flags.has(Flags::SYN) {
-            (self.last_active, self.unanswered) = (seg.time, true);
-        } else if self.unanswered {
-            (self.last_active, self.unanswered) = (seg.time, false);
-        }
-        if seg.len > 0 {
-            self.payload += u64::from(seg.len);
-            if !self.talk.goes_on(seg, payload) && self.talk.hear(seg, payload, self.origins) {
-                self.note(seg);
-            }
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks, rest: &[u8]) {
+        if self.talk.take(seg, rest, &self.origins) {
+            self.note(seg);
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled.push(seg, sack),
@@ -261,12 +257,12 @@ impl Connection {
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
     pub fn active(&self) -> Nanos {
-        self.last_active - self.first.time
+        self.talk.active_until(self.last) - self.first.time
     }
 
     /// Payload that was seen, copies included.
     pub fn payload(&self) -> u64 {
-        self.payload
+        self.talk.payload()
     }
 
     fn doubts(&mut self) -> &mut Doubts {
@@ -283,10 +279,7 @@ impl Connection {
         self.note_handshake_ack(seg);
         let ends = self.note_close(seg);
         if seg.len > 0 {
-            if !seg.flags.has(Flags::SYN) {
-                self.ttl[from].1.get_or_insert(seg.ttl);
-            }
-            self.first_payload.get_or_insert(from as u8);
+            note_payload(seg, &mut self.ttl[from].1, &mut self.first_payload);
         }
         let origins = self.origins[0].is_some() && self.origins[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
@@ -482,6 +475,14 @@ impl Connection {
             _ => State::Open,
         }
     }
+}
+
+/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of both, so that it is noted who.
+fn note_payload(seg: &Seg, ttl: &mut Option<u8>, first: &mut Option<u8>) {
+    if !seg.flags.has(Flags::SYN) {
+        ttl.get_or_insert(seg.ttl);
+    }
+    first.get_or_insert(seg.from() as u8);
 }
 
 impl Stage {

@@ -13,8 +13,10 @@ use std::num::NonZeroU64;
 pub(crate) struct Seg {
     pub time: Nanos,
     pub place: Place,
-    /// TSval and TSecr, if `has` says so.
-    stamps: (u32, u32),
+    /// TSecr and TSval, if `has` says so; else zeros. In this order, as the two numbers below, for a header has them the other way
+    /// round, and read as one word they are turned about.
+    echo: u32,
+    value: u32,
     /// The acknowledgement's number, which the flag tells of.
     ack: SeqNumber,
     pub seq: SeqNumber,
@@ -60,39 +62,43 @@ impl Stamp {
 #[inline(always)]
 fn has(from: Side, stamped: bool, numbered: bool) -> u8 {
     let bit = |bit: u8, is: bool| if is { bit } else { 0 };
-    bit(FROM_ONE, from != 0) | bit(STAMPED, stamped) | bit(IP_ID, numbered)
+    // A side is 0 or 1, and so is its bit.
+    from as u8 & FROM_ONE | bit(STAMPED, stamped) | bit(IP_ID, numbered)
 }
 
-/// A frame, in one word that is never zero: it is noted several times for each packet. Places are ordered as their frames are.
+/// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file, and are never all zero; the
+/// others are its number. Places are ordered as their frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(NonZeroU64);
 
 /// Bits of the number. No capture that can be stored has more frames.
 const NUMBER: u32 = 47;
+/// Above the number of a frame of no file; those of files follow.
+const NO_FILE: u64 = 1;
 
 impl From<Frame> for Place {
     #[inline(always)]
     fn from(frame: Frame) -> Self {
-        let file = frame.file.map_or(0, |file| u64::from(file) + 1);
+        let file = frame.file.map_or(NO_FILE, |file| NO_FILE + 1 + u64::from(file));
         Self::of(file << NUMBER | frame.number.min((1 << NUMBER) - 1))
     }
 }
 
 impl Default for Place {
     fn default() -> Self {
-        Self::of(0)
+        Self::start(None)
     }
 }
 
 impl Place {
     #[inline(always)]
     fn of(word: u64) -> Self {
-        Self(NonZeroU64::MIN.saturating_add(word))
+        Self(NonZeroU64::new(word).unwrap_or(NonZeroU64::MIN))
     }
 
     #[inline(always)]
     fn word(self) -> u64 {
-        self.0.get() - 1
+        self.0.get()
     }
 
     /// Before the first frame of this file, as [`Frame::file`] tells it.
@@ -103,13 +109,13 @@ impl Place {
     /// The frame of this number, of the file that this is the [start](Self::start) of.
     #[inline(always)]
     pub fn frame_at(self, number: u64) -> Self {
-        Self(self.0.saturating_add(number))
+        Self(self.0 | number)
     }
 
     /// The frame that it stands for.
     #[inline]
     pub fn frame(self) -> Frame {
-        let file = (self.word() >> NUMBER).checked_sub(1).and_then(|file| u16::try_from(file).ok());
+        let file = (self.word() >> NUMBER).checked_sub(NO_FILE + 1).and_then(|file| u16::try_from(file).ok());
         Frame { file, number: self.word() & ((1 << NUMBER) - 1) }
     }
 }
@@ -117,10 +123,12 @@ impl Place {
 impl Seg {
     #[inline(always)]
     pub fn new(segment: &Segment<'_>, from: Side, time: Nanos, place: Place) -> Self {
+        let (value, echo) = segment.options.timestamps.unwrap_or_default();
         Self {
             time,
             place,
-            stamps: segment.options.timestamps.unwrap_or_default(),
+            echo,
+            value,
             ack: segment.ack,
             seq: segment.seq,
             len: segment.payload_len,
@@ -135,10 +143,12 @@ impl Seg {
 
     #[inline(always)]
     pub fn plain(plain: &Plain<'_>, from: Side, time: Nanos, place: Place) -> Self {
+        let (value, echo) = plain.timestamps_or_zeros();
         Self {
             time,
             place,
-            stamps: plain.timestamps_or_zeros(),
+            echo,
+            value,
             ack: plain.ack(),
             seq: plain.seq(),
             len: plain.payload_len(),
@@ -155,7 +165,8 @@ impl Seg {
     #[cfg(test)]
     pub fn example(from: Side, seq: SeqNumber, ack: SeqNumber, len: u32, stamps: Option<(u32, u32)>) -> Self {
         let has = has(from, stamps.is_some(), false);
-        Self { seq, ack, len, stamps: stamps.unwrap_or_default(), has, flags: Flags::ACK, ..Self::default() }
+        let (value, echo) = stamps.unwrap_or_default();
+        Self { seq, ack, len, echo, value, has, flags: Flags::ACK, ..Self::default() }
     }
 
     /// Gives it the time of an earlier packet, as its own is before that.
@@ -173,13 +184,13 @@ impl Seg {
     /// TSval and TSecr (RFC 7323).
     #[inline(always)]
     pub fn timestamps(&self) -> Option<(u32, u32)> {
-        (self.has & STAMPED != 0).then_some(self.stamps)
+        (self.has & STAMPED != 0).then_some((self.value, self.echo))
     }
 
     /// Its TSval, and whether its time is its own, to be kept.
     #[inline(always)]
     pub fn stamp(&self) -> Stamp {
-        Stamp { value: self.stamps.0, has: self.has }
+        Stamp { value: self.value, has: self.has }
     }
 
     /// The number that the sender's IP stack gave its packet.

@@ -6,7 +6,7 @@
 use super::content::{self, Content, Stream};
 use super::segment::Seg;
 use crate::flow::Side;
-use crate::units::SeqNumber;
+use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
 /// Both directions.
@@ -15,6 +15,11 @@ pub(super) struct Talk {
     /// Of sides that have sent payload.
     streams: [Option<Box<Stream>>; 2],
     speech: Speech,
+    /// Payload that was seen, copies included.
+    payload: u64,
+    /// The last packet carried a SYN or payload. If not, when the last one came that answered such a packet.
+    unanswered: bool,
+    answered: Nanos,
 }
 
 /// What the side that speaks may go on with: nothing would be read in it, and the other side's stream knows that it is spoken to.
@@ -40,15 +45,46 @@ impl Default for Speech {
 }
 
 impl Talk {
+    /// Begins with a packet that was captured at `time`.
+    pub fn new(time: Nanos) -> Self {
+        Self { answered: time, ..Self::default() }
+    }
+
+    /// The next segment, with what was captured behind its headers. Says whether it has the first payload that its side sent.
+    /// `origins`: the numbers before the first byte of each side, where they are known.
+    #[inline(always)]
+    pub fn take(&mut self, seg: &Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+        if seg.len > 0 || seg.flags.has(Flags::SYN) {
+            self.unanswered = true;
+        } else if self.unanswered {
+            (self.unanswered, self.answered) = (false, seg.time);
+        }
+        if seg.len == 0 {
+            return false;
+        }
+        self.payload += u64::from(seg.len);
+        !self.goes_on(seg, rest) && self.hear(seg, rest, origins)
+    }
+
+    /// Payload that was seen, copies included.
+    pub fn payload(&self) -> u64 {
+        self.payload
+    }
+
+    /// When the last packet came that carried or answered a SYN or payload; `last` is when the last one of all did.
+    pub fn active_until(&self, last: Nanos) -> Nanos {
+        if self.unanswered { last } else { self.answered }
+    }
+
     /// Whether this segment has payload that goes on as was to be expected; then all is done. If not, [`hear`](Self::hear) it.
     #[inline(always)]
-    pub fn goes_on(&mut self, seg: &Seg, payload: &[u8]) -> bool {
+    fn goes_on(&mut self, seg: &Seg, rest: &[u8]) -> bool {
         let speech = &mut self.speech;
         let goes_on = speech.side == seg.from() as u8
             && seg.seq == speech.next
             && seg.len <= speech.room
             && !seg.flags.has(Flags::SYN)
-            && !(content::may_open(payload) && speech.may_open);
+            && !(content::may_open(rest) && speech.may_open);
         if goes_on {
             speech.next = seg.seq + seg.len;
             speech.room -= seg.len;
@@ -56,11 +92,11 @@ impl Talk {
         goes_on
     }
 
-    /// Payload of any kind; and the numbers before the first byte of each side, where they are known. Says whether it is the first
-    /// that this side sent.
+    /// Payload of any kind. Says whether it is the first that this side sent.
     #[inline(never)]
-    pub fn hear(&mut self, seg: &Seg, payload: &[u8], origins: [Option<SeqNumber>; 2]) -> bool {
+    fn hear(&mut self, seg: &Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         let from = seg.from();
+        let payload = rest.get(..seg.len as usize).unwrap_or(rest);
         let speaker = self.interrupt(origins);
         let Some(origin) = origins[from] else {
             return false;
@@ -89,7 +125,7 @@ impl Talk {
     }
 
     /// Tells the speaker's stream what has passed. Gives who that was.
-    fn interrupt(&mut self, origins: [Option<SeqNumber>; 2]) -> u8 {
+    fn interrupt(&mut self, origins: &[Option<SeqNumber>; 2]) -> u8 {
         let speech = std::mem::take(&mut self.speech);
         let side = usize::from(speech.side);
         if let (Some(Some(stream)), Some(&Some(origin))) = (self.streams.get_mut(side), origins.get(side)) {
@@ -106,7 +142,7 @@ impl Talk {
 
     /// What was found in each direction.
     pub fn finish(mut self, origins: [Option<SeqNumber>; 2]) -> [Content; 2] {
-        self.interrupt(origins);
+        self.interrupt(&origins);
         self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())
     }
 }
@@ -158,7 +194,7 @@ mod tests {
                 let payload = &word[..cut.min(word.len())];
                 let seg = seg(from, origins[from] + start as u32, word);
                 if !short.goes_on(&seg, payload) {
-                    short.hear(&seg, payload, origins.map(Some));
+                    short.hear(&seg, payload, &origins.map(Some));
                 }
                 let next = general[from].next();
                 general[from].feed(start, len, payload);
@@ -183,7 +219,7 @@ mod tests {
             let seg = seg(from, origins[from] + start, word);
             passed += usize::from(
                 talk.goes_on(&seg, word) || {
-                    talk.hear(&seg, word, origins.map(Some));
+                    talk.hear(&seg, word, &origins.map(Some));
                     false
                 },
             );

@@ -133,7 +133,7 @@ impl Heading {
         let [ports, a, b, _, d] = self.words;
         // Of IPv6 the words that hosts of one network have in common are left out.
         let word = if ports < IS_V6 { a } else { b ^ d.rotate_left(32) };
-        (word ^ ports << 8).wrapping_mul(FIRST)
+        (word ^ ports).wrapping_mul(FIRST)
     }
 }
 

@@ -8,10 +8,8 @@ use super::ends::{Ends, Heading};
 use super::ip::{Addresses, Header};
 use super::view::View;
 use super::{Around, Checksum, Decoded, Flags, Plain, Segment, Skip, checksum, tcp};
-use crate::capture::Packet;
+use crate::capture::{LinkType, Packet};
 
-/// LINKTYPE_ETHERNET.
-const ETHERNET: u16 = 1;
 /// The lengths of the headers.
 const LINK: usize = 14;
 const V4: usize = 20;
@@ -34,8 +32,8 @@ pub struct Ordinary<'a, const HEADERS: usize> {
     head: &'a [u8; HEADERS],
     /// All that was captured, padding included.
     data: &'a [u8],
-    /// How much there was on the wire behind the headers, without padding: TCP's options and payload.
-    wire: usize,
+    /// The IP header's length field: not less than it counts of these headers.
+    length: u16,
 }
 
 impl<'a> Glance<'a> {
@@ -105,7 +103,7 @@ impl<'a> Glance<'a> {
 /// See [`super::glance`].
 #[inline(always)]
 pub(super) fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
-    if packet.link.0 != ETHERNET {
+    if packet.link != LinkType::ETHERNET {
         return None;
     }
     match Ordinary::is_v4(packet) {
@@ -118,19 +116,20 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
     /// An ordinary packet of IPv4; none if it is not one.
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
-        let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
-        let length = usize::from(u16::from_be_bytes(*this.part::<16, 2>()));
+        let head: &[u8; LINK + V4 + TCP] = packet.data.first_chunk()?;
+        let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[16], head[17]]) };
         // Version 4 and five words of header behind the link's type, then the protocol, and neither more fragments nor an offset.
         // No byte that is asked for again is among these: it would be kept from here on.
         if *this.part::<12, 2>() != [0x08, 0x00]
             || this.head[14] != 0x45
             || this.head[23] != 6
             || u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f != 0
-            || LINK + length > packet.original_len as usize
+            || LINK + usize::from(this.length) > packet.original_len as usize
+            || usize::from(this.length) < V4 + TCP
         {
             return None;
         }
-        Some(Self { wire: length.checked_sub(V4 + TCP)?, ..this })
+        Some(this)
     }
 
     /// What its IP header says.
@@ -151,14 +150,15 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
     /// An ordinary packet of IPv6; none if it is not one.
     #[inline(always)]
     fn is_v6(packet: &Packet<'a>) -> Option<Self> {
-        let this = Self { head: packet.data.first_chunk()?, data: packet.data, wire: 0 };
+        let head: &[u8; LINK + V6 + TCP] = packet.data.first_chunk()?;
+        let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[18], head[19]]) };
         let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00f0_ffff;
         let [next] = *this.part::<20, 1>();
-        let length = usize::from(u16::from_be_bytes(*this.part::<18, 2>()));
-        if kind != 0x0060_dd86 || next != 6 || LINK + V6 + length > packet.original_len as usize {
+        let length = usize::from(this.length);
+        if kind != 0x0060_dd86 || next != 6 || LINK + V6 + length > packet.original_len as usize || length < TCP {
             return None;
         }
-        Some(Self { wire: length.checked_sub(TCP)?, ..this })
+        Some(this)
     }
 
     /// What its IP header says.
@@ -184,6 +184,15 @@ const LISTED: u16 = 0x8000 | Flags::ACK.0;
 const STAMPS: [u8; 4] = [1, 1, 8, 10];
 
 impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
+    /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's alone.
+    const COUNTED: usize = if HEADERS == LINK + V4 + TCP { V4 + TCP } else { TCP };
+
+    /// How much there was on the wire behind the headers, without padding: TCP's options and payload.
+    #[inline(always)]
+    fn wire(&self) -> usize {
+        usize::from(self.length).saturating_sub(Self::COUNTED)
+    }
+
     /// The `N` bytes of the headers at `AT`.
     #[inline(always)]
     fn part<const AT: usize, const N: usize>(&self) -> &'a [u8; N] {
@@ -200,8 +209,8 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
     /// The segment's bytes.
     #[inline(always)]
     fn view(&self) -> View<'a> {
-        let captured = self.data.get(..HEADERS + self.wire).unwrap_or(self.data);
-        View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire)
+        let captured = self.data.get(..HEADERS + self.wire()).unwrap_or(self.data);
+        View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire())
     }
 
     /// `ip` is where its number, its time to live and its ECN bits are, as [`Plain`] has them.
@@ -227,8 +236,7 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
             }
             _ => return None,
         };
-        let payload = rest.get(..payload_len).unwrap_or(rest);
-        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, payload })
+        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, rest })
     }
 
     /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the
@@ -240,7 +248,7 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         list: &[u8; LIST],
         is_bad: impl FnOnce() -> bool,
     ) -> Option<usize> {
-        let payload_len = self.wire.checked_sub(LIST)?;
+        let payload_len = usize::from(self.length).checked_sub(Self::COUNTED + LIST)?;
         if payload_len == 0 && !checksum::adds_up(addresses, self.tcp(), list) && is_bad() {
             return None;
         }

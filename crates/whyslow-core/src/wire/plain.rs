@@ -21,22 +21,28 @@ pub struct Plain<'a> {
     /// The byte in which the ECN bits are, and how many are below them.
     pub(super) ecn: (&'a u8, u8),
     pub(super) payload_len: u32,
-    pub(super) payload: &'a [u8],
+    /// What was captured behind the header.
+    pub(super) rest: &'a [u8],
 }
 
 impl<'a> Plain<'a> {
     /// See [`Segment::seq`](super::Segment::seq).
     #[inline(always)]
     pub fn seq(&self) -> SeqNumber {
-        let [_, _, _, _, a, b, c, d, ..] = *self.tcp;
-        SeqNumber(u32::from_be_bytes([a, b, c, d]))
+        SeqNumber(halves(self.numbers()).0)
     }
 
     /// See [`Segment::ack`](super::Segment::ack).
     #[inline(always)]
     pub fn ack(&self) -> SeqNumber {
-        let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = *self.tcp;
-        SeqNumber(u32::from_be_bytes([a, b, c, d]))
+        SeqNumber(halves(self.numbers()).1)
+    }
+
+    /// Both numbers, read at once.
+    #[inline(always)]
+    fn numbers(&self) -> [u8; 8] {
+        let [_, _, _, _, numbers @ .., _, _, _, _, _, _, _, _] = *self.tcp;
+        numbers
     }
 
     /// ACK, and never SYN, FIN or RST.
@@ -57,10 +63,10 @@ impl<'a> Plain<'a> {
         self.payload_len
     }
 
-    /// See [`Segment::payload`](super::Segment::payload).
+    /// What was captured behind the headers: its payload, and padding behind that if there is some.
     #[inline(always)]
-    pub fn payload(&self) -> &'a [u8] {
-        self.payload
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     /// See [`Options::timestamps`](super::Options::timestamps).
@@ -72,8 +78,7 @@ impl<'a> Plain<'a> {
     /// The same, and zeros if there are none.
     #[inline(always)]
     pub fn timestamps_or_zeros(&self) -> (u32, u32) {
-        let [a, b, c, d, e, f, g, h] = *self.stamps;
-        (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]))
+        halves(*self.stamps)
     }
 
     /// See [`Segment::ip_id`](super::Segment::ip_id).
@@ -94,4 +99,11 @@ impl<'a> Plain<'a> {
         let (byte, below) = self.ecn;
         byte >> below & 0x03
     }
+}
+
+/// Two numbers as they follow one another in a header. Where both are kept, the second one before the first, they go there as one word.
+#[inline(always)]
+fn halves(bytes: [u8; 8]) -> (u32, u32) {
+    let word = u64::from_be_bytes(bytes);
+    ((word >> 32) as u32, word as u32)
 }

@@ -164,8 +164,8 @@ impl Expected {
         head |= out.number(SEQ, zigzag(seg.seq.distance(own.seq).into()));
         head |= out.number(ACK, zigzag(seg.ack.distance(other.seq).into()));
         if seg.has & STAMPED != 0 {
-            head |= out.number(STAMP, seg.stamps.0.wrapping_sub(own.stamp).into());
-            head |= out.number(ECHO, zigzag((seg.stamps.1.wrapping_sub(other.stamp) as i32).into()));
+            head |= out.number(STAMP, seg.value.wrapping_sub(own.stamp).into());
+            head |= out.number(ECHO, zigzag((seg.echo.wrapping_sub(other.stamp) as i32).into()));
         }
         head |= out.number(LEN, seg.len.into());
         if head & OTHER_WINDOW != 0 {
@@ -196,7 +196,7 @@ impl Expected {
         own.seq = seg.seq + seg.space();
         (own.window, own.ttl, own.ecn) = (seg.window, seg.ttl, seg.ecn);
         if seg.has & STAMPED != 0 {
-            own.stamp = seg.stamps.0;
+            own.stamp = seg.value;
         }
         if seg.has & IP_ID != 0 {
             own.ip_id = seg.ip_id.wrapping_add(1);
@@ -215,16 +215,17 @@ impl Segs<'_> {
         let place = Place::of(self.expected.place.word().wrapping_add(self.signed(PLACE, head) as u64));
         let seq = own.seq + self.signed(SEQ, head) as u32;
         let ack = other.seq + self.signed(ACK, head) as u32;
-        let mut stamps = (0, 0);
+        let (mut value, mut echo) = (0, 0);
         if has & STAMPED != 0 {
-            stamps.0 = own.stamp.wrapping_add(self.number(STAMP, head) as u32);
-            stamps.1 = other.stamp.wrapping_add(self.signed(ECHO, head) as u32);
+            value = own.stamp.wrapping_add(self.number(STAMP, head) as u32);
+            echo = other.stamp.wrapping_add(self.signed(ECHO, head) as u32);
         }
         let len = self.number(LEN, head) as u32;
         let mut seg = Seg {
             time,
             place,
-            stamps,
+            echo,
+            value,
             ack,
             seq,
             len,
