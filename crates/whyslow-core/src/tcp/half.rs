@@ -88,6 +88,8 @@ pub(crate) struct Half {
     pub(super) resends: VecDeque<super::retransmission::Resend>,
     /// Behind the highest of them.
     pub(super) copies_end: u64,
+    /// Behind the highest of those whose first copy was not captured before them.
+    pub(super) unseen_copies_end: u64,
     /// Up to when waits for copies of lost copies are counted.
     pub(super) copy_awaited: Nanos,
     pub(super) recovery: Recovery,
@@ -162,6 +164,7 @@ impl Default for Half {
             resent: Ranges::default(),
             resends: VecDeque::new(),
             copies_end: 0,
+            unseen_copies_end: 0,
             copy_awaited: Nanos::ZERO,
             recovery: Recovery::None,
             recovery_start: Nanos::ZERO,
@@ -310,9 +313,7 @@ impl Half {
             return self.on_any_segment(seg, view);
         }
         // What nearly all segments are: what follows those before them.
-        if !self.waiting.is_empty() {
-            self.apply(Some(seg), view);
-        }
+        self.apply(Some(seg), view);
         let start = self.sent_max;
         self.note_marks(seg, 0);
         let len = u64::from(seg.len);
@@ -498,7 +499,8 @@ impl Half {
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);
-        self.ran_dry = len < mss || (len > mss && seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss));
+        // Most are full segments.
+        self.ran_dry = len != mss && (len < mss || (seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss)));
     }
 
     /// Something was sent: what ACKs do from now on is told of the pause behind it.

@@ -385,10 +385,15 @@ fn brief(floor: Nanos) -> u64 {
     (floor + Nanos(1)).min(PROBE_FLOOR).since(Nanos::ZERO)
 }
 
+/// Gives the least so far.
 #[inline(always)]
-fn note_least(least: &mut Option<Nanos>, value: Nanos) {
-    if least.is_none_or(|least| value < least) {
-        *least = Some(value);
+pub(super) fn note_least(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
+    match *least {
+        Some(least) if least <= value => least,
+        _ => {
+            *least = Some(value);
+            value
+        }
     }
 }
 

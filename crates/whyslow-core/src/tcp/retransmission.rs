@@ -283,6 +283,9 @@ impl Half {
             self.resends.pop_front();
         }
         self.copies_end = self.copies_end.max(resend.end);
+        if resend.unseen {
+            self.unseen_copies_end = self.unseen_copies_end.max(resend.end);
+        }
         self.resends.push_back(resend);
     }
 
@@ -291,6 +294,9 @@ impl Half {
         let Some(value) = tsval(seg) else {
             return false;
         };
+        if start >= self.unseen_copies_end {
+            return false;
+        }
         let overtook = |r: &&mut Resend| {
             r.unseen
                 && r.start < end
