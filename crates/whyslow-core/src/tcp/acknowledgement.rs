@@ -20,7 +20,7 @@ impl Half {
     #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         // What the other side's bulk data carries, where it takes long to get here: nothing new, and it waits.
-        if !self.waiting.is_empty() && view.toward_sender > AT_ONCE && self.is_said(seg, sack) {
+        if self.is_said(seg, sack) {
             self.note_stamp(seg);
             self.waiting.push_again(Seen::of(seg));
             if seg.time > self.waiting.calm_until || self.waiting.len() > MOST_WAITING {
@@ -33,27 +33,32 @@ impl Half {
 
     #[inline(never)]
     fn take_in(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
-        match self.progress(seg, sack, view) {
-            Some(ack) => {
+        match self.plainly_said(seg, sack, view) {
+            Some(ack) if ack.says.ack > self.una => {
                 self.note_stamp(seg);
                 self.calm = 0;
                 self.apply_new::<true>(&ack, sack, seg.time + view.toward_sender, view);
             }
-            None => self.take_in_any(seg, sack, view),
+            Some(ack) if self.is_known(&ack.says) => {
+                self.note_stamp(seg);
+                let at = seg.time + view.toward_sender;
+                self.hear_again(at, at, seg.place);
+            }
+            _ => self.take_in_any(seg, sack, view),
         }
     }
 
-    /// What nearly every ACK next to the sender is: more of what was sent is acknowledged, in an open window, and nothing else is the
-    /// matter. What is rare need not be asked for then.
+    /// What nearly every ACK next to the sender says: so much of what was sent is acknowledged, in an open window, and nothing else is
+    /// the matter. What is rare need not be asked for then.
     #[inline(always)]
-    fn progress(&self, seg: &Seg, sack: &SackBlocks, view: &View) -> Option<Ack> {
+    fn plainly_said(&self, seg: &Seg, sack: &SackBlocks, view: &View) -> Option<Ack> {
         let is_plain = seg.flags.0 & (Flags::ACK.0 | SPECIAL) == Flags::ACK.0 && sack.is_empty();
         let is_at_once = view.toward_sender <= AT_ONCE && self.waiting.is_empty();
         if !(is_plain && is_at_once && self.is_smooth()) {
             return None;
         }
         let (ack, window) = (self.place_of_sent(seg.ack()?)?, self.offered(seg)?);
-        (ack > self.una && window > 0).then(|| Ack::new(seg, ack, Some(window), false))
+        (window > 0).then(|| Ack::new(seg, ack, Some(window), false))
     }
 
     /// Nothing that was sent is missing from the capture, reported beyond a hole or sent again, and the window is open.
@@ -89,7 +94,6 @@ impl Half {
             let ack = Ack::new(seg, ack, window, !sack.is_empty());
             self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
         } else {
-            // Asked for while some wait.
             self.said = if ack <= self.sent_max { Wording::of(seg, sack, ack) } else { None };
             self.keep_waiting(Ack::new(seg, ack, window, !sack.is_empty()), sack, view);
         }
@@ -127,7 +131,7 @@ impl Half {
     #[inline(always)]
     fn place_of_sent(&self, number: SeqNumber) -> Option<u64> {
         let below = (self.origin? + self.sent_max as u32).0.wrapping_sub(number.0);
-        self.sent_max.checked_sub(below.into()).filter(|_| below <= STRAY)
+        if below <= STRAY { self.sent_max.checked_sub(below.into()) } else { None }
     }
 
     #[inline(never)]
@@ -152,6 +156,14 @@ impl Half {
         }
     }
 
+    /// None waits any more for which the next one could say the same.
+    #[inline(always)]
+    fn end_wait(&mut self) {
+        if self.waiting.is_empty() {
+            self.said = None;
+        }
+    }
+
     /// Applies ACKs of which too many wait, or that have waited too long: without data from the sender nothing else would.
     #[inline(never)]
     fn lose_patience(&mut self, now: Nanos, view: &View) {
@@ -164,6 +176,7 @@ impl Half {
             let Some((ack, sack)) = self.waiting.pop() else { break };
             self.apply_in_turn(&ack, &sack, ack.seen.time + view.toward_sender, view);
         }
+        self.end_wait();
     }
 
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
@@ -203,8 +216,7 @@ impl Half {
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
     #[inline(always)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
-        let by = Known::new(seg, view);
-        if self.waiting.first_seen().is_some_and(|first| by.includes(first)) {
+        if self.waiting.first_seen().is_some_and(|first| Known::new(seg, view).includes(first)) {
             self.apply_waiting(seg, view);
         }
     }
@@ -224,8 +236,8 @@ impl Half {
             let more = behind.iter().take_while(|seen| seen.again && by.includes(seen)).count();
             let last = more.checked_sub(1).and_then(|more| behind.get(more)).unwrap_or(first);
             let (since, at, place) = ((first.time + way).min(latest), (last.time + way).min(latest), last.place);
-            if let (Some(seg), Some(_)) = (by.seg, says.echo) {
-                self.note_way(seg, more + 1, way);
+            if let (Some(seg), Some(echo)) = (seg, says.echo.and(by.echo)) {
+                self.note_way(seg, echo, more + 1, way);
             }
             if known {
                 let is_next_late = self.waiting.skip(more + 1);
@@ -237,14 +249,14 @@ impl Half {
                 self.apply_in_turn(&ack, &sack, at, view);
             }
         }
+        self.end_wait();
     }
 
     /// The sender had the first `count` of those that wait when it sent `seg`: how long the last took whose timestamp it echoes.
     #[inline(always)]
-    fn note_way(&mut self, seg: &Seg, count: usize, least: Nanos) {
+    fn note_way(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
         let had = self.waiting.seen().iter().take(count);
         if !seg.moved()
-            && let Some((_, echo)) = seg.timestamps()
             && let Some(seen) = had.rev().find(|seen| seen.stamp == echo && !seen.moved)
         {
             self.toward_sender_now = (seg.time - seen.time).max(least);
@@ -289,8 +301,8 @@ impl Half {
         }
     }
 
-    /// It acknowledges new data. Gives the round trip that it measures. `SMOOTH`: it is [progress](Self::progress), and no step asks
-    /// for what is rare.
+    /// It acknowledges new data. Gives the round trip that it measures. `SMOOTH`: it is [plainly said](Self::plainly_said), and no step
+    /// asks for what is rare.
     #[inline(always)]
     fn apply_new<const SMOOTH: bool>(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) -> Option<Nanos> {
         let Ack { seen, says } = ack;
@@ -388,7 +400,7 @@ impl Half {
         let whole = delay + view.toward_sender;
         self.smoothed.sample(whole);
         self.rtt.push(whole);
-        (Some(whole), delay - least)
+        (Some(whole), delay.after(least))
     }
 
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
@@ -402,7 +414,7 @@ impl Half {
             self.resent.remove(0, says.ack);
         }
         let known = if SMOOTH || self.sacked.is_empty() { 0 } else { self.sacked.remove(0, says.ack) };
-        let (newest, any_resent) = self.take_acknowledged(says.ack);
+        let (newest, any_resent) = self.take_acknowledged::<SMOOTH>(says.ack);
         if !SMOOTH && self.copies_end > before {
             self.check_eifel(before, says.ack, says.echo);
         }
@@ -412,7 +424,7 @@ impl Half {
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
         let timed = !any_resent && !recovering && !seen.moved;
-        (newest.filter(|_| timed).map(|time| seen.time - time), known)
+        (newest.filter(|_| timed).map(|time| seen.time.after(time)), known)
     }
 
     /// Recovery is over once all that was outstanding when it began is acknowledged.
@@ -434,20 +446,17 @@ impl Half {
 
     /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
     #[inline(always)]
-    fn take_acknowledged(&mut self, ack: u64) -> (Option<Nanos>, bool) {
-        let mut any_resent = false;
-        let mut largest = self.largest_acked;
-        let mut count = 0;
-        let mut newest = None;
-        for sent in self.outstanding.iter().take_while(|sent| sent.end <= ack) {
-            any_resent |= sent.resent;
-            largest = largest.max(u64::from(sent.len));
-            count += 1;
-            newest = Some(sent);
+    fn take_acknowledged<const SMOOTH: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
+        let all = &self.outstanding[..];
+        let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
+        let those = all.get(..count).unwrap_or_default();
+        if self.largest_acked < self.largest_len {
+            let largest = those.iter().map(|sent| u64::from(sent.len)).max();
+            self.largest_acked = self.largest_acked.max(largest.unwrap_or(0));
         }
-        let newest = newest.filter(|sent| !sent.stamp.moved()).map(|sent| sent.time);
+        let any_resent = !SMOOTH && those.iter().any(|sent| sent.resent);
+        let newest = those.last().filter(|sent| !sent.stamp.moved()).map(|sent| sent.time);
         self.outstanding.skip(count);
-        self.largest_acked = largest;
         (newest, any_resent)
     }
 
@@ -549,29 +558,30 @@ impl Half {
 }
 
 /// What a segment of the sender's tells of the ACKs that it had; all that came before, where there is none.
-struct Known<'a> {
-    seg: Option<&'a Seg>,
-    /// By their time alone, those that passed the capture point so long ago.
-    ago: Nanos,
+struct Known {
+    /// The timestamp that it echoes.
+    echo: Option<u32>,
+    /// By their time alone, those that passed the capture point by then.
+    until: Nanos,
 }
 
-impl<'a> Known<'a> {
+impl Known {
     #[inline(always)]
-    fn new(seg: Option<&'a Seg>, view: &View) -> Self {
-        Self { seg: seg.filter(|_| !view.near), ago: view.ago }
+    fn new(seg: Option<&Seg>, view: &View) -> Self {
+        match seg.filter(|_| !view.near) {
+            None => Self { echo: None, until: Nanos::MAX },
+            Some(seg) => Self { echo: seg.timestamps().map(|(_, echo)| echo), until: seg.time - view.ago },
+        }
     }
 
     /// Whether it had this one: it echoes a newer timestamp than this one's, where both have one, or else by its time.
     #[inline(always)]
     fn includes(&self, seen: &Seen) -> bool {
-        let Some(seg) = self.seg else {
-            return true;
-        };
-        let newer = match seg.timestamps() {
-            Some((_, echo)) if seen.stamped => seen.stamp.wrapping_sub(echo) as i32,
+        let newer = match self.echo {
+            Some(echo) if seen.stamped => seen.stamp.wrapping_sub(echo) as i32,
             _ => 0,
         };
-        newer < 0 || (newer == 0 && seen.time <= seg.time - self.ago)
+        newer < 0 || (newer == 0 && seen.time <= self.until)
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct Half {
     size: u64,
     /// Both ends permit SACK.
     pub sack_permitted: bool,
-    largest_len: u64,
+    pub(super) largest_len: u64,
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
@@ -86,7 +86,7 @@ pub(crate) struct Half {
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
     pub(super) resends: VecDeque<super::retransmission::Resend>,
-    /// Behind the highest of them.
+    /// Behind the highest of them, and of those outstanding that were sent more than once or came late.
     pub(super) copies_end: u64,
     /// Behind the highest of those whose first copy was not captured before them.
     pub(super) unseen_copies_end: u64,
@@ -96,7 +96,7 @@ pub(crate) struct Half {
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) waiting: Waiting,
-    /// The last ACK that was taken in, if the next one may say the same, and nothing but plain segments was sent since.
+    /// The last ACK that was taken in, if it waits, the next one may say the same, and nothing but plain segments was sent since.
     pub(super) said: Option<Wording>,
     pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
@@ -217,6 +217,11 @@ impl Half {
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.size
+    }
+
+    /// From now on something else is known of the path: none of those that wait may have to.
+    pub fn look_again(&mut self) {
+        self.said = None;
     }
 
     /// What the SYNs have settled of segment sizes.

@@ -30,7 +30,7 @@ impl Half {
         if seg.time.since(last) > transfer.gap_floor().since(Nanos::ZERO) {
             self.tell_gap(seg, unseen, again, view);
         } else {
-            self.end_brief_gap(seg, seg.time - last, again, view);
+            self.end_brief_gap(seg, seg.time.after(last), again, view);
         }
     }
 

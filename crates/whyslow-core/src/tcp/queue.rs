@@ -20,21 +20,14 @@ impl<T: Copy> Queue<T> {
     /// Adds one at the end.
     #[inline(always)]
     pub fn push(&mut self, one: T) {
-        if self.all.len() < self.all.capacity() {
-            self.all.push(one);
-        } else {
-            self.push_behind_all(one);
+        if self.all.len() == self.all.capacity() {
+            self.make_room();
         }
-    }
-
-    /// There is no room behind the last one.
-    #[inline(never)]
-    fn push_behind_all(&mut self, one: T) {
-        self.make_room();
         self.all.push(one);
     }
 
     /// No more than one is moved for each that has left, and at least half of the memory is in use when it grows.
+    #[inline(never)]
     fn make_room(&mut self) {
         if self.gone > self.all.len() / 2 {
             self.all.drain(..self.gone);

@@ -21,7 +21,7 @@ impl Half {
                     && !is_newer(seg, self.newest_stamp) =>
             {
                 transfer.reopen();
-                self.end_brief_gap(seg, seg.time - last, None, view);
+                self.end_brief_gap(seg, seg.time.after(last), None, view);
                 self.stock_is_taken(end);
             }
             _ => self.take_all_stock(seg, start, end, view),

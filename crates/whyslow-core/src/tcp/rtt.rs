@@ -132,6 +132,24 @@ mod tests {
         assert_eq!(smoothed.rtt(), Some(Nanos::from_millis(100)));
     }
 
+    proptest! {
+        #[test]
+        fn shifts_divide(samples in prop::collection::vec(prop_oneof![0..2_000_000_000i64, 0..=i64::MAX], 1..40)) {
+            let mut smoothed = Smoothed::default();
+            let mut expected: Option<(i64, i64)> = None;
+            for rtt in samples {
+                smoothed.sample(Nanos(rtt));
+                let (srtt, variation) = expected
+                    .map_or((rtt, rtt / 2), |(srtt, variation)| {
+                        (7 * (srtt / 8) + rtt / 8, 3 * (variation / 4) + (srtt - rtt).abs() / 4)
+                    });
+                expected = Some((srtt, variation));
+                prop_assert_eq!(smoothed.rtt(), Some(Nanos(srtt)));
+                prop_assert_eq!(smoothed.rto(), Nanos(srtt) + Nanos(variation.saturating_mul(4)).max(RTO_FLOOR));
+            }
+        }
+    }
+
     #[test]
     fn quantiles_of_many_samples_stay_true_and_small() {
         let mut quantiles = Quantiles::default();
