@@ -561,6 +561,7 @@ impl Settled {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
         self.views = toward.map(|toward| View::new(toward, rtt));
+        self.halves.iter_mut().for_each(Half::look_again);
     }
 
     #[inline(always)]
