@@ -95,12 +95,12 @@ impl Glance {
 
     /// None when it is a connection of another kind.
     fn look(&mut self, held: &Held) -> Option<()> {
-        let mut segs = held.iter();
-        while let Some((seg, sack)) = segs.next() {
-            if seg.moved() || !sack.is_empty() {
+        let mut steps = held.steps();
+        while let Some((seg, has_sack)) = steps.next() {
+            if seg.moved() || has_sack {
                 return None;
             }
-            self.estimator.see(&seg);
+            self.estimator.see_times(&seg);
             if let Some(ack) = seg.ack() {
                 self.senders[1 - seg.from()].acked(&seg, ack)?;
             }
