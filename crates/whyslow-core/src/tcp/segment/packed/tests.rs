@@ -25,7 +25,8 @@ fn seg() -> impl Strategy<Value = Seg> {
         Seg {
             time: Nanos(numbers[0] as i64),
             place: Place::of(numbers[1]),
-            stamps: (only(STAMPED, numbers[2]) as u32, only(STAMPED, numbers[3]) as u32),
+            value: only(STAMPED, numbers[2]) as u32,
+            echo: only(STAMPED, numbers[3]) as u32,
             ack: SeqNumber(numbers[4] as u32),
             seq: SeqNumber(numbers[5] as u32),
             len: numbers[6] as u32,
@@ -51,6 +52,20 @@ proptest! {
         }
         prop_assert_eq!(format!("{back:?}"), format!("{segs:?}"));
     }
+
+    #[test]
+    fn steps_are_what_the_segments_are_but_for_the_rest_of_the_header(
+        segs in prop::collection::vec((seg(), sacks()), 0..40),
+    ) {
+        let mut packed = Packed::default();
+        segs.iter().for_each(|(seg, sack)| packed.push(seg, sack));
+        let mut steps = packed.steps();
+        for (seg, sack) in segs {
+            let bare = Seg { window: 0, ip_id: 0, ttl: 0, ecn: 0, ..seg };
+            prop_assert_eq!(format!("{:?}", steps.next()), format!("{:?}", Some((bare, !sack.is_empty()))));
+        }
+        prop_assert!(steps.next().is_none());
+    }
 }
 
 #[test]
@@ -62,7 +77,8 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
         let seg = Seg {
             time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
             place: Place::of(1 << 47 | (u64::from(n) * 900)),
-            stamps: (40_000 + n, 40_000 + n - n.min(1)),
+            value: 40_000 + n,
+            echo: 40_000 + n - n.min(1),
             ack: SeqNumber(next[1 - from]),
             seq: SeqNumber(next[from]),
             len,
