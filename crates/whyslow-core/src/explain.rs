@@ -281,7 +281,14 @@ impl Explainer {
     /// One that is not plain, or the first of its connection.
     #[inline(never)]
     fn take_any(&mut self, packet: &Packet<'_>, glance: &Glance<'_>, ends: &Ends, hash: u64) {
-        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
+        // Every connection that ends as it should has two such segments, and many have few others.
+        if let Some(closing) = glance.closing()
+            && let Some(found) = self.table.find(ends, hash)
+        {
+            self.segments += 1;
+            let (from, place) = (found.from, self.start.frame_at(packet.frame));
+            found.closing(packet.time).tcp.push_closing(&closing, from, packet.time, place);
+        } else if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
             self.skip(skip, packet.frame);
         }
     }

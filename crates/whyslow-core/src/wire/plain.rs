@@ -39,7 +39,7 @@ impl<'a> Plain<'a> {
         SeqNumber(u32::from_be_bytes([a, b, c, d]))
     }
 
-    /// ACK, and never SYN, FIN or RST.
+    /// ACK, and never SYN or RST; FIN if it was asked for as a [closing](super::Glance::closing) one.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
         Flags(self.marks & 0x1ff)
