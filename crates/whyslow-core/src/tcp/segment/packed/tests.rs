@@ -25,7 +25,8 @@ fn seg() -> impl Strategy<Value = Seg> {
         Seg {
             time: Nanos(numbers[0] as i64),
             place: Place::of(numbers[1]),
-            stamps: (only(STAMPED, numbers[2]) as u32, only(STAMPED, numbers[3]) as u32),
+            value: only(STAMPED, numbers[2]) as u32,
+            echo: only(STAMPED, numbers[3]) as u32,
             ack: SeqNumber(numbers[4] as u32),
             seq: SeqNumber(numbers[5] as u32),
             len: numbers[6] as u32,
@@ -62,7 +63,8 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
         let seg = Seg {
             time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
             place: Place::of(1 << 47 | (u64::from(n) * 900)),
-            stamps: (40_000 + n, 40_000 + n - n.min(1)),
+            value: 40_000 + n,
+            echo: 40_000 + n - n.min(1),
             ack: SeqNumber(next[1 - from]),
             seq: SeqNumber(next[from]),
             len,
