@@ -1,6 +1,6 @@
 //! What is left of an explainer when everything was read, and how several of these become one analysis.
 
-use super::accounts::{Account, Accounts};
+use super::accounts::{Account, Told, Unlisted};
 use super::openings::{self, Openings};
 use crate::analysis::{Analysis, Capture, Problem, SCHEMA};
 use crate::assemble;
@@ -18,7 +18,7 @@ pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
     pub(super) openings: Openings,
-    pub(super) accounts: Accounts,
+    pub(super) accounts: Told,
     pub(super) replays: Replays,
     pub(super) evicted: u64,
 }
@@ -65,7 +65,7 @@ impl Merged {
 impl Fragment {
     /// Puts together what explainers that shared the connections have found.
     pub fn merge(fragments: Vec<Self>) -> Merged {
-        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Accounts>, Vec::new());
+        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Told>, Vec::new());
         let (mut replays, mut evicted) = (Replays::default(), 0);
         for fragment in fragments {
             merge_captures(&mut captures, fragment.captures);
@@ -131,7 +131,7 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    fn told(self, evicted: u64, unlisted: (u64, u64)) -> Capture {
+    fn told(self, evicted: u64, unlisted: Unlisted) -> Capture {
         let summary = self.summary.unwrap_or_default();
         let mut problems: Vec<Problem> = summary
             .problems
@@ -149,7 +149,7 @@ impl CaptureState {
                 detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
             });
         }
-        if let (count @ 1.., bytes) = unlisted {
+        if let Unlisted { count: count @ 1.., bytes } = unlisted {
             problems.push(Problem {
                 slug: "connections-not-listed".into(),
                 count,
