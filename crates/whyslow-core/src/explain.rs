@@ -176,28 +176,36 @@ impl Explainer {
         for kept in self.table.drain() {
             self.close(kept);
         }
+        let accounts = std::mem::take(&mut self.accounts).tell(|size, kept| {
+            let account = self.account(size, kept);
+            debug_assert!(account.lost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.lost());
+            account
+        });
         Fragment {
             captures: self.captures,
             openings: self.openings,
-            accounts: self.accounts,
+            accounts,
             replays: self.replays,
             evicted: self.table.evicted,
         }
     }
 
-    /// No more packets of this connection come: what is left of it is its account.
+    /// No more packets of this connection come: what is left of it is its account, if it may be listed.
     fn close(&mut self, kept: Box<Kept<Open>>) {
         // Looked at where it is: most of very many are not accounted for.
-        let open = &kept.value;
-        let size = Size { id: kept.id, active: open.tcp.active(), bytes: open.tcp.payload() };
-        let may_list = |lost| self.accounts.may_list(&size, lost);
-        let lost_nothing = || open.tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief));
-        // A glance is less than an account, and too much where it changes nothing.
-        if !may_list(size.active) || (!may_list(Nanos::ZERO) && lost_nothing()) {
+        let tcp = &kept.value.tcp;
+        let size = Size { id: kept.id, active: tcp.active(), bytes: tcp.payload() };
+        if !self.accounts.may_list(&size, size.active) {
             self.accounts.pass_over(&size);
-            return;
+        } else if tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief)) {
+            self.accounts.push_free(size, kept);
+        } else {
+            let account = self.account(size, kept);
+            self.accounts.push(account);
         }
-        let is_free = cfg!(debug_assertions) && lost_nothing();
+    }
+
+    fn account(&mut self, size: Size, kept: Box<Kept<Open>>) -> Account {
         let Kept { id, value: open, ends, .. } = *kept;
         let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
         let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
@@ -208,9 +216,7 @@ impl Explainer {
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
         let (connection, outline) =
             assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
-        let account = Account::new(size, connection, outline, mark);
-        debug_assert!(!is_free || account.lost() == Nanos::ZERO, "{id:?} lost {:?}", account.lost());
-        self.accounts.push(account);
+        Account::new(size, connection, outline, mark)
     }
 
     fn take(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &Ends, hash: u64) {
@@ -275,7 +281,14 @@ impl Explainer {
     /// One that is not plain, or the first of its connection.
     #[inline(never)]
     fn take_any(&mut self, packet: &Packet<'_>, glance: &Glance<'_>, ends: &Ends, hash: u64) {
-        if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
+        // Every connection that ends as it should has two such segments, and many have few others.
+        if let Some(closing) = glance.closing()
+            && let Some(found) = self.table.find(ends, hash)
+        {
+            self.segments += 1;
+            let (from, place) = (found.from, self.start.frame_at(packet.frame));
+            found.closing(packet.time).tcp.push_closing(&closing, from, packet.time, place);
+        } else if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
             self.skip(skip, packet.frame);
         }
     }

@@ -50,6 +50,12 @@ impl Nanos {
         self.0.wrapping_sub(earlier.0).cast_unsigned()
     }
 
+    /// How long after `earlier` it is, which is not later; saturates.
+    #[inline(always)]
+    pub fn after(self, earlier: Self) -> Self {
+        Self(i64::try_from(self.since(earlier)).unwrap_or(i64::MAX))
+    }
+
     /// Never below zero.
     pub fn or_zero(self) -> Self {
         Self(self.0.max(0))

@@ -9,7 +9,6 @@ use crate::Error;
 use crate::belt::{Belt, Walker};
 use crate::exchange::Exchange;
 use crate::source::{Block, Filled, Gauge, Source};
-use std::iter;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +17,7 @@ use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
 use whyslow_core::explain::{Explainer, Fragment};
 use whyslow_core::pair::Mark;
+use whyslow_core::whatif::Plays;
 
 /// Less than this is read sooner than threads are started.
 const SMALL: u64 = 4 << 20;
@@ -52,20 +52,24 @@ impl Team {
     pub(crate) fn finish(self) -> (Analysis, Vec<Mark>) {
         let count = self.explainers.len();
         let fragments = on_threads(self.explainers, Explainer::into_fragment);
-        Fragment::merge(fragments).finish_with(2 * count, |plays| each_on_threads(count, plays, |play| play.play()))
+        Fragment::merge(fragments).finish_with(|plays| play_on_threads(count, plays))
     }
 }
 
-/// Does one thing with each of several values, on so many threads: whoever is done with one takes the next.
-fn each_on_threads<T: Sync, U: Send>(threads: usize, values: &[T], act: impl Fn(&T) -> U + Sync) -> Vec<U> {
-    let left = Mutex::new(values.iter().enumerate());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let shares = on_threads(vec![(); threads.min(values.len())], |()| {
-        iter::from_fn(next).map(|(place, value)| (place, act(value))).collect::<Vec<_>>()
+/// Lets the model play on so many threads: whoever is done with one transfer takes up the next.
+fn play_on_threads(threads: usize, plays: &mut Plays<'_>) {
+    let plays = Mutex::new(plays);
+    // Nothing is left half done under the lock, whoever panics.
+    let plays = || plays.lock().unwrap_or_else(PoisonError::into_inner);
+    on_threads(vec![(); threads], |()| {
+        let mut next = plays().take();
+        while let Some(play) = next {
+            let played = play.play();
+            let mut plays = plays();
+            plays.put(&play, played);
+            next = plays.take();
+        }
     });
-    let mut done: Vec<_> = shares.into_iter().flatten().collect();
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, done)| done).collect()
 }
 
 /// Does one thing with several values at the same time; the first one on this thread.

@@ -37,6 +37,7 @@ pub(super) const WALK: &str = "record walk";
 pub(super) const JSON: &str = "whyslow --json";
 pub(super) const TOP: &str = "whyslow --top 10";
 pub(super) const PIPE: &str = "whyslow --json -, from a pipe";
+pub(super) const PIPE_ALONE: &str = "cat, from a pipe";
 pub(super) const TCPTRACE: &str = "tcptrace -l -r";
 pub(super) const TSHARK: &str = "tshark -q -z conv,tcp";
 pub(super) const UNPACK: &str = "decompression alone";
@@ -58,10 +59,9 @@ pub(super) fn contests(whyslow: &Path, input: &str, files: &[PathBuf]) -> Vec<Pr
     programs.push(with(JSON, whyslow, &["--json"]));
     if input == "bulk" {
         programs.push(with(TOP, whyslow, &["--top", "10"]));
-        programs.push(Program {
-            through_pipe: files.first().cloned(),
-            ..Program::new(PIPE, [whyslow.as_os_str(), "--json".as_ref(), "-".as_ref()])
-        });
+        let piped = |program| Program { through_pipe: files.first().cloned(), ..program };
+        programs.push(piped(Program::new(PIPE_ALONE, ["cat"])));
+        programs.push(piped(Program::new(PIPE, [whyslow.as_os_str(), "--json".as_ref(), "-".as_ref()])));
         programs.push(tool(TCPTRACE, "tcptrace", &["-l", "-r"]));
         programs.push(Program { once: true, ..tool(TSHARK, "tshark", &["-q", "-z", "conv,tcp", "-r"]) });
     }

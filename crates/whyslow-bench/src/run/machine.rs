@@ -12,7 +12,7 @@ pub(super) struct Machine(Vec<(&'static str, String)>);
 
 impl Machine {
     pub(super) fn look(whyslow: &Path) -> Self {
-        let cores = available_parallelism().map_or(1, usize::from);
+        let cores = Self::processors();
         let processor = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".to_owned());
         let memory = field("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
         let load = read("/proc/loadavg").and_then(|text| text.split(' ').next().map(str::to_owned));
@@ -28,6 +28,11 @@ impl Machine {
             ("tshark", said("tshark", &["--version"])),
             ("cat", said("cat", &["--version"])),
         ])
+    }
+
+    /// How many threads run at the same time.
+    pub(super) fn processors() -> usize {
+        available_parallelism().map_or(1, usize::from)
     }
 
     /// Half of its memory, bytes: no program may take more.

@@ -14,7 +14,7 @@ use wait4::Wait4;
 pub(super) struct Sample {
     /// Seconds.
     pub(super) wall: f64,
-    /// Seconds of all its threads, in user and kernel mode.
+    /// Seconds of all its threads, in user and kernel mode, and of the program at the other end of its pipe.
     pub(super) cpu: f64,
     /// Its memory; none where the system does not tell, or the run was over before the first look.
     pub(super) memory: Option<Memory>,
@@ -65,15 +65,16 @@ pub(super) fn measure(program: &Program, most: u64) -> anyhow::Result<Run> {
     let wall = began.elapsed().as_secs_f64();
     drop(stop);
     let memory = watcher.join().ok().flatten();
-    feeder.as_mut().map_or(Ok(None), |cat: &mut Child| cat.wait().map(Some))?;
+    let fed = feeder.as_mut().map(Child::wait4).transpose().context("cat")?;
     if memory.is_some_and(|memory| memory.own > most) {
         return Ok(Run::Stopped(most));
     }
     if !used.status.success() {
         bail!("{name} fails: {}", used.status);
     }
-    let usage = used.rusage;
-    Ok(Run::Done(Sample { wall, cpu: (usage.utime + usage.stime).as_secs_f64(), memory }))
+    let usages = [Some(used), fed].into_iter().flatten().map(|used| used.rusage);
+    let cpu = usages.map(|usage| (usage.utime + usage.stime).as_secs_f64()).sum();
+    Ok(Run::Done(Sample { wall, cpu, memory }))
 }
 
 /// The most memory that a process is seen to have, until `stopped` is, or it has more than `allowed`.

@@ -58,7 +58,8 @@ fn run_with(
 ) -> anyhow::Result<String> {
     fs::create_dir_all(&wanted.folder).with_context(|| wanted.folder.display().to_string())?;
     let machine = machine::Machine::look(&wanted.whyslow);
-    let mut results = Results { smaller: wanted.smaller, ..Results::default() };
+    let processors = machine::Machine::processors();
+    let mut results = Results { smaller: wanted.smaller, processors, ..Results::default() };
     let report = |results: &Results| report::markdown(&machine, results, &targets::judge(results));
     let asked = |name: &str| wanted.only.is_empty() || wanted.only.iter().any(|only| only == name);
     for recipe in recipes().into_iter().filter(|recipe| asked(recipe.name)) {

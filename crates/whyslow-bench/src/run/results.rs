@@ -11,6 +11,8 @@ pub(super) struct Results {
     pub(super) missing: Vec<&'static str>,
     /// The inputs have so many times fewer packets than those that the targets speak of.
     pub(super) smaller: u64,
+    /// How many the machine has.
+    pub(super) processors: usize,
 }
 
 /// One program on one input.
@@ -41,6 +43,11 @@ impl Row {
     /// Seconds: the median.
     pub(super) fn wall(&self) -> Option<f64> {
         Some(self.of(|sample| sample.wall)?[0])
+    }
+
+    /// Seconds of the processors: the median.
+    pub(super) fn cpu(&self) -> Option<f64> {
+        Some(self.of(|sample| sample.cpu)?[0])
     }
 
     /// Nanoseconds a packet.
@@ -74,6 +81,15 @@ impl Results {
     pub(super) fn ratio(&self, one: (&str, &str), other: (&str, &str)) -> Option<f64> {
         let wall = |(input, program)| self.row(input, program)?.wall();
         Some(wall(one)? / wall(other)?).filter(|ratio| ratio.is_finite())
+    }
+
+    /// Seconds that two things done at the same time take at least: as long as each of them alone, and as the processors need for
+    /// both.
+    pub(super) fn least_together(&self, one: (&str, &str), other: (&str, &str)) -> Option<f64> {
+        let [one, other] = [one, other].map(|(input, program)| self.row(input, program));
+        let (one, other) = (one?, other?);
+        let shared = (one.cpu()? + other.cpu()?) / self.processors.max(1) as f64;
+        Some(shared.max(one.wall()?).max(other.wall()?))
     }
 }
 

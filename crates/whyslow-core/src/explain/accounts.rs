@@ -1,7 +1,11 @@
 //! The accounts of connections that are over: of very many, those that lost most time, and how many others there were.
+//!
+//! An account costs far more than all else that is done for a short connection. One that is known to have lost nothing has its
+//! rank by its bytes alone, and needs none before it is certain that it will be listed.
 
+use super::Open;
 use crate::analysis::{Connection, MAX_CONNECTIONS};
-use crate::flow::ConnectionId;
+use crate::flow::{ConnectionId, Kept};
 use crate::pair::Mark;
 use crate::rules::Outline;
 use crate::units::Nanos;
@@ -58,17 +62,59 @@ impl Account {
     }
 }
 
-/// Accounts in any order.
+/// One that may be listed.
+#[derive(Debug)]
+enum Entry {
+    /// It is accounted for.
+    Told(Box<Account>),
+    /// It lost nothing.
+    Free(Size, Box<Kept<Open>>),
+}
+
+impl Entry {
+    fn rank(&self) -> Rank {
+        match self {
+            Self::Told(account) => account.rank(),
+            Self::Free(size, _) => size.rank(Nanos::ZERO),
+        }
+    }
+
+    fn size(&self) -> &Size {
+        match self {
+            Self::Told(account) => &account.size,
+            Self::Free(size, _) => size,
+        }
+    }
+}
+
+/// Connections that are not listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unlisted {
+    pub(super) count: u64,
+    /// Their payload.
+    pub(super) bytes: u64,
+}
+
+impl Unlisted {
+    fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+
+    fn one(size: &Size) -> Self {
+        Self { count: 1, bytes: size.bytes }
+    }
+}
+
+/// Those that may be listed of the connections of one explainer, in any order.
 #[derive(Debug)]
 pub(super) struct Accounts {
-    #[expect(clippy::vec_box, reason = "they are large, and change places often")]
-    held: Vec<Box<Account>>,
+    held: Vec<Entry>,
     /// Most that will be listed; an eighth more are held before the least of them leave.
     most: usize,
     /// The last place among so many, once there were more.
     last: Option<Rank>,
-    /// Connections that are not listed, and their payload in bytes.
-    pub(super) unlisted: (u64, u64),
+    unlisted: Unlisted,
 }
 
 impl Default for Accounts {
@@ -79,7 +125,7 @@ impl Default for Accounts {
 
 impl Accounts {
     pub(super) fn new(most: usize) -> Self {
-        Self { held: Vec::new(), most: most.max(1), last: None, unlisted: (0, 0) }
+        Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default() }
     }
 
     /// Whether a connection may be among those that are listed, if it has lost no more than this. So most of very many are never
@@ -90,40 +136,88 @@ impl Accounts {
 
     /// A connection that is not listed.
     pub(super) fn pass_over(&mut self, size: &Size) {
-        self.unlisted.0 += 1;
-        self.unlisted.1 = self.unlisted.1.saturating_add(size.bytes);
+        self.unlisted.add(Unlisted::one(size));
     }
 
+    /// A connection that is accounted for.
     pub(super) fn push(&mut self, account: Account) {
-        self.held.push(Box::new(account));
+        self.enter(Entry::Told(Box::new(account)));
+    }
+
+    /// A connection that lost nothing: it is accounted for at the [end](Self::tell), if it is listed then.
+    pub(super) fn push_free(&mut self, size: Size, kept: Box<Kept<Open>>) {
+        if self.may_list(&size, Nanos::ZERO) {
+            self.enter(Entry::Free(size, kept));
+        } else {
+            self.pass_over(&size);
+        }
+    }
+
+    fn enter(&mut self, entry: Entry) {
+        self.held.push(entry);
         if self.held.len() > self.most + self.most / 8 {
             self.thin();
         }
     }
 
-    /// Takes over those of another, of other connections.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.held.extend(other.held);
-        self.unlisted.0 += other.unlisted.0;
-        self.unlisted.1 = self.unlisted.1.saturating_add(other.unlisted.1);
+    fn thin(&mut self) {
+        let others = split_off_least(&mut self.held, self.most, Entry::rank);
+        if !others.is_empty() {
+            self.last = self.held.iter().map(Entry::rank).max();
+        }
+        others.iter().for_each(|entry| self.pass_over(entry.size()));
     }
 
-    fn thin(&mut self) {
-        if self.held.len() <= self.most {
-            return;
-        }
-        let (_, last, _) = self.held.select_nth_unstable_by_key(self.most - 1, |account| account.rank());
-        self.last = Some(last.rank());
-        for account in self.held.split_off(self.most) {
-            self.pass_over(&account.size);
-        }
+    /// No more connections come: those that are listed are accounted for.
+    pub(super) fn tell(mut self, mut account: impl FnMut(Size, Box<Kept<Open>>) -> Account) -> Told {
+        self.thin();
+        let told = self.held.into_iter().map(|entry| match entry {
+            Entry::Told(account) => account,
+            Entry::Free(size, kept) => Box::new(account(size, kept)),
+        });
+        Told { accounts: told.collect(), most: self.most, unlisted: self.unlisted }
+    }
+}
+
+/// Leaves so many of the first places, and gives the others.
+fn split_off_least<T>(all: &mut Vec<T>, most: usize, rank: impl Fn(&T) -> Rank) -> Vec<T> {
+    if all.len() <= most {
+        return Vec::new();
+    }
+    all.select_nth_unstable_by_key(most, rank);
+    all.split_off(most)
+}
+
+/// Accounts in any order.
+#[derive(Debug)]
+pub(super) struct Told {
+    #[expect(clippy::vec_box, reason = "they are large, and change places often")]
+    accounts: Vec<Box<Account>>,
+    /// Most that will be listed.
+    most: usize,
+    pub(super) unlisted: Unlisted,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self { accounts: Vec::new(), most: MAX_CONNECTIONS, unlisted: Unlisted::default() }
+    }
+}
+
+impl Told {
+    /// Takes over those of another, of other connections.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.accounts.extend(other.accounts);
+        self.unlisted.add(other.unlisted);
     }
 
     /// Those that are listed, in the order of their connections.
     pub(super) fn finish(&mut self) -> Vec<Account> {
-        self.thin();
-        let mut held = std::mem::take(&mut self.held);
-        held.sort_unstable_by_key(|account| account.id());
-        held.into_iter().map(|account| *account).collect()
+        let mut accounts = std::mem::take(&mut self.accounts);
+        for account in split_off_least(&mut accounts, self.most, |account| account.rank()) {
+            self.unlisted.add(Unlisted::one(&account.size));
+        }
+        accounts.sort_unstable_by_key(|account| account.id());
+        accounts.into_iter().map(|account| *account).collect()
     }
 }

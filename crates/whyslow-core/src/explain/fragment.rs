@@ -1,6 +1,6 @@
 //! What is left of an explainer when everything was read, and how several of these become one analysis.
 
-use super::accounts::{Account, Accounts};
+use super::accounts::{Account, Told, Unlisted};
 use super::openings::{self, Openings};
 use crate::analysis::{Analysis, Capture, Problem, SCHEMA};
 use crate::assemble;
@@ -8,7 +8,7 @@ use crate::capture::{Clock, Summary};
 use crate::flow::ConnectionId;
 use crate::pair::Mark;
 use crate::rules;
-use crate::whatif::{self, Play, Played, Replays};
+use crate::whatif::{self, Plays, Replays};
 use crate::wire::{Skip, link_type_name};
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
     pub(super) openings: Openings,
-    pub(super) accounts: Accounts,
+    pub(super) accounts: Told,
     pub(super) replays: Replays,
     pub(super) evicted: u64,
 }
@@ -47,13 +47,16 @@ pub struct Merged {
 impl Merged {
     /// Lets the model play, one transfer after the other.
     pub fn finish(self) -> (Analysis, Vec<Mark>) {
-        self.finish_with(1, |plays| plays.iter().map(Play::play).collect())
+        self.finish_with(|plays| {
+            while let Some(play) = plays.take() {
+                plays.put(&play, play.play());
+            }
+        })
     }
 
-    /// Lets `play` do with the model what it is given, up to so much at once; what it does at the same time comes out sooner,
-    /// and the same.
-    pub fn finish_with(mut self, at_once: usize, play: impl Fn(&[Play<'_>]) -> Vec<Played>) -> (Analysis, Vec<Mark>) {
-        self.replays.predict(&mut self.analysis.connections, at_once, play);
+    /// Lets `play` do with the model what there is to do; what it does at the same time comes out sooner, and the same.
+    pub fn finish_with(mut self, play: impl FnOnce(&mut Plays<'_>)) -> (Analysis, Vec<Mark>) {
+        self.replays.predict(&mut self.analysis.connections, play);
         whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.marks)
     }
@@ -62,7 +65,7 @@ impl Merged {
 impl Fragment {
     /// Puts together what explainers that shared the connections have found.
     pub fn merge(fragments: Vec<Self>) -> Merged {
-        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Accounts>, Vec::new());
+        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Told>, Vec::new());
         let (mut replays, mut evicted) = (Replays::default(), 0);
         for fragment in fragments {
             merge_captures(&mut captures, fragment.captures);
@@ -128,7 +131,7 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    fn told(self, evicted: u64, unlisted: (u64, u64)) -> Capture {
+    fn told(self, evicted: u64, unlisted: Unlisted) -> Capture {
         let summary = self.summary.unwrap_or_default();
         let mut problems: Vec<Problem> = summary
             .problems
@@ -146,7 +149,7 @@ impl CaptureState {
                 detail: "connections were silent for very long, or too many were open at once: what came of them later counts as new".into(),
             });
         }
-        if let (count @ 1.., bytes) = unlisted {
+        if let Unlisted { count: count @ 1.., bytes } = unlisted {
             problems.push(Problem {
                 slug: "connections-not-listed".into(),
                 count,

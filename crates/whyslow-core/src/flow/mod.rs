@@ -79,6 +79,12 @@ impl<'a, T> Found<'a, T> {
         self.slot.kept.answered = true;
         &mut self.slot.kept.value
     }
+
+    /// As [`plain`](Self::plain), of a segment that is plain but that its side [ends](crate::wire::Glance::closing) with it.
+    pub fn closing(self, time: Nanos) -> &'a mut T {
+        self.kept.fin[self.from] = true;
+        self.plain(time)
+    }
 }
 
 /// What is known of a segment's connection by its heading alone.

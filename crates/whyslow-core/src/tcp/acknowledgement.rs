@@ -1,10 +1,10 @@
 //! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
 
 use super::half::{Half, STRAY, View};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, note_least};
 use super::segment::{Place, Seg};
 use super::sent::Recovery;
-use super::waiting::{Ack, Says, Seen, Wording};
+use super::waiting::{Ack, SPECIAL, Says, Seen, Wording};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -20,7 +20,7 @@ impl Half {
     #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         // What the other side's bulk data carries, where it takes long to get here: nothing new, and it waits.
-        if !self.waiting.is_empty() && view.toward_sender > AT_ONCE && self.is_said(seg, sack) {
+        if self.is_said(seg, sack) {
             self.note_stamp(seg);
             self.waiting.push_again(Seen::of(seg));
             if seg.time > self.waiting.calm_until || self.waiting.len() > MOST_WAITING {
@@ -33,32 +33,76 @@ impl Half {
 
     #[inline(never)]
     fn take_in(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
+        match self.plainly_said(seg, sack, view) {
+            Some(ack) if ack.says.ack > self.una => {
+                self.note_stamp(seg);
+                self.calm = 0;
+                self.apply_new::<true>(&ack, sack, seg.time + view.toward_sender, view);
+            }
+            Some(ack) if self.is_known(&ack.says) => {
+                self.note_stamp(seg);
+                let at = seg.time + view.toward_sender;
+                self.hear_again(at, at, seg.place);
+            }
+            _ => self.take_in_any(seg, sack, view),
+        }
+    }
+
+    /// What nearly every ACK next to the sender says: so much of what was sent is acknowledged, in an open window, and nothing else is
+    /// the matter. What is rare need not be asked for then.
+    #[inline(always)]
+    fn plainly_said(&self, seg: &Seg, sack: &SackBlocks, view: &View) -> Option<Ack> {
+        let is_plain = seg.flags.0 & (Flags::ACK.0 | SPECIAL) == Flags::ACK.0 && sack.is_empty();
+        let is_at_once = view.toward_sender <= AT_ONCE && self.waiting.is_empty();
+        if !(is_plain && is_at_once && self.is_smooth()) {
+            return None;
+        }
+        let (ack, window) = (self.place_of_sent(seg.ack()?)?, self.offered(seg)?);
+        (window > 0).then(|| Ack::new(seg, ack, Some(window), false))
+    }
+
+    /// Nothing that was sent is missing from the capture, reported beyond a hole or sent again, and the window is open.
+    #[inline(always)]
+    fn is_smooth(&self) -> bool {
+        // All of it is asked for at a time.
+        self.holes.is_empty()
+            & self.sacked.is_empty()
+            & self.resent.is_empty()
+            & self.notes.is_none()
+            & self.zero_since.is_none()
+            & self.fin_sent.is_none()
+            & (self.recovery == Recovery::None)
+            && self.copies_end <= self.una
+    }
+
+    /// Any ACK.
+    #[inline(never)]
+    fn take_in_any(&mut self, seg: &Seg, sack: &SackBlocks, view: &View) {
         let Some(number) = seg.ack() else {
             return;
         };
         let Some(ack) = self.place_of(number) else {
             return;
         };
-        let window = if seg.flags.has(Flags::SYN) {
-            Some(u32::from(seg.window))
-        } else {
-            self.window_shift.map(|shift| u32::from(seg.window) << shift.min(14))
-        };
+        let window = if seg.flags.has(Flags::SYN) { Some(u32::from(seg.window)) } else { self.offered(seg) };
         if !self.holes.is_empty() || ack > self.sent_max + 1 {
             self.note_unseen(ack, seg);
         }
         self.note_stamp(seg);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
-        self.said = None;
-        if seg.len > 0 && ack <= self.sent_max {
-            self.said = Wording::of(seg, sack, ack);
-        }
         if self.waiting.is_empty() && view.toward_sender <= AT_ONCE {
             let ack = Ack::new(seg, ack, window, !sack.is_empty());
             self.apply_one(&ack, sack, seg.time + view.toward_sender, view);
         } else {
+            self.said = if ack <= self.sent_max { Wording::of(seg, sack, ack) } else { None };
             self.keep_waiting(Ack::new(seg, ack, window, !sack.is_empty()), sack, view);
         }
+    }
+
+    /// The window that a segment without SYN offers, bytes; none while its scale is not known.
+    #[inline(always)]
+    fn offered(&self, seg: &Seg) -> Option<u32> {
+        self.window_shift.map(|shift| u32::from(seg.window) << shift.min(14))
     }
 
     /// Whether this ACK says no more than the last one that was taken in. All that was asked of that one has the same answer then: no
@@ -80,14 +124,14 @@ impl Half {
     /// What an ACK's number is in the sequence space; none when it is not of this connection.
     #[inline(always)]
     fn place_of(&mut self, number: SeqNumber) -> Option<u64> {
-        let below = self.origin.map(|origin| (origin + self.sent_max as u32).0.wrapping_sub(number.0));
-        match below {
-            // For what was sent.
-            Some(below) if below <= STRAY && u64::from(below) <= self.sent_max => {
-                Some(self.sent_max - u64::from(below))
-            }
-            _ => self.place_of_any(number),
-        }
+        self.place_of_sent(number).or_else(|| self.place_of_any(number))
+    }
+
+    /// The same, for what was sent.
+    #[inline(always)]
+    fn place_of_sent(&self, number: SeqNumber) -> Option<u64> {
+        let below = (self.origin? + self.sent_max as u32).0.wrapping_sub(number.0);
+        if below <= STRAY { self.sent_max.checked_sub(below.into()) } else { None }
     }
 
     #[inline(never)]
@@ -112,6 +156,14 @@ impl Half {
         }
     }
 
+    /// None waits any more for which the next one could say the same.
+    #[inline(always)]
+    fn end_wait(&mut self) {
+        if self.waiting.is_empty() {
+            self.said = None;
+        }
+    }
+
     /// Applies ACKs of which too many wait, or that have waited too long: without data from the sender nothing else would.
     #[inline(never)]
     fn lose_patience(&mut self, now: Nanos, view: &View) {
@@ -124,6 +176,7 @@ impl Half {
             let Some((ack, sack)) = self.waiting.pop() else { break };
             self.apply_in_turn(&ack, &sack, ack.seen.time + view.toward_sender, view);
         }
+        self.end_wait();
     }
 
     /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
@@ -161,23 +214,29 @@ impl Half {
     }
 
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
+        if self.waiting.first_seen().is_some_and(|first| Known::new(seg, view).includes(first)) {
+            self.apply_waiting(seg, view);
+        }
+    }
+
+    #[inline(never)]
+    fn apply_waiting(&mut self, seg: Option<&Seg>, view: &View) {
         let way = view.toward_sender;
-        let by = Known::new(seg.filter(|_| !view.near), view);
+        let by = Known::new(seg, view);
         let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
         while let Some((first, says)) = self.waiting.first() {
-            let stamp = says.echo.and(by.echo);
-            if !by.includes(first, stamp) {
+            if !by.includes(first) {
                 break;
             }
             // Of several at a time that tell nothing new only the last one counts.
             let known = self.is_known(says);
             let behind = if known { self.waiting.behind_first() } else { &[] };
-            let more = behind.iter().take_while(|seen| seen.again && by.includes(seen, stamp)).count();
+            let more = behind.iter().take_while(|seen| seen.again && by.includes(seen)).count();
             let last = more.checked_sub(1).and_then(|more| behind.get(more)).unwrap_or(first);
             let (since, at, place) = ((first.time + way).min(latest), (last.time + way).min(latest), last.place);
-            if let (Some(seg), Some(echo)) = (seg, stamp) {
+            if let (Some(seg), Some(echo)) = (seg, says.echo.and(by.echo)) {
                 self.note_way(seg, echo, more + 1, way);
             }
             if known {
@@ -190,6 +249,7 @@ impl Half {
                 self.apply_in_turn(&ack, &sack, at, view);
             }
         }
+        self.end_wait();
     }
 
     /// The sender had the first `count` of those that wait when it sent `seg`: how long the last took whose timestamp it echoes.
@@ -223,15 +283,15 @@ impl Half {
     /// The sender has this ACK `at` this time.
     #[inline(always)]
     fn apply_one(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) {
-        let newly = ack.says.ack.saturating_sub(self.una);
-        if newly == 0 && self.is_known(&ack.says) {
+        let is_new = ack.says.ack > self.una;
+        if !is_new && self.is_known(&ack.says) {
             self.hear_again(at, at, ack.seen.place);
             return;
         }
         self.calm = 0;
         let before = self.notes.is_some().then_some((self.facts.duplicate_acks, self.facts.retransmitted.spurious));
-        let rtt = if newly > 0 {
-            self.apply_new(ack, sack, newly, at, view)
+        let rtt = if is_new {
+            self.apply_new::<false>(ack, sack, at, view)
         } else {
             self.apply_old(*ack, sack, at);
             None
@@ -241,17 +301,21 @@ impl Half {
         }
     }
 
-    /// It acknowledges new data, `newly` so many bytes. Gives the round trip that it measures.
+    /// It acknowledges new data. Gives the round trip that it measures. `SMOOTH`: it is [plainly said](Self::plainly_said), and no step
+    /// asks for what is rare.
     #[inline(always)]
-    fn apply_new(&mut self, ack: &Ack, sack: &SackBlocks, newly: u64, at: Nanos, view: &View) -> Option<Nanos> {
+    fn apply_new<const SMOOTH: bool>(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, view: &View) -> Option<Nanos> {
         let Ack { seen, says } = ack;
         self.since.released(seen.place, at, true, says.payload, self.edge);
-        if !self.sacked.is_empty() {
+        if !SMOOTH && !self.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
             self.note_healed_hole(self.una, says.ack);
         }
-        let mut delivered = newly + if says.sacks { self.mark_sacks(says.ack, sack) } else { 0 };
-        let (delay, known) = self.acknowledge(ack, at);
+        let mut delivered = says.ack.saturating_sub(self.una);
+        if !SMOOTH && says.sacks {
+            delivered += self.mark_sacks(says.ack, sack);
+        }
+        let (delay, known) = self.acknowledge::<SMOOTH>(ack, at);
         delivered -= known.min(delivered);
         let (rtt, late) = match delay {
             Some(delay) => self.measured(delay, view),
@@ -259,8 +323,8 @@ impl Half {
         };
         self.since.late = late;
         self.since.emptied = self.una >= self.sent_max;
-        self.set_window(says, at);
-        self.have_heard(ack, at, delivered, rtt, late);
+        self.set_window::<SMOOTH>(says, at);
+        self.have_heard::<SMOOTH>(ack, at, delivered, rtt, late);
         rtt
     }
 
@@ -273,23 +337,31 @@ impl Half {
         if !says.payload {
             self.count_duplicate(&says);
         }
-        let opened = self.set_window(&says, at);
+        let opened = self.set_window::<false>(&says, at);
         if opened || says.payload || says.sacks {
             self.since.update |= opened;
             self.since.emptied = self.una >= self.sent_max;
             self.since.released(seen.place, at, false, says.payload, edge);
         }
-        self.have_heard(&ack, at, delivered, None, Nanos::ZERO);
+        self.have_heard::<false>(&ack, at, delivered, None, Nanos::ZERO);
     }
 
     /// What the round and the transfer take from an ACK: `delivered` bytes more have arrived, and what [`measured`](Self::measured) gives.
     #[inline(always)]
-    fn have_heard(&mut self, ack: &Ack, at: Nanos, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
+    fn have_heard<const SMOOTH: bool>(
+        &mut self,
+        ack: &Ack,
+        at: Nanos,
+        delivered: u64,
+        rtt: Option<Nanos>,
+        late: Nanos,
+    ) {
         let Ack { seen, says } = ack;
-        if says.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
+        if !SMOOTH && says.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
             self.note_echo(seen.place, at);
         }
-        self.round_due |= self.una >= self.round_mark || self.sacked.highest().is_some_and(|top| top > self.round_top);
+        self.round_due |=
+            self.una >= self.round_mark || (!SMOOTH && self.sacked.highest().is_some_and(|top| top > self.round_top));
         if let Some(transfer) = &mut self.transfer {
             transfer.acked(at, says.ack, delivered, rtt, late);
         }
@@ -324,36 +396,35 @@ impl Half {
     /// An ACK came so long after the segment that it measures: the round trip, and how much later than the soonest it was.
     #[inline(always)]
     fn measured(&mut self, delay: Nanos, view: &View) -> (Option<Nanos>, Nanos) {
-        let least = self.facts.ack_delay_min.map_or(delay, |least| least.min(delay));
-        self.facts.ack_delay_min = Some(least);
+        let least = note_least(&mut self.facts.ack_delay_min, delay);
         let whole = delay + view.toward_sender;
         self.smoothed.sample(whole);
         self.rtt.push(whole);
-        (Some(whole), delay - least)
+        (Some(whole), delay.after(least))
     }
 
     /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
     /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
     #[inline(always)]
-    fn acknowledge(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
+    fn acknowledge<const SMOOTH: bool>(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let Ack { seen, says } = ack;
         let before = std::mem::replace(&mut self.una, says.ack);
         self.duplicate_acks = 0;
-        if !self.resent.is_empty() {
+        if !SMOOTH && !self.resent.is_empty() {
             self.resent.remove(0, says.ack);
         }
-        let known = if self.sacked.is_empty() { 0 } else { self.sacked.remove(0, says.ack) };
-        let (newest, any_resent) = self.take_acknowledged(says.ack);
-        if self.copies_end > before {
+        let known = if SMOOTH || self.sacked.is_empty() { 0 } else { self.sacked.remove(0, says.ack) };
+        let (newest, any_resent) = self.take_acknowledged::<SMOOTH>(says.ack);
+        if !SMOOTH && self.copies_end > before {
             self.check_eifel(before, says.ack, says.echo);
         }
-        let recovering = self.recovery != Recovery::None;
+        let recovering = !SMOOTH && self.recovery != Recovery::None;
         if recovering {
             self.end_recovery(says.ack, at);
         }
         // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
         let timed = !any_resent && !recovering && !seen.moved;
-        (newest.filter(|_| timed).map(|time| seen.time - time), known)
+        (newest.filter(|_| timed).map(|time| seen.time.after(time)), known)
     }
 
     /// Recovery is over once all that was outstanding when it began is acknowledged.
@@ -375,19 +446,17 @@ impl Half {
 
     /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
     #[inline(always)]
-    fn take_acknowledged(&mut self, ack: u64) -> (Option<Nanos>, bool) {
-        let mut any_resent = false;
-        let mut largest = self.largest_acked;
-        let mut count = 0;
-        while let Some(sent) = self.outstanding.get(count).filter(|sent| sent.end <= ack) {
-            any_resent |= sent.resent;
-            largest = largest.max(u64::from(sent.len));
-            count += 1;
+    fn take_acknowledged<const SMOOTH: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
+        let all = &self.outstanding[..];
+        let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
+        let those = all.get(..count).unwrap_or_default();
+        if self.largest_acked < self.largest_len {
+            let largest = those.iter().map(|sent| u64::from(sent.len)).max();
+            self.largest_acked = self.largest_acked.max(largest.unwrap_or(0));
         }
-        let newest = count.checked_sub(1).and_then(|last| self.outstanding.get(last));
-        let newest = newest.filter(|sent| !sent.stamp.moved()).map(|sent| sent.time);
+        let any_resent = !SMOOTH && those.iter().any(|sent| sent.resent);
+        let newest = those.last().filter(|sent| !sent.stamp.moved()).map(|sent| sent.time);
         self.outstanding.skip(count);
-        self.largest_acked = largest;
         (newest, any_resent)
     }
 
@@ -447,7 +516,7 @@ impl Half {
 
     /// Says whether more may be sent than before.
     #[inline(always)]
-    fn set_window(&mut self, says: &Says, at: Nanos) -> bool {
+    fn set_window<const SMOOTH: bool>(&mut self, says: &Says, at: Nanos) -> bool {
         let Some(window) = says.window() else {
             return false;
         };
@@ -462,7 +531,8 @@ impl Half {
         if self.facts.max_window.is_none_or(|most| window > most) {
             self.facts.max_window = Some(window);
         }
-        if (window == 0 || self.zero_since.is_some()) && says.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
+        let is_closure = !SMOOTH && (window == 0 || self.zero_since.is_some());
+        if is_closure && says.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_closure(window, at);
         }
         opened
@@ -498,18 +568,19 @@ struct Known {
 impl Known {
     #[inline(always)]
     fn new(seg: Option<&Seg>, view: &View) -> Self {
-        let Some(seg) = seg else {
-            return Self { echo: None, until: Nanos::MAX };
-        };
-        let echo = seg.timestamps().map(|(_, echo)| echo);
-        Self { echo, until: seg.time - view.ago }
+        match seg.filter(|_| !view.near) {
+            None => Self { echo: None, until: Nanos::MAX },
+            Some(seg) => Self { echo: seg.timestamps().map(|(_, echo)| echo), until: seg.time - view.ago },
+        }
     }
 
-    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp`: what it echoes, if
-    /// this one has timestamps too.
+    /// Whether it had this one: it echoes a newer timestamp than this one's, where both have one, or else by its time.
     #[inline(always)]
-    fn includes(&self, seen: &Seen, stamp: Option<u32>) -> bool {
-        let newer = stamp.map_or(0, |echo| seen.stamp.wrapping_sub(echo) as i32);
+    fn includes(&self, seen: &Seen) -> bool {
+        let newer = match self.echo {
+            Some(echo) if seen.stamped => seen.stamp.wrapping_sub(echo) as i32,
+            _ => 0,
+        };
         newer < 0 || (newer == 0 && seen.time <= self.until)
     }
 }

@@ -475,7 +475,7 @@ impl Stream {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
-                self.heads.push(at, &head.label, head.host.as_deref());
+                self.heads.push(at, &head.label, head.host);
                 Opened::Head
             }
             Parsed::More => Opened::More,

@@ -70,7 +70,7 @@ pub(crate) struct Half {
     size: u64,
     /// Both ends permit SACK.
     pub sack_permitted: bool,
-    largest_len: u64,
+    pub(super) largest_len: u64,
     pub facts: HalfFacts,
 
     pub(super) sent_max: u64,
@@ -86,15 +86,17 @@ pub(crate) struct Half {
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
     pub(super) resends: VecDeque<super::retransmission::Resend>,
-    /// Behind the highest of them.
+    /// Behind the highest of them, and of those outstanding that were sent more than once or came late.
     pub(super) copies_end: u64,
+    /// Behind the highest of those whose first copy was not captured before them.
+    pub(super) unseen_copies_end: u64,
     /// Up to when waits for copies of lost copies are counted.
     pub(super) copy_awaited: Nanos,
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) waiting: Waiting,
-    /// The last ACK that was taken in, if the next one may say the same, and nothing but plain segments was sent since.
+    /// The last ACK that was taken in, if it waits, the next one may say the same, and nothing but plain segments was sent since.
     pub(super) said: Option<Wording>,
     pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
@@ -162,6 +164,7 @@ impl Default for Half {
             resent: Ranges::default(),
             resends: VecDeque::new(),
             copies_end: 0,
+            unseen_copies_end: 0,
             copy_awaited: Nanos::ZERO,
             recovery: Recovery::None,
             recovery_start: Nanos::ZERO,
@@ -214,6 +217,11 @@ impl Half {
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.size
+    }
+
+    /// From now on something else is known of the path: none of those that wait may have to.
+    pub fn look_again(&mut self) {
+        self.said = None;
     }
 
     /// What the SYNs have settled of segment sizes.
@@ -310,9 +318,7 @@ impl Half {
             return self.on_any_segment(seg, view);
         }
         // What nearly all segments are: what follows those before them.
-        if !self.waiting.is_empty() {
-            self.apply(Some(seg), view);
-        }
+        self.apply(Some(seg), view);
         let start = self.sent_max;
         self.note_marks(seg, 0);
         let len = u64::from(seg.len);
@@ -498,7 +504,8 @@ impl Half {
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);
-        self.ran_dry = len < mss || (len > mss && seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss));
+        // Most are full segments.
+        self.ran_dry = len != mss && (len < mss || (seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss)));
     }
 
     /// Something was sent: what ACKs do from now on is told of the pause behind it.

@@ -3,7 +3,7 @@
 
 use super::recent;
 use super::segment::Seg;
-use super::segment::packed::{Packed, Segs};
+use super::segment::packed::{Packed, Segs, Steps};
 use super::trace;
 use crate::wire::SackBlocks;
 
@@ -56,10 +56,15 @@ impl Held {
     }
 
     /// Whether this is a packet captured a second time.
-    #[inline]
+    #[inline(always)]
     pub fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let number = seg.number();
-        number != 0 && !self.numbers[seg.from()].is_beyond(number) && recent::is_among(self.iter(), seg, sack)
+        number != 0 && !self.numbers[seg.from()].is_beyond(number) && self.is_among(seg, sack)
+    }
+
+    #[inline(never)]
+    fn is_among(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        recent::is_among(self.iter(), seg, sack)
     }
 
     /// Holds one more; says whether these are as many as may be held.
@@ -76,7 +81,12 @@ impl Held {
         self.segs.iter()
     }
 
-    /// The same, to be looked at several times.
+    /// All of them, as far as their times and numbers go.
+    pub fn steps(&self) -> Steps<'_> {
+        self.segs.steps()
+    }
+
+    /// All of them, to be looked at several times.
     pub fn told(&self) -> Vec<(Seg, SackBlocks)> {
         let mut all = Vec::with_capacity(self.segs.len());
         let mut segs = self.iter();

@@ -137,8 +137,24 @@ impl Connection {
             self.ttl[from].0.get_or_insert(seg.ttl);
             self.note_syn(segment, &seg);
         }
-        let ends = self.note(&seg);
-        self.follow_any(&seg, sack, segment.payload);
+        self.take_noted(&seg, sack, segment.payload);
+    }
+
+    /// As [`push`](Self::push), for a segment that is plain but for its FIN.
+    pub fn push_closing(&mut self, closing: &Plain<'_>, from: Side, time: Nanos, place: Place) {
+        let mut seg = Seg::plain(closing, from, time, place);
+        self.clock(&mut seg);
+        let sack = &SackBlocks::NONE;
+        if !self.has_captured(&seg, sack) {
+            self.take_noted(&seg, sack, closing.payload());
+        }
+    }
+
+    /// A segment that may tell of the connection's beginning or end.
+    #[inline(never)]
+    fn take_noted(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+        let ends = self.note(seg);
+        self.follow(seg, sack, payload);
         if ends {
             self.rest();
         }
@@ -200,11 +216,6 @@ impl Connection {
                 }
             }
         }
-    }
-
-    #[inline(never)]
-    fn follow_any(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
-        self.follow(seg, sack, payload);
     }
 
     /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
@@ -508,6 +519,7 @@ impl Settled {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
         self.views = toward.map(|toward| View::new(toward, rtt));
+        self.halves.iter_mut().for_each(Half::look_again);
     }
 
     /// As [`push`](Self::push), where the vantage is known already.

@@ -19,7 +19,6 @@ impl Half {
 
     /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
     /// in the capture. `again`: how it came to be sent again, if it was.
-    #[inline(always)]
     pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
         let Some(transfer) = &mut self.transfer else {
             return;
@@ -30,13 +29,23 @@ impl Half {
         };
         if seg.time.since(last) > transfer.gap_floor().since(Nanos::ZERO) {
             self.tell_gap(seg, unseen, again, view);
-        } else if self.recovery != Recovery::None {
-            transfer.recovered(seg.time - last);
+        } else {
+            self.end_brief_gap(seg, seg.time.after(last), again, view);
+        }
+    }
+
+    /// The same, of a pause of this length, too short to be told of on its own.
+    #[inline(always)]
+    pub(super) fn end_brief_gap(&mut self, seg: &Seg, length: Nanos, again: Option<SentAgain>, view: &View) {
+        if self.recovery != Recovery::None {
+            if let Some(transfer) = &mut self.transfer {
+                transfer.recovered(length);
+            }
         } else if self.is_full() {
             let (release, _) = self.release(seg, again, view);
             let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || self.since.zero_window;
             if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
-                transfer.held(seg.time - last);
+                transfer.held(length);
             }
         }
     }

@@ -196,6 +196,12 @@ impl Recorder {
         self.brief
     }
 
+    /// Every pause is looked at by itself.
+    #[cfg(test)]
+    pub fn look_at_all_pauses(&mut self) {
+        self.brief = 0;
+    }
+
     /// The first segment passes now: what was before it is no pause.
     pub fn begins(&mut self, time: Nanos) {
         self.pauses_from = time;
@@ -385,10 +391,15 @@ fn brief(floor: Nanos) -> u64 {
     (floor + Nanos(1)).min(PROBE_FLOOR).since(Nanos::ZERO)
 }
 
+/// Gives the least so far.
 #[inline(always)]
-fn note_least(least: &mut Option<Nanos>, value: Nanos) {
-    if least.is_none_or(|least| value < least) {
-        *least = Some(value);
+pub(super) fn note_least(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
+    match *least {
+        Some(least) if least <= value => least,
+        _ => {
+            *least = Some(value);
+            value
+        }
     }
 }
 

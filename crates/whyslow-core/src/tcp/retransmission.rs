@@ -140,6 +140,7 @@ impl Half {
             original = original.or(sent.stamp.value());
             last_copy = last_copy.or(Some((sent.time, sent.time, sent.passed)));
             sent.resent = true;
+            self.copies_end = self.copies_end.max(sent.end);
         }
         if hole.is_some() {
             self.remember(seg, start, end);
@@ -283,6 +284,9 @@ impl Half {
             self.resends.pop_front();
         }
         self.copies_end = self.copies_end.max(resend.end);
+        if resend.unseen {
+            self.unseen_copies_end = self.unseen_copies_end.max(resend.end);
+        }
         self.resends.push_back(resend);
     }
 
@@ -291,6 +295,9 @@ impl Half {
         let Some(value) = tsval(seg) else {
             return false;
         };
+        if start >= self.unseen_copies_end {
+            return false;
+        }
         let overtook = |r: &&mut Resend| {
             r.unseen
                 && r.start < end
@@ -416,6 +423,7 @@ impl Half {
         let index = self.outstanding.partition_point(|sent| sent.start() < start);
         if index > 0 || self.outstanding.first().is_none_or(|front| front.start() > start) {
             let sent = Sent { resent: true, ..Sent::new(seg, end, self.passed) };
+            self.copies_end = self.copies_end.max(end);
             let before = index.checked_sub(1).and_then(|before| self.outstanding.get(before));
             let behind = self.outstanding.get(index);
             self.tangled |=

@@ -11,18 +11,37 @@ impl Half {
     /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it can begin or end.
     #[inline(never)]
     pub(super) fn take_stock(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        match &mut self.transfer {
-            // Neither a transfer nor a round begins.
-            Some(transfer) if !self.round_due && self.heard.is_none() && !is_newer(seg, self.newest_stamp) => {
+        match (&mut self.transfer, self.last_send) {
+            // Neither a transfer nor a round begins, nothing is skipped, and no pause is over that is told of.
+            (Some(transfer), Some((last, _)))
+                if !self.round_due
+                    && self.heard.is_none()
+                    && start == self.sent_max
+                    && seg.time.since(last) < transfer.brief()
+                    && !is_newer(seg, self.newest_stamp) =>
+            {
                 transfer.reopen();
+                self.end_brief_gap(seg, seg.time.after(last), None, view);
+                self.stock_is_taken(end);
             }
-            _ => self.begin_or_go_on(seg, start, view),
+            _ => self.take_all_stock(seg, start, end, view),
         }
+    }
+
+    #[inline(never)]
+    fn take_all_stock(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+        self.begin_or_go_on(seg, start, view);
         if start != self.sent_max {
             self.note_step(seg, start);
         }
         let again = self.resent_unseen(seg, start, view);
         self.end_gap(seg, start > self.sent_max, again, view);
+        self.stock_is_taken(end);
+    }
+
+    /// All that was sent up to `end` is in flight now.
+    #[inline(always)]
+    fn stock_is_taken(&mut self, end: u64) {
         self.sent_max = end;
         self.flight_at_send = self.in_flight();
         self.begin_pause();
@@ -37,7 +56,6 @@ impl Half {
     }
 
     /// Opens a transfer, a round, or neither, for new data at `start`.
-    #[inline(never)]
     fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
         let turn = self.take_turn(seg);
         if turn.is_some() || self.transfer.is_none() {

@@ -1,44 +1,40 @@
 //! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples in little memory.
 
+use super::recorder::note_least;
 use crate::units::Nanos;
 
 /// Smoothed round-trip time and its variation, as RFC 6298 section 2 computes them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Smoothed {
-    srtt: Option<Nanos>,
-    variation: Nanos,
+    /// Both in nanoseconds. Without a sign they are divided by a shift.
+    srtt: Option<u64>,
+    variation: u64,
 }
 
 /// Linux' floor of the variation's part in the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms since 2.6).
 pub(crate) const RTO_FLOOR: Nanos = Nanos::from_millis(200);
 
 impl Smoothed {
-    /// Takes a sample.
+    /// Takes a sample, which is never below zero.
+    #[inline(always)]
     pub fn sample(&mut self, rtt: Nanos) {
-        match self.srtt {
-            None => {
-                self.srtt = Some(rtt);
-                self.variation = Nanos(rtt.0 / 2);
-            }
-            Some(srtt) => {
-                let error = (srtt.0 - rtt.0).abs();
-                self.variation = Nanos((3 * (self.variation.0 / 4)).saturating_add(error / 4));
-                self.srtt = Some(Nanos((7 * (srtt.0 / 8)).saturating_add(rtt.0 / 8)));
-            }
-        }
+        let rtt = rtt.or_zero().since(Nanos::ZERO);
+        (self.srtt, self.variation) = match self.srtt {
+            None => (Some(rtt), rtt / 2),
+            // Of such parts of what fits into `Nanos` the sum fits too.
+            Some(srtt) => (Some(7 * (srtt / 8) + rtt / 8), 3 * (self.variation / 4) + srtt.abs_diff(rtt) / 4),
+        };
     }
 
     /// The smoothed round-trip time.
     pub fn rtt(&self) -> Option<Nanos> {
-        self.srtt
+        self.srtt.map(|srtt| Nanos(srtt.cast_signed()))
     }
 
     /// The retransmission timer that a Linux sender would set; 1 s without a sample (RFC 6298 section 2.1).
     pub fn rto(&self) -> Nanos {
-        match self.srtt {
-            None => Nanos::from_millis(1000),
-            Some(srtt) => srtt + Nanos(self.variation.0.saturating_mul(4)).max(RTO_FLOOR),
-        }
+        let variation = Nanos(self.variation.cast_signed().saturating_mul(4));
+        self.rtt().map_or(Nanos::from_millis(1000), |srtt| srtt + variation.max(RTO_FLOOR))
     }
 }
 
@@ -50,38 +46,46 @@ const MOST: usize = 1024;
 pub(crate) struct Quantiles {
     samples: Vec<Nanos>,
     seen: u64,
-    stride: u64,
+    /// From one that is kept so many are not: one less than a power of two.
+    skipped: u64,
     least: Option<Nanos>,
 }
 
 impl Quantiles {
     /// Takes a sample.
+    #[inline(always)]
     pub fn push(&mut self, sample: Nanos) {
-        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
-        self.stride = self.stride.max(1);
-        // The stride is a power of two.
-        if self.seen & (self.stride - 1) == 0 {
-            if self.samples.len() == MOST {
-                let mut index = 0;
-                self.samples.retain(|_| {
-                    index += 1;
-                    index % 2 == 1
-                });
-                self.stride *= 2;
-            }
-            if self.seen & (self.stride - 1) == 0 {
-                self.samples.push(sample);
-            }
+        note_least(&mut self.least, sample);
+        if !self.skips() {
+            self.keep(sample);
         }
-        self.seen += 1;
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, sample: Nanos) {
+        if self.samples.len() == MOST {
+            let mut index = 0;
+            self.samples.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.skipped = 2 * self.skipped + 1;
+        }
+        if !self.skips() {
+            self.samples.push(sample);
+            self.seen += 1;
+        }
     }
 
     /// Counts the next sample if it is one that would not be kept: its value need not be known, but for the least one. Where it
     /// would be, nothing happens, and it is to be given to [`push`](Self::push).
+    #[inline(always)]
     pub fn skips(&mut self) -> bool {
-        let skips = self.stride > 1 && self.seen & (self.stride - 1) != 0;
-        self.seen += u64::from(skips);
-        skips
+        if self.seen & self.skipped == 0 {
+            return false;
+        }
+        self.seen += 1;
+        true
     }
 
     /// How many samples there were.
@@ -126,6 +130,24 @@ mod tests {
         assert_eq!(smoothed.rto(), Nanos::from_millis(300));
         smoothed.sample(Nanos::from_millis(100));
         assert_eq!(smoothed.rtt(), Some(Nanos::from_millis(100)));
+    }
+
+    proptest! {
+        #[test]
+        fn shifts_divide(samples in prop::collection::vec(prop_oneof![0..2_000_000_000i64, 0..=i64::MAX], 1..40)) {
+            let mut smoothed = Smoothed::default();
+            let mut expected: Option<(i64, i64)> = None;
+            for rtt in samples {
+                smoothed.sample(Nanos(rtt));
+                let (srtt, variation) = expected
+                    .map_or((rtt, rtt / 2), |(srtt, variation)| {
+                        (7 * (srtt / 8) + rtt / 8, 3 * (variation / 4) + (srtt - rtt).abs() / 4)
+                    });
+                expected = Some((srtt, variation));
+                prop_assert_eq!(smoothed.rtt(), Some(Nanos(srtt)));
+                prop_assert_eq!(smoothed.rto(), Nanos(srtt) + Nanos(variation.saturating_mul(4)).max(RTO_FLOOR));
+            }
+        }
     }
 
     #[test]

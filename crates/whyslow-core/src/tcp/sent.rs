@@ -80,10 +80,12 @@ impl SinceSend {
             self.any_payload = true;
             self.payload_at = Some(at);
         }
-        self.least_edge = match (self.least_edge, edge) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        // Seldom is it less than at the last send.
+        if let Some(edge) = edge
+            && self.least_edge.is_none_or(|least| edge < least)
+        {
+            self.least_edge = Some(edge);
+        }
     }
 }
 

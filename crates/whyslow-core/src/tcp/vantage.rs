@@ -123,13 +123,33 @@ impl Estimator {
         changed
     }
 
+    /// As [`see`](Self::see), for who wants to know the [times](Self::toward) alone.
+    #[inline(always)]
+    pub fn see_times(&mut self, seg: &Seg) {
+        if let Some(ack) = seg.ack() {
+            self.learn_times(seg, ack);
+        }
+        self.note_times(seg);
+    }
+
     /// What a segment asks, to be answered by the other side.
     #[inline(always)]
     fn note(&mut self, seg: &Seg) {
+        self.note_times(seg);
         let side = &mut self.sides[seg.from()];
         if u16::from(seg.ttl) >= side.ttl {
             side.ttl = u16::from(seg.ttl) + 1;
         }
+        if seg.len > self.mss && seg.space() > 0 {
+            self.larger_than_mss += 1;
+            side.note_large(seg);
+        }
+    }
+
+    /// When it asks.
+    #[inline(always)]
+    fn note_times(&mut self, seg: &Seg) {
+        let side = &mut self.sides[seg.from()];
         if let Some((value, _)) = seg.timestamps()
             && u64::from(value) != side.stamps.newest
         {
@@ -142,21 +162,24 @@ impl Estimator {
             if side.probe.is_some() && seg.seq == side.highest {
                 side.highest = end;
             } else {
-                side.note_sent(seg, end);
-            }
-            if seg.len > self.mss {
-                self.larger_than_mss += 1;
-                side.note_large(seg);
+                side.note_sent(seg.seq, end, seg.time, seg.moved());
             }
         }
     }
 
     /// What the ACK and the echo of a segment tell of what the other side sent.
     fn learn(&mut self, seg: &Seg) -> bool {
-        let (from, to) = (seg.from(), 1 - seg.from());
         let Some(ack) = seg.ack() else {
             return false;
         };
+        self.sides[1 - seg.from()].note_ack(ack);
+        self.learn_times(seg, ack)
+    }
+
+    /// How long they took. Says whether [`toward`](Self::toward) has changed.
+    #[inline(always)]
+    fn learn_times(&mut self, seg: &Seg, ack: SeqNumber) -> bool {
+        let (from, to) = (seg.from(), 1 - seg.from());
         let mut changed = false;
         if let Some((end, time)) = self.sides[to].probe
             && ack.distance(end) >= 0
@@ -164,7 +187,6 @@ impl Estimator {
             self.sides[to].probe = None;
             changed |= self.sample(from, seg, time);
         }
-        self.sides[to].note_ack(ack);
         let asked = &mut self.sides[to].stamps;
         if let Some((_, echo)) = seg.timestamps()
             && asked.settled != u64::from(echo)
@@ -325,15 +347,15 @@ impl FromSide {
         }
     }
 
-    /// It sent something that ends here.
+    /// It sent something from here to there.
     #[inline(never)]
-    fn note_sent(&mut self, seg: &Seg, end: SeqNumber) {
+    fn note_sent(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
         if !self.has_sent || end.distance(self.highest) > 0 {
-            if self.probe.is_none() && !seg.moved() {
-                self.probe = Some((end, seg.time));
+            if self.probe.is_none() && !moved {
+                self.probe = Some((end, time));
             }
             (self.highest, self.has_sent) = (end, true);
-        } else if self.probe.is_some_and(|(probe, _)| probe.distance(seg.seq) > 0) {
+        } else if self.probe.is_some_and(|(probe, _)| probe.distance(start) > 0) {
             // Sent again: its ACK would be ambiguous (Karn).
             self.probe = None;
         }
@@ -361,7 +383,7 @@ mod tests {
                 side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
             }
             if seg.space() > 0 {
-                side.note_sent(seg, seg.seq + seg.space());
+                side.note_sent(seg.seq, seg.seq + seg.space(), seg.time, seg.moved());
             }
             if seg.len > self.mss {
                 self.larger_than_mss += 1;

@@ -9,15 +9,17 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
 /// Marks with which an ACK is more than an acknowledgement and a window.
-const SPECIAL: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
+pub(super) const SPECIAL: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
 
 /// When and where an ACK was captured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub time: Nanos,
     pub place: Place,
-    /// TSval, if it says what it [echoes](Says::echo).
+    /// TSval, if it is [`stamped`](Self::stamped).
     pub stamp: u32,
+    /// It has timestamps: it says what it [echoes](Says::echo).
+    pub stamped: bool,
     pub moved: bool,
     /// It says what the one before it says.
     pub again: bool,
@@ -51,8 +53,9 @@ pub(super) struct Ack {
 impl Seen {
     #[inline(always)]
     pub fn of(seg: &Seg) -> Self {
-        let (stamp, _) = seg.timestamps().unwrap_or_default();
-        Self { time: seg.time, place: seg.place, stamp, moved: seg.moved(), again: false }
+        let stamp = seg.stamp();
+        let (value, stamped) = (stamp.value().unwrap_or_default(), stamp.value().is_some());
+        Self { time: seg.time, place: seg.place, stamp: value, stamped, moved: seg.moved(), again: false }
     }
 }
 
@@ -151,6 +154,12 @@ impl Waiting {
     #[inline(always)]
     pub fn push_again(&mut self, seen: Seen) {
         self.seen.push(Seen { again: true, ..seen });
+    }
+
+    /// When and where the one was captured that has waited longest.
+    #[inline(always)]
+    pub fn first_seen(&self) -> Option<&Seen> {
+        self.seen.first()
     }
 
     /// The one that has waited longest.

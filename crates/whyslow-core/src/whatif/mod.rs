@@ -1,21 +1,22 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
 //! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and promises nothing where the modelled time
-//! is not the measured one; `remedy` says what each cause's fix changes; `waits` promises for findings over connections, where
-//! sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
+//! is not the measured one; `remedy` says what each cause's fix changes; `plays` says which transfer is played next, and when it is
+//! enough; `waits` promises for findings over connections, where sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
 
 pub mod model;
 pub mod plan;
+mod plays;
 mod remedy;
 mod replay;
 mod waits;
 
+pub use plays::{Play, Played, Plays};
 pub use replay::Replay;
 pub use waits::promise;
 
-use crate::analysis::{Connection, Transfer};
+use crate::analysis::Connection;
 use crate::units::Nanos;
-use model::Scenario;
 
 /// Replays that are kept: of the transfers that lost most.
 pub const MOST_REPLAYS: usize = 64;
@@ -69,40 +70,20 @@ impl Replays {
         self.kept.retain_mut(|kept| id(kept.connection).map(|id| kept.connection = id).is_some());
     }
 
-    /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` plays up to `at_once` of
-    /// them.
-    pub fn predict(self, connections: &mut [Connection], at_once: usize, play: impl Fn(&[Play<'_>]) -> Vec<Played>) {
-        self.predict_within(MOST_WORK, connections, at_once, play);
+    /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` takes them up, one after the
+    /// other or several at the same time, and puts back what was played.
+    pub fn predict(self, connections: &mut [Connection], play: impl FnOnce(&mut Plays<'_>)) {
+        self.predict_within(MOST_WORK, connections, play);
     }
 
-    fn predict_within(
-        self,
-        mut work: u64,
-        connections: &mut [Connection],
-        at_once: usize,
-        play: impl Fn(&[Play<'_>]) -> Vec<Played>,
-    ) {
-        for kept in self.kept.chunks(at_once.max(1)) {
-            let found: Vec<_> = kept.iter().filter_map(|kept| Some((kept, kept.place(connections)?))).collect();
-            let plays: Vec<_> = found
-                .iter()
-                .map(|&(kept, (connection, transfer))| {
-                    let transfer = &connections[connection].transfers[transfer];
-                    Play { replay: &kept.replay, transfer, work, known: &[] }
-                })
-                .collect();
-            let mut played = play(&plays);
-            for (play, played) in plays.iter().zip(&mut played) {
-                // What others took meanwhile it would not have had.
-                if work < play.work && (played.cut || played.work > work) {
-                    let known = std::mem::take(&mut played.times);
-                    *played = Play { work, known: &known, ..*play }.play();
-                }
-                work -= played.work.min(work);
-            }
-            for (&(_, (connection, transfer)), played) in found.iter().zip(played) {
-                played.tell(&mut connections[connection].transfers[transfer]);
-            }
+    fn predict_within(self, work: u64, connections: &mut [Connection], play: impl FnOnce(&mut Plays<'_>)) {
+        let found = self.kept.iter().filter_map(|kept| Some((&kept.replay, kept.place(connections)?)));
+        let (replays, places): (Vec<_>, Vec<_>) = found.unzip();
+        let transfers = places.iter().map(|&(connection, transfer)| &connections[connection].transfers[transfer]);
+        let mut plays = Plays::new(replays.into_iter().zip(transfers).collect(), work);
+        play(&mut plays);
+        for ((connection, transfer), played) in places.into_iter().zip(plays.into_played()) {
+            played.tell(&mut connections[connection].transfers[transfer]);
         }
     }
 }
@@ -113,114 +94,6 @@ impl Kept {
         let connection = connections.iter().position(|connection| connection.id == self.connection)?;
         let transfer = connections[connection].transfers.iter().position(|t| t.start_s == self.start)?;
         Some((connection, transfer))
-    }
-}
-
-/// A transfer for the model to play, with and without what held it.
-#[derive(Clone, Copy, Debug)]
-pub struct Play<'a> {
-    replay: &'a Replay,
-    transfer: &'a Transfer,
-    /// Segments that may be modelled.
-    work: u64,
-    /// How long the first simulations took, from an earlier play of it.
-    known: &'a [Nanos],
-}
-
-/// What the model said of a transfer.
-#[derive(Debug, Default)]
-pub struct Played {
-    model: Option<Nanos>,
-    /// By finding.
-    predicted: Vec<Option<Nanos>>,
-    /// Segments that were modelled.
-    work: u64,
-    /// More would have been, but for the limit.
-    cut: bool,
-    /// And so a fix was not modelled.
-    skipped: bool,
-    /// How long each simulation took, in order.
-    times: Vec<Nanos>,
-}
-
-impl Play<'_> {
-    /// Fits the model to the transfer, and finds what each finding's fix would bring.
-    pub fn play(&self) -> Played {
-        let mut work = Work { known: self.known, ..Work::new(self.work) };
-        let mut played = Played::default();
-        // What was found before the work was used up counts.
-        let _ = self.fill(&mut played, &mut work);
-        played.cut = work.short;
-        played.work = self.work - work.left;
-        played.times = work.times;
-        played
-    }
-
-    /// None when the work is used up.
-    fn fill(&self, played: &mut Played, work: &mut Work<'_>) -> Option<()> {
-        let Self { replay, transfer, .. } = *self;
-        let measured = transfer.duration_s;
-        let (fitted, modelled) = replay.fit(work)?;
-        played.model = Some(modelled);
-        if !transfer.is_fitted_by(modelled) {
-            // What was not tried any more might have come nearer.
-            played.skipped = work.short;
-            return Some(());
-        }
-        played.skipped = true;
-        for finding in &transfer.findings {
-            let mut predicted = None;
-            if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) {
-                // Larger flights meet the rate at which the path was seen to deliver.
-                changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
-                predicted = Some(changed.duration(work)?).filter(|time| *time < measured.scale(1.0 - LEAST_GAIN));
-            }
-            played.predicted.push(predicted);
-        }
-        played.skipped = false;
-        Some(())
-    }
-}
-
-impl Played {
-    fn tell(self, transfer: &mut Transfer) {
-        let Some(model) = self.model else { return };
-        transfer.model_s = Some(model);
-        transfer.model_skipped = self.skipped;
-        for (finding, predicted) in transfer.findings.iter_mut().zip(self.predicted) {
-            finding.predicted_s = predicted.or(finding.predicted_s);
-        }
-    }
-}
-
-/// Segments that may yet be modelled.
-#[derive(Clone, Debug)]
-struct Work<'a> {
-    left: u64,
-    /// Some that were asked for were too many.
-    short: bool,
-    /// How long the first simulations take, where that is known, …
-    known: &'a [Nanos],
-    /// … and how long each took so far.
-    times: Vec<Nanos>,
-}
-
-impl Work<'_> {
-    fn new(left: u64) -> Self {
-        Self { left, short: false, known: &[], times: Vec::new() }
-    }
-
-    /// How long the next simulation takes; none when there is not enough left for it.
-    fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
-        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
-        let Some(rest) = self.left.checked_sub(segments) else {
-            self.short = true;
-            return None;
-        };
-        self.left = rest;
-        let time = self.known.get(self.times.len()).copied().unwrap_or_else(|| model::time(scenario));
-        self.times.push(time);
-        Some(time)
     }
 }
 

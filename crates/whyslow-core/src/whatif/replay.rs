@@ -5,8 +5,8 @@
 //! window explains. What it does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
 //! nearest to the measured time is kept.
 
-use super::Work;
 use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
+use super::plays::Work;
 use crate::analysis::Limit;
 use crate::limit::{Context, Partition, Span};
 use crate::tcp::facts::{Gap, Release, TransferFacts};

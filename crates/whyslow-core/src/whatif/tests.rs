@@ -1,16 +1,18 @@
 #![allow(clippy::unwrap_used)]
 
 use super::model::{Algorithm, Losses, Silence, Window};
+use super::plays::{Play, Work};
 use super::remedy;
 use super::replay::{Fitted, Replay};
 use super::waits::tests::finding;
-use super::{Play, Replays, Work};
+use super::{Plays, Replays};
 use crate::analysis::{Connection, Limit, Transfer};
 use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
 use crate::limit::tests::{MSS, context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
 use crate::units::Nanos;
+use std::iter;
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -144,7 +146,7 @@ fn told() -> Transfer {
 /// What the model says of it, with work for so many segments.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
     let mut transfer = told();
-    let played = Play { replay: &slow_start(), transfer: &transfer, work, known: &[] }.play();
+    let played = Play { replay: &slow_start(), transfer: &transfer, place: 0, work, known: &[] }.play();
     assert!(played.work <= work);
     played.tell(&mut transfer);
     (transfer.model_s, [0, 1].map(|index| transfer.findings[index].predicted_s), transfer.model_skipped)
@@ -167,36 +169,56 @@ fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     assert!(replay.candidates().len() > 1);
     let mut transfer = told();
     transfer.duration_s = ms(60_000);
-    let skipped = |work| Play { replay: &replay, transfer: &transfer, work, known: &[] }.play().skipped;
+    let skipped = |work| Play { replay: &replay, transfer: &transfer, place: 0, work, known: &[] }.play().skipped;
     assert!(skipped(100));
     assert!(!skipped(u64::MAX), "nothing comes near");
 }
 
 #[test]
 fn the_worst_are_modelled_first_however_many_at_once() {
-    let predict = |at_once| {
+    let predict = |play: &dyn Fn(&mut Plays<'_>)| {
         let mut replays = Replays::default();
         let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
         for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
             replays.keep(ms(lost), id, connections[0].transfers[0].start_s, slow_start());
         }
         // For two of the four, and a part of the third.
-        let work = 8 * SEGMENTS;
-        replays.predict_within(work, &mut connections, at_once, |plays| plays.iter().map(Play::play).collect());
+        replays.predict_within(8 * SEGMENTS, &mut connections, play);
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
         transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
     };
+    // So many are taken up before the first is put back, and those that were taken up last come back first.
+    let at_once = |count: usize| {
+        predict(&|plays| {
+            loop {
+                let taken: Vec<_> = iter::from_fn(|| plays.take()).take(count).collect();
+                taken.iter().rev().for_each(|play| plays.put(play, play.play()));
+                if taken.is_empty() {
+                    break;
+                }
+            }
+        })
+    };
     let (whole, cut) = ((Some(ms(500)), Some(ms(100)), false), (Some(ms(500)), Some(ms(100)), true));
-    assert_eq!(predict(1), [(None, None, true), whole, whole, cut]);
-    for at_once in 2..6 {
-        assert_eq!(predict(at_once), predict(1), "{at_once} at once");
+    assert_eq!(at_once(1), [(None, None, true), whole, whole, cut]);
+    for count in 2..6 {
+        assert_eq!(at_once(count), at_once(1), "{count} at once");
     }
+    // The first one takes as long as all the others together.
+    let one_is_slow = predict(&|plays| {
+        let first = plays.take().unwrap();
+        while let Some(play) = plays.take() {
+            plays.put(&play, play.play());
+        }
+        plays.put(&first, first.play());
+    });
+    assert_eq!(one_is_slow, at_once(1));
 }
 
 #[test]
 fn what_is_known_is_not_played_again() {
     let (replay, transfer) = (slow_start(), told());
-    let play = Play { replay: &replay, transfer: &transfer, work: u64::MAX, known: &[] };
+    let play = Play { replay: &replay, transfer: &transfer, place: 0, work: u64::MAX, known: &[] };
     let times = play.play().times;
     assert_eq!(times.len(), 3, "as it was, and with each of two fixes");
     // What it was told is what it tells, true or not.

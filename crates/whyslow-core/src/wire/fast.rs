@@ -58,14 +58,25 @@ impl<'a> Glance<'a> {
     /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to) must be asked.
     #[inline(always)]
     pub fn plain(&self) -> Option<Plain<'a>> {
+        self.plain_but_for(Flags(0))
+    }
+
+    /// Its segment, if that would be a plain one but that no data of its side may follow.
+    #[inline(never)]
+    pub fn closing(&self) -> Option<Plain<'a>> {
+        self.plain_but_for(Flags::FIN).filter(|plain| plain.flags().has(Flags::FIN))
+    }
+
+    #[inline(always)]
+    fn plain_but_for(&self, flags: Flags) -> Option<Plain<'a>> {
         match self {
             Self::V4(packet) => {
                 let ip = (Some(packet.part::<18, 2>()), &packet.head[22], (&packet.head[15], 0));
-                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, || self.is_bad())
+                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, flags, || self.is_bad())
             }
             Self::V6(packet) => {
                 let ip = (None, &packet.head[21], (&packet.head[15], 4));
-                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, || self.is_bad())
+                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, flags, || self.is_bad())
             }
         }
     }
@@ -213,18 +224,20 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire())
     }
 
-    /// `ip` is where its number, its time to live and its ECN bits are, as [`Plain`] has them.
+    /// `ip` is where its number, its time to live and its ECN bits are, as [`Plain`] has them; `may` is which of the flags that
+    /// tell it may have.
     #[inline(always)]
     fn plain(
         &self,
         addresses: Addresses<'a>,
         (ip_id, ttl, ecn): (Option<&'a [u8; 2]>, &'a u8, (&'a u8, u8)),
+        may: Flags,
         is_bad: impl FnOnce() -> bool,
     ) -> Option<Plain<'a>> {
         let tcp = self.tcp();
         let marks = u16::from_be_bytes([tcp[12], tcp[13]]);
         let rest = self.data.get(HEADERS..)?;
-        let (stamped, stamps, payload_len, rest) = match marks & TELLING {
+        let (stamped, stamps, payload_len, rest) = match marks & TELLING & !may.0 {
             BARE => (false, &[0; 8], self.without_list(addresses, &[], is_bad)?, rest),
             LISTED => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;

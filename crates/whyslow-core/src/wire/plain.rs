@@ -45,7 +45,7 @@ impl<'a> Plain<'a> {
         numbers
     }
 
-    /// ACK, and never SYN, FIN or RST.
+    /// ACK, and never SYN or RST; FIN if it was asked for as a [closing](super::Glance::closing) one.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
         Flags(self.marks & 0x1ff)

@@ -81,6 +81,23 @@ fn read_options(options: &mut Options, list: &[u8]) {
         rest = match rest {
             [] | [0, ..] => return,
             [1, rest @ ..] => rest,
+            // Those of nearly every SYN.
+            [2, 4, high, low, rest @ ..] => {
+                options.mss = Some(u16::from_be_bytes([*high, *low]));
+                rest
+            }
+            [3, 3, shift, rest @ ..] => {
+                options.window_scale = Some(*shift);
+                rest
+            }
+            [4, 2, rest @ ..] => {
+                options.sack_permitted = true;
+                rest
+            }
+            [8, 10, a, b, c, d, e, f, g, h, rest @ ..] => {
+                options.timestamps = Some((u32::from_be_bytes([*a, *b, *c, *d]), u32::from_be_bytes([*e, *f, *g, *h])));
+                rest
+            }
             [kind, length, ..] if *length >= 2 && usize::from(*length) <= rest.len() => {
                 let (option, after) = rest.split_at(usize::from(*length));
                 options.malformed |= !read_option(options, *kind, &option[2..]);
@@ -94,12 +111,9 @@ fn read_options(options: &mut Options, list: &[u8]) {
     }
 }
 
-/// Takes in one option; false when its length is not one that it can have.
+/// Takes in one option but for those that were told apart before; false when its length is not one that it can have.
 fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
     match (kind, value) {
-        (2, &[high, low]) => options.mss = Some(u16::from_be_bytes([high, low])),
-        (3, &[shift]) => options.window_scale = Some(shift),
-        (4, []) => options.sack_permitted = true,
         (5, _) => {
             let (blocks, rest) = value.as_chunks::<8>();
             for &[a, b, c, d, e, f, g, h] in blocks {
@@ -108,9 +122,6 @@ fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
                     .push(SeqNumber(u32::from_be_bytes([a, b, c, d])), SeqNumber(u32::from_be_bytes([e, f, g, h])));
             }
             return rest.is_empty() && !blocks.is_empty();
-        }
-        (8, &[a, b, c, d, e, f, g, h]) => {
-            options.timestamps = Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])));
         }
         (2 | 3 | 4 | 8, _) => return false,
         (30, _) => options.mptcp = true,

@@ -105,13 +105,3 @@ fn an_input_that_fails_or_is_no_capture_ends_all_threads() {
     let alone = explained(junk(), 1).unwrap_err();
     assert_eq!(explained(junk(), 3).unwrap_err(), alone);
 }
-
-#[test]
-fn what_is_shared_out_comes_back_in_order() {
-    let values: Vec<u32> = (0..50).collect();
-    let tripled: Vec<u32> = values.iter().map(|value| 3 * value).collect();
-    for threads in [1, 2, 7, 80] {
-        assert_eq!(each_on_threads(threads, &values, |value| 3 * value), tripled);
-    }
-    assert!(each_on_threads(4, &[], |(): &()| ()).is_empty());
-}

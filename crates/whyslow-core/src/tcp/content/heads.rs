@@ -13,8 +13,8 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// A head at `start`. Those beyond the first [`LIST_MAX`] are not listed.
-    pub fn push(&mut self, start: u64, label: &str, host: Option<&str>) {
+    /// A head at `start`, its label and the host that it names, in UTF-8. Those beyond the first [`LIST_MAX`] are not listed.
+    pub fn push(&mut self, start: u64, label: &[u8], host: Option<&[u8]>) {
         let host = host.filter(|_| !self.named);
         let listed = usize::from(self.count) < LIST_MAX;
         if self.bytes.is_empty() {
@@ -31,7 +31,7 @@ impl Heads {
         }
     }
 
-    fn entry(&mut self, start: u64, text: &str) {
+    fn entry(&mut self, start: u64, text: &[u8]) {
         for mut number in [start, text.len() as u64] {
             while number >= 0x80 {
                 self.bytes.push(number as u8 | 0x80);
@@ -39,7 +39,7 @@ impl Heads {
             }
             self.bytes.push(number as u8);
         }
-        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(text);
     }
 
     /// The heads, and the host.
@@ -85,7 +85,7 @@ mod tests {
             heads in prop::collection::vec((0..u64::MAX, "[ -~]{0,200}…?", prop::option::of("[!-~]{1,255}")), 0..600),
         ) {
             let mut list = Heads::default();
-            heads.iter().for_each(|(start, label, host)| list.push(*start, label, host.as_deref()));
+            heads.iter().for_each(|(start, label, host)| list.push(*start, label.as_bytes(), host.as_ref().map(String::as_bytes)));
             let first: Vec<_> = heads.iter().take(LIST_MAX).map(|(start, label, _)| (*start, label.clone())).collect();
             let host = heads.iter().find_map(|(.., host)| host.clone());
             prop_assert_eq!(list.told(), (first, host));

@@ -1,6 +1,7 @@
 //! Heads of HTTP/1 messages (RFC 9112): the start line, and the three fields that matter here.
 
 use super::is_name;
+use std::borrow::Cow;
 
 /// Longest target or reason in a label, in characters.
 const LABEL_MAX: usize = 80;
@@ -29,21 +30,21 @@ const METHODS: [&[u8]; 17] = [
 const VERSION: &[u8] = b"HTTP/1.";
 
 /// What bytes are, taken as a head.
-pub(super) enum Parsed {
+pub(super) enum Parsed<'a> {
     /// Something else.
     No,
     /// The bytes that follow decide.
     More,
     /// A head.
-    Head(Head),
+    Head(Head<'a>),
 }
 
-/// A head.
-pub(super) struct Head {
-    /// `GET /path` or `200 OK`.
-    pub label: String,
+/// A head, as it stands there if it can.
+pub(super) struct Head<'a> {
+    /// `GET /path` or `200 OK`, in UTF-8.
+    pub label: Cow<'a, [u8]>,
     /// The Host field without the port, if it was captured to its end and can be printed.
-    pub host: Option<String>,
+    pub host: Option<&'a [u8]>,
     /// Where the next head of this direction starts, in bytes from the start of this one, if the message's length tells.
     pub next: Option<u64>,
 }
@@ -56,7 +57,7 @@ pub(super) const fn may_open(first: u8) -> bool {
 
 /// Reads a head from its first byte on. Where no `message` is known to start, a request line must have been captured
 /// to its end. `more` is whether more bytes may follow those captured; without, what is there is read.
-pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed {
+pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
     if !bytes.first().is_some_and(|&first| may_open(first)) {
         return Parsed::No;
     }
@@ -107,15 +108,15 @@ pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed {
 
 /// The fields that tell who is spoken to and how long the body is.
 #[derive(Default)]
-struct Fields {
-    host: Option<String>,
+struct Fields<'a> {
+    host: Option<&'a [u8]>,
     length: Option<u64>,
     /// The body's length is told in another way, or not at all.
     untold: bool,
 }
 
-impl Fields {
-    fn read(&mut self, line: &[u8]) {
+impl<'a> Fields<'a> {
+    fn read(&mut self, line: &'a [u8]) {
         let Some((name, value)) = split_field(line) else { return };
         if name.eq_ignore_ascii_case(b"host") {
             self.read_host(value);
@@ -127,10 +128,10 @@ impl Fields {
         }
     }
 
-    fn read_host(&mut self, value: &[u8]) {
+    fn read_host(&mut self, value: &'a [u8]) {
         let name = without_port(value);
         if self.host.is_none() && is_name(name) {
-            self.host = Some(String::from_utf8_lossy(name).into_owned());
+            self.host = Some(name);
         }
     }
 
@@ -148,7 +149,7 @@ impl Fields {
 }
 
 /// The label of a request line; none when it is no such line.
-fn request_label(line: &[u8], method: &[u8], whole: bool, message: bool) -> Option<String> {
+fn request_label<'a>(line: &'a [u8], method: &[u8], whole: bool, message: bool) -> Option<Cow<'a, [u8]>> {
     let rest = line.get(method.len()..)?;
     let (target, cut) = if whole {
         let (target, version) = rest.split_last_chunk::<9>()?;
@@ -167,40 +168,41 @@ fn request_label(line: &[u8], method: &[u8], whole: bool, message: bool) -> Opti
     if target.is_empty() {
         return None;
     }
-    let mut label = String::from_utf8_lossy(method).into_owned();
-    push_printable(&mut label, target, cut);
-    Some(label)
+    printable(line.get(..method.len() + target.len())?, method.len(), cut)
 }
 
 /// The label of a status line; none when it is no such line.
-fn status_label(line: &[u8], whole: bool) -> Option<String> {
-    let (code, reason) = match line.get(VERSION.len()..)? {
-        [b'0'..=b'9', b' ', code @ ..] => code.split_first_chunk::<3>()?,
+fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
+    let (told, (code, reason)) = match line.get(VERSION.len()..)? {
+        [b'0'..=b'9', b' ', told @ ..] => (told, told.split_first_chunk::<3>()?),
         _ => return None,
     };
     if !code.iter().all(u8::is_ascii_digit) || !matches!(reason, [] | [b' ', ..]) {
         return None;
     }
-    let mut label = String::from_utf8_lossy(code).into_owned();
-    if let Some(reason) = reason.get(1..).filter(|reason| !reason.is_empty()) {
-        label.push(' ');
-        push_printable(&mut label, reason, !whole);
+    match reason {
+        [] | [_] => Some(Cow::Borrowed(code)),
+        _ => printable(told, code.len() + 1, !whole),
     }
-    Some(label)
 }
 
-/// Adds `bytes` with all but printable ASCII escaped, at most [`LABEL_MAX`] characters; a `…` tells that they were `cut`,
-/// here or before.
-fn push_printable(label: &mut String, bytes: &[u8], mut cut: bool) {
-    let is_printable = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && !cut
-        && bytes.len() <= LABEL_MAX
-        && bytes.iter().all(|&byte| is_printable(byte))
-    {
-        label.push_str(text);
-        return;
+/// A label of which so many bytes, a method or a code, can be printed: the others with all but printable ASCII escaped, at most
+/// [`LABEL_MAX`] characters; a `…` tells that they were `cut`, here or before.
+fn printable(label: &[u8], lead: usize, cut: bool) -> Option<Cow<'_, [u8]>> {
+    let (lead, text) = label.split_at_checked(lead)?;
+    if !cut && text.len() <= LABEL_MAX && text.iter().all(|&byte| is_printable(byte)) {
+        return Some(Cow::Borrowed(label));
     }
+    let mut label = String::from_utf8_lossy(lead).into_owned();
+    push_escaped(&mut label, text, cut);
+    Some(Cow::Owned(label.into_bytes()))
+}
+
+fn is_printable(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte == b' '
+}
+
+fn push_escaped(label: &mut String, bytes: &[u8], mut cut: bool) {
     let mut room = LABEL_MAX;
     for (at, &byte) in bytes.iter().enumerate() {
         let width = if is_printable(byte) { 1 } else { 4 };
@@ -224,9 +226,17 @@ fn push_printable(label: &mut String, bytes: &[u8], mut cut: bool) {
 
 /// The first line without its end, and what follows; none when its end is not there.
 fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = bytes.iter().position(|&byte| byte == b'\n')?;
+    let end = end_of_line(bytes)?;
     let (line, rest) = bytes.split_at_checked(end)?;
     Some((line.strip_suffix(b"\r").unwrap_or(line), rest.get(1..)?))
+}
+
+/// Where the first line ends: sixteen bytes are looked at at a time.
+fn end_of_line(bytes: &[u8]) -> Option<usize> {
+    let (chunks, _) = bytes.as_chunks::<16>();
+    let has_end = |chunk: &[u8; 16]| chunk.iter().fold(false, |any, &byte| any | (byte == b'\n'));
+    let before = 16 * chunks.iter().take_while(|chunk| !has_end(chunk)).count();
+    Some(before + bytes.get(before..)?.iter().position(|&byte| byte == b'\n')?)
 }
 
 /// Name and value of a field line.

@@ -23,8 +23,15 @@ pub(crate) struct Packed {
 /// What the next segment is expected to say.
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
-    time: Nanos,
+    course: Course,
     place: Place,
+    headers: [Header; 2],
+}
+
+/// Where it is in time and in the sequence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Course {
+    time: Nanos,
     sides: [Side; 2],
 }
 
@@ -33,6 +40,11 @@ struct Expected {
 struct Side {
     seq: SeqNumber,
     stamp: u32,
+}
+
+/// What else its header says, by who sends it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Header {
     ip_id: u16,
     window: u16,
     ttl: u8,
@@ -48,6 +60,7 @@ const OTHER_WINDOW: u32 = 1 << 13;
 const OTHER_ID: u32 = 1 << 14;
 const OTHER_TTL: u32 = 1 << 15;
 const SACKS: u32 = 1 << 16;
+const RARE: u32 = OTHER_WINDOW | OTHER_ID | OTHER_TTL | SACKS;
 const NUMBERS_AT: u32 = 17;
 const HEAD: usize = 4;
 
@@ -59,34 +72,52 @@ struct Sizes {
     bytes: [u8; 4],
     /// The largest number that so many hold.
     most: [u64; 4],
+    /// What writing it does to [`Out::so_far`], by its [magnitude](Self::magnitude).
+    step: [u64; 64],
 }
 
-const TIME: &Sizes = &Sizes::of(NUMBERS_AT, [2, 3, 4, 8]);
-const PLACE: &Sizes = &Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]);
-const SEQ: &Sizes = &Sizes::of(NUMBERS_AT + 4, SMALL);
-const ACK: &Sizes = &Sizes::of(NUMBERS_AT + 6, SMALL);
-const STAMP: &Sizes = &Sizes::of(NUMBERS_AT + 8, SMALL);
-const ECHO: &Sizes = &Sizes::of(NUMBERS_AT + 10, SMALL);
-const LEN: &Sizes = &Sizes::of(NUMBERS_AT + 12, SMALL);
+static TIME: Sizes = Sizes::of(NUMBERS_AT, [2, 3, 4, 8]);
+static PLACE: Sizes = Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]);
+static SEQ: Sizes = Sizes::of(NUMBERS_AT + 4, SMALL);
+static ACK: Sizes = Sizes::of(NUMBERS_AT + 6, SMALL);
+static STAMP: Sizes = Sizes::of(NUMBERS_AT + 8, SMALL);
+static ECHO: Sizes = Sizes::of(NUMBERS_AT + 10, SMALL);
+static LEN: Sizes = Sizes::of(NUMBERS_AT + 12, SMALL);
 const SMALL: [u8; 4] = [0, 1, 2, 4];
-const _: () = assert!(LEN.at + 2 <= 8 * HEAD as u32);
+const _: () = assert!(NUMBERS_AT + 14 <= 8 * HEAD as u32);
 
 impl Sizes {
     const fn of(at: u32, bytes: [u8; 4]) -> Self {
-        let mut most = [0; 4];
+        let (mut most, mut step) = ([0; 4], [0; 64]);
         let mut index = 0;
         while index < 4 {
             most[index] = if bytes[index] == 0 { 0 } else { u64::MAX >> (64 - 8 * bytes[index] as u32) };
             index += 1;
         }
-        Self { at, bytes, most }
+        let mut magnitude = 0;
+        while magnitude < 64 {
+            // Numbers that may take no bytes at all are of 32 bits.
+            let bits = if bytes[0] == 0 { magnitude } else { magnitude + 1 };
+            let mut choice = 0;
+            while choice < 3 && bits > 8 * bytes[choice] as usize {
+                choice += 1;
+            }
+            step[magnitude] = (choice as u64) << (at + Out::HEAD_AT) | bytes[choice] as u64;
+            magnitude += 1;
+        }
+        Self { at, bytes, most, step }
     }
 
-    /// Which of them a number takes.
+    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so that there is place for none.
     #[inline(always)]
-    fn choice(&self, number: u64) -> usize {
-        let [a, b, c, _] = self.most;
-        usize::from(number > a) + usize::from(number > b) + usize::from(number > c)
+    fn magnitude(&self, number: u64) -> usize {
+        let filled = if self.bytes[0] == 0 { number << 1 | 1 } else { number | 1 };
+        (filled.leading_zeros() ^ 63) as usize
+    }
+
+    /// The bits that tell how many bytes it takes.
+    const fn mask(&self) -> u32 {
+        3 << self.at
     }
 }
 
@@ -94,42 +125,68 @@ impl Sizes {
 /// outgrown fits other parts of connections, so that of many that grow at once little is held in vain.
 const ROOMS: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 
-/// More than any segment takes: the head, numbers of 36 bytes, 6 as they are, and SACK blocks of 33.
-const MOST: usize = 96;
+/// The head and all numbers, at most.
+const NUMBERS: usize = HEAD + 36;
+
+/// Room for what any segment takes: 6 bytes as they are and SACK blocks of 33 beside the numbers.
+const MOST: usize = NUMBERS + 40;
+
+/// What nearly any segment takes no more than; more is copied by a call.
+const USUAL: usize = 24;
 
 impl Packed {
     /// How many there are.
+    #[inline(always)]
     pub fn len(&self) -> usize {
         usize::from(self.count)
     }
 
     /// One more; there may be 255.
+    #[inline(always)]
     pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let mut out = Out { bytes: [0; MOST], len: 0 };
+        let mut out = Out::default();
         self.expected.write(seg, sack, &mut out);
-        self.expected.note(seg);
-        let written = out.bytes.get(..out.len).unwrap_or_default();
+        out.finish();
+        let (len, spare) = (out.len(), self.bytes.capacity() - self.bytes.len());
+        if len <= USUAL && spare >= USUAL {
+            // So many are copied at once, and given up again.
+            let whole = self.bytes.len() + len;
+            self.bytes.extend_from_slice(&out.bytes[..USUAL]);
+            self.bytes.truncate(whole);
+        } else {
+            self.append(out.written());
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    #[inline(never)]
+    fn append(&mut self, written: &[u8]) {
         let needed = self.bytes.len() + written.len();
         if needed > self.bytes.capacity() {
             let room = ROOMS.into_iter().find(|room| *room >= needed).unwrap_or(needed + needed / 2);
-            self.bytes.reserve_exact(room - self.bytes.len());
+            // Another list costs less than to let this one grow.
+            let held = std::mem::replace(&mut self.bytes, Vec::with_capacity(room));
+            self.bytes.extend_from_slice(&held);
         }
         self.bytes.extend_from_slice(written);
-        self.count = self.count.saturating_add(1);
     }
 
     /// All of them, each with its SACK blocks.
     pub fn iter(&self) -> Segs<'_> {
-        Segs { bytes: &self.bytes, at: 0, expected: Expected::default(), sack: SackBlocks::NONE }
+        Segs { bytes: &self.bytes, expected: Expected::default(), sack: SackBlocks::NONE }
+    }
+
+    /// All of them, as far as their times and numbers go.
+    pub fn steps(&self) -> Steps<'_> {
+        Steps { bytes: &self.bytes, course: Course::default() }
     }
 }
 
 /// Gives back what was packed.
 #[derive(Clone, Debug)]
 pub(crate) struct Segs<'a> {
+    /// What was not yet read.
     bytes: &'a [u8],
-    /// Behind what was read.
-    at: usize,
     expected: Expected,
     sack: SackBlocks,
 }
@@ -138,199 +195,347 @@ impl Segs<'_> {
     /// The next one, and its SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
-        if self.at >= self.bytes.len() {
-            return None;
+        let (mut seg, Rest { head, place }) = self.expected.course.next(&mut self.bytes)?;
+        seg.place = Place::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
+        self.expected.place = seg.place;
+        let own = &mut self.expected.headers[seg.from()];
+        (seg.window, seg.ttl, seg.ecn) = (own.window, own.ttl, own.ecn);
+        if seg.has & IP_ID != 0 {
+            seg.ip_id = own.ip_id;
         }
-        let seg = self.read();
-        self.expected.note(&seg);
+        if head & RARE != 0 || !self.sack.is_empty() {
+            (seg, self.sack) = read_rare(&mut self.bytes, head, seg);
+        }
+        own.note(&seg);
         Some((seg, &self.sack))
     }
 }
 
-impl Expected {
-    #[inline]
-    fn write(&self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
-        let (own, other) = (&self.sides[seg.from()], &self.sides[1 - seg.from()]);
-        let bit = |bit: u32, is: bool| if is { bit } else { 0 };
-        let mut head = (u32::from(seg.flags.0) & FLAGS)
-            | u32::from(seg.has) << HAS_AT
-            | bit(OTHER_WINDOW, seg.window != own.window)
-            | bit(OTHER_ID, seg.has & IP_ID != 0 && seg.ip_id != own.ip_id)
-            | bit(OTHER_TTL, (seg.ttl, seg.ecn) != (own.ttl, own.ecn))
-            | bit(SACKS, !sack.is_empty());
-        out.len = HEAD;
-        head |= out.number(TIME, seg.time.0.wrapping_sub(self.time.0) as u64);
-        head |= out.number(PLACE, zigzag(seg.place.word().wrapping_sub(self.place.word()) as i64));
-        head |= out.number(SEQ, zigzag(seg.seq.distance(own.seq).into()));
-        head |= out.number(ACK, zigzag(seg.ack.distance(other.seq).into()));
-        if seg.has & STAMPED != 0 {
-            head |= out.number(STAMP, seg.value.wrapping_sub(own.stamp).into());
-            head |= out.number(ECHO, zigzag((seg.echo.wrapping_sub(other.stamp) as i32).into()));
+/// Gives back of what was packed what brings a connection forward: where a segment is in the capture, its window, IP number, time to live
+/// and ECN bits are not told, nor are SACK blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps<'a> {
+    /// What was not yet read.
+    bytes: &'a [u8],
+    course: Course,
+}
+
+impl Steps<'_> {
+    /// The next one, and whether it has SACK blocks.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(Seg, bool)> {
+        let (seg, Rest { head, .. }) = self.course.next(&mut self.bytes)?;
+        if head & RARE != 0 {
+            self.bytes = after_rare(self.bytes, head);
         }
-        head |= out.number(LEN, seg.len.into());
-        if head & OTHER_WINDOW != 0 {
+        Some((seg, head & SACKS != 0))
+    }
+}
+
+impl Expected {
+    #[inline(always)]
+    fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
+        let Self { course, place, headers } = self;
+        let (own, other) = (&course.sides[seg.from()], &course.sides[1 - seg.from()]);
+        out.number(&TIME, seg.time.0.wrapping_sub(course.time.0) as u64);
+        out.number(&PLACE, zigzag(seg.place.word().wrapping_sub(place.word()) as i64));
+        let (seq, ack) = (seg.seq.distance(own.seq), seg.ack.distance(other.seq));
+        if seq | ack != 0 {
+            out.number(&SEQ, zigzag_small(seq));
+            out.number(&ACK, zigzag_small(ack));
+        }
+        if seg.has & STAMPED != 0 {
+            out.number(&STAMP, seg.value.wrapping_sub(own.stamp).into());
+            out.number(&ECHO, zigzag_small(seg.echo.wrapping_sub(other.stamp) as i32));
+        }
+        out.number(&LEN, seg.len.into());
+        out.head((u32::from(seg.flags.0) & FLAGS) | u32::from(seg.has) << HAS_AT);
+        course.note(seg);
+        *place = seg.place;
+        let header = &mut headers[seg.from()];
+        if header.is_other(seg) || !sack.is_empty() {
+            header.write(seg, sack, out);
+        } else {
+            header.note_id(seg);
+        }
+    }
+}
+
+impl Header {
+    /// Whether a segment says anything else.
+    #[inline(always)]
+    fn is_other(&self, seg: &Seg) -> bool {
+        let id = if seg.has & IP_ID != 0 { seg.ip_id ^ self.ip_id } else { 0 };
+        id | (seg.window ^ self.window) | u16::from((seg.ttl ^ self.ttl) | (seg.ecn ^ self.ecn)) != 0
+    }
+
+    /// Writes what a segment says else, and takes it over.
+    #[inline(never)]
+    fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
+        if seg.window != self.window {
+            out.head(OTHER_WINDOW);
             out.raw(&seg.window.to_le_bytes());
         }
-        if head & OTHER_ID != 0 {
+        if seg.has & IP_ID != 0 && seg.ip_id != self.ip_id {
+            out.head(OTHER_ID);
             out.raw(&seg.ip_id.to_le_bytes());
         }
-        if head & OTHER_TTL != 0 {
+        if (seg.ttl, seg.ecn) != (self.ttl, self.ecn) {
+            out.head(OTHER_TTL);
             out.raw(&[seg.ttl, seg.ecn]);
         }
-        if head & SACKS != 0 {
+        if !sack.is_empty() {
+            out.head(SACKS);
             out.raw(&[sack.as_slice().len() as u8]);
             for (left, right) in sack.as_slice() {
                 out.raw(&left.0.to_le_bytes());
                 out.raw(&right.0.to_le_bytes());
             }
         }
-        if let Some(room) = out.bytes.first_chunk_mut() {
-            *room = head.to_le_bytes();
-        }
+        self.note(seg);
     }
 
-    #[inline]
+    #[inline(always)]
     fn note(&mut self, seg: &Seg) {
-        (self.time, self.place) = (seg.time, seg.place);
-        let own = &mut self.sides[seg.from()];
-        own.seq = seg.seq + seg.space();
-        (own.window, own.ttl, own.ecn) = (seg.window, seg.ttl, seg.ecn);
-        if seg.has & STAMPED != 0 {
-            own.stamp = seg.value;
-        }
+        (self.window, self.ttl, self.ecn) = (seg.window, seg.ttl, seg.ecn);
+        self.note_id(seg);
+    }
+
+    /// The next packet is numbered one higher, though all else stays.
+    #[inline(always)]
+    fn note_id(&mut self, seg: &Seg) {
         if seg.has & IP_ID != 0 {
-            own.ip_id = seg.ip_id.wrapping_add(1);
+            self.ip_id = seg.ip_id.wrapping_add(1);
         }
     }
 }
 
-impl Segs<'_> {
+impl Course {
     #[inline(always)]
-    fn read(&mut self) -> Seg {
-        let head = u32::from_le_bytes(self.raw());
+    fn note(&mut self, seg: &Seg) {
+        self.time = seg.time;
+        let own = &mut self.sides[seg.from()];
+        own.seq = seg.seq + seg.space();
+        if seg.has & STAMPED != 0 {
+            own.stamp = seg.value;
+        }
+    }
+
+    /// Reads the next segment but for its place and for what is rare.
+    #[inline(always)]
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<(Seg, Rest)> {
+        let mut padded;
+        let numbers = match bytes.first_chunk() {
+            Some(numbers) => numbers,
+            None if bytes.is_empty() => return None,
+            None => {
+                padded = [0; NUMBERS];
+                pad(&mut padded, bytes);
+                &padded
+            }
+        };
+        let mut numbers = Numbers { head: u32::from_le_bytes(*numbers.first_chunk()?), bytes: numbers, at: HEAD };
+        let (seg, place) = self.read(&mut numbers);
+        self.note(&seg);
+        *bytes = bytes.get(numbers.at..).unwrap_or_default();
+        Some((seg, Rest { head: numbers.head, place }))
+    }
+
+    #[inline(always)]
+    fn read(&self, numbers: &mut Numbers<'_>) -> (Seg, u64) {
+        let head = numbers.head;
         let has = (head >> HAS_AT & HAS) as u8;
         let from = usize::from(has & FROM_ONE);
-        let (own, other) = (self.expected.sides[from], self.expected.sides[1 - from]);
-        let time = Nanos(self.expected.time.0.wrapping_add(self.number(TIME, head) as i64));
-        let place = Place::of(self.expected.place.word().wrapping_add(self.signed(PLACE, head) as u64));
-        let seq = own.seq + self.signed(SEQ, head) as u32;
-        let ack = other.seq + self.signed(ACK, head) as u32;
+        let (own, other) = (&self.sides[from], &self.sides[1 - from]);
+        let time = Nanos(self.time.0.wrapping_add(numbers.large(&TIME) as i64));
+        let place = numbers.large(&PLACE);
+        let (mut seq, mut ack) = (own.seq, other.seq);
+        if head & (SEQ.mask() | ACK.mask()) != 0 {
+            seq = seq + unzigzag_small(numbers.small(&SEQ));
+            ack = ack + unzigzag_small(numbers.small(&ACK));
+        }
         let (mut value, mut echo) = (0, 0);
         if has & STAMPED != 0 {
-            value = own.stamp.wrapping_add(self.number(STAMP, head) as u32);
-            echo = other.stamp.wrapping_add(self.signed(ECHO, head) as u32);
+            value = own.stamp.wrapping_add(numbers.small(&STAMP));
+            echo = other.stamp.wrapping_add(unzigzag_small(numbers.small(&ECHO)));
         }
-        let len = self.number(LEN, head) as u32;
-        let mut seg = Seg {
-            time,
-            place,
-            echo,
-            value,
-            ack,
-            seq,
-            len,
-            ip_id: if has & IP_ID != 0 { own.ip_id } else { 0 },
-            flags: Flags((head & FLAGS) as u16),
-            window: own.window,
-            has,
-            ttl: own.ttl,
-            ecn: own.ecn,
-        };
-        if head & OTHER_WINDOW != 0 {
-            seg.window = u16::from_le_bytes(self.raw());
-        }
-        if head & OTHER_ID != 0 {
-            seg.ip_id = u16::from_le_bytes(self.raw());
-        }
-        if head & OTHER_TTL != 0 {
-            [seg.ttl, seg.ecn] = self.raw();
-        }
-        if head & SACKS != 0 || !self.sack.is_empty() {
-            self.read_sack(head & SACKS != 0);
-        }
-        seg
+        let len = numbers.small(&LEN);
+        let flags = Flags((head & FLAGS) as u16);
+        (Seg { time, value, echo, ack, seq, len, flags, has, ..Seg::default() }, place)
     }
+}
 
-    #[cold]
-    fn read_sack(&mut self, any: bool) {
-        self.sack = SackBlocks::default();
-        if any {
-            let [blocks] = self.raw();
-            for _ in 0..blocks {
-                let [left, right] = [self.raw(), self.raw()].map(|edge| SeqNumber(u32::from_le_bytes(edge)));
-                self.sack.push(left, right);
-            }
+/// What is left to tell of a segment.
+struct Rest {
+    head: u32,
+    /// How far it is from the place before it, as it was written.
+    place: u64,
+}
+
+/// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which nothing that was written reaches.
+#[inline(never)]
+fn pad(padded: &mut [u8; NUMBERS], rest: &[u8]) {
+    if let Some(room) = padded.get_mut(..rest.len()) {
+        room.copy_from_slice(rest);
+    }
+}
+
+/// Reads what stands behind the numbers.
+#[cold]
+fn read_rare(bytes: &mut &[u8], head: u32, mut seg: Seg) -> (Seg, SackBlocks) {
+    let mut sack = SackBlocks::NONE;
+    if head & OTHER_WINDOW != 0 {
+        seg.window = u16::from_le_bytes(raw(bytes));
+    }
+    if head & OTHER_ID != 0 {
+        seg.ip_id = u16::from_le_bytes(raw(bytes));
+    }
+    if head & OTHER_TTL != 0 {
+        [seg.ttl, seg.ecn] = raw(bytes);
+    }
+    if head & SACKS != 0 {
+        let [blocks] = raw(bytes);
+        for _ in 0..blocks {
+            let [left, right] = [raw(bytes), raw(bytes)].map(|edge| SeqNumber(u32::from_le_bytes(edge)));
+            sack.push(left, right);
         }
     }
+    (seg, sack)
+}
 
-    /// Bytes as they are; zeros behind the end, which nothing that was written reaches.
+/// What is left behind it.
+#[inline(never)]
+fn after_rare(mut bytes: &[u8], head: u32) -> &[u8] {
+    for field in [OTHER_WINDOW, OTHER_ID, OTHER_TTL] {
+        if head & field != 0 {
+            let _: [u8; 2] = raw(&mut bytes);
+        }
+    }
+    if head & SACKS != 0 {
+        let [blocks] = raw(&mut bytes);
+        bytes = bytes.get(8 * usize::from(blocks)..).unwrap_or_default();
+    }
+    bytes
+}
+
+/// Bytes as they are; zeros behind the end, which nothing that was written reaches.
+#[inline(always)]
+fn raw<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
+    let Some((first, rest)) = bytes.split_first_chunk() else { return [0; N] };
+    *bytes = rest;
+    *first
+}
+
+/// The numbers of a segment, as they are read one after the other.
+struct Numbers<'a> {
+    head: u32,
+    bytes: &'a [u8; NUMBERS],
+    /// Behind what was read.
+    at: usize,
+}
+
+impl Numbers<'_> {
+    /// One of the first two, which are the large ones.
     #[inline(always)]
-    fn raw<const N: usize>(&mut self) -> [u8; N] {
-        let from = self.at;
-        self.at += N;
-        self.bytes.get(from..from + N).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
-    }
-
-    #[inline(always)]
-    fn number(&mut self, sizes: &Sizes, head: u32) -> u64 {
-        let choice = (head >> sizes.at & 3) as usize;
-        if sizes.bytes[0] == 0 && choice == 0 {
-            return 0;
-        }
-        let from = self.at;
-        let word = match self.bytes.get(from..from + 8).and_then(<[u8]>::first_chunk) {
-            Some(word) => u64::from_le_bytes(*word),
-            None => last_word(self.bytes.get(from..).unwrap_or_default()),
-        };
+    fn large(&mut self, sizes: &Sizes) -> u64 {
+        let choice = (self.head >> sizes.at & 3) as usize;
+        let word = self.bytes[self.at & 31..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
         self.at += usize::from(sizes.bytes[choice]);
         word & sizes.most[choice]
     }
 
     #[inline(always)]
-    fn signed(&mut self, sizes: &Sizes, head: u32) -> i64 {
-        let number = self.number(sizes, head);
-        (number >> 1) as i64 ^ -((number & 1) as i64)
+    fn small(&mut self, sizes: &Sizes) -> u32 {
+        let choice = (self.head >> sizes.at & 3) as usize;
+        if choice == 0 {
+            return 0;
+        }
+        let word = self.bytes.get(self.at..self.at + 4).and_then(<[u8]>::first_chunk);
+        self.at += usize::from(sizes.bytes[choice]);
+        word.map_or(0, |word| u32::from_le_bytes(*word)) & sizes.most[choice] as u32
     }
 }
 
-/// Where fewer than eight bytes are left.
-#[cold]
-fn last_word(rest: &[u8]) -> u64 {
-    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
 /// With the sign in the lowest bit, so that small numbers of either sign are short.
-#[inline]
+#[inline(always)]
 fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63) as u64
+}
+
+#[inline(always)]
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+/// The same of 32 bits.
+#[inline(always)]
+fn zigzag_small(number: i32) -> u64 {
+    ((number << 1 ^ number >> 31) as u32).into()
+}
+
+#[inline(always)]
+fn unzigzag_small(number: u32) -> u32 {
+    number >> 1 ^ (number & 1).wrapping_neg()
 }
 
 /// A segment as it is written.
 struct Out {
     bytes: [u8; MOST],
-    len: usize,
+    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT) on: one addition does for both
+    /// what a number changes.
+    so_far: u64,
+}
+
+impl Default for Out {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { bytes: [0; MOST], so_far: HEAD as u64 }
+    }
 }
 
 impl Out {
-    #[inline]
-    fn raw(&mut self, bytes: &[u8]) {
-        if let Some(room) = self.bytes.get_mut(self.len..self.len + bytes.len()) {
-            room.copy_from_slice(bytes);
-            self.len += bytes.len();
+    const HEAD_AT: u32 = 32;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.so_far as usize & 0xff
+    }
+
+    /// Adds bits to the head.
+    #[inline(always)]
+    fn head(&mut self, bits: u32) {
+        self.so_far |= u64::from(bits) << Self::HEAD_AT;
+    }
+
+    /// Writes the head, in its place before all else.
+    #[inline(always)]
+    fn finish(&mut self) {
+        if let Some(room) = self.bytes.first_chunk_mut() {
+            *room = ((self.so_far >> Self::HEAD_AT) as u32).to_le_bytes();
         }
     }
 
-    /// Writes a number, and gives the bits for its size.
+    /// All of it.
+    fn written(&self) -> &[u8] {
+        self.bytes.get(..self.len()).unwrap_or_default()
+    }
+
+    #[inline]
+    fn raw(&mut self, bytes: &[u8]) {
+        let len = self.len();
+        if let Some(room) = self.bytes.get_mut(len..len + bytes.len()) {
+            room.copy_from_slice(bytes);
+            self.so_far += bytes.len() as u64;
+        }
+    }
+
     #[inline(always)]
-    fn number(&mut self, sizes: &Sizes, number: u64) -> u32 {
-        if sizes.bytes[0] == 0 && number == 0 {
-            return 0;
+    fn number(&mut self, sizes: &Sizes, number: u64) {
+        // Less than 40 where a number is written.
+        let len = self.so_far as usize & 0x3f;
+        if let Some(room) = self.bytes[len..].first_chunk_mut() {
+            *room = number.to_le_bytes();
         }
-        let choice = sizes.choice(number);
-        if let Some(room) = self.bytes.get_mut(self.len..self.len + 8) {
-            room.copy_from_slice(&number.to_le_bytes());
-        }
-        self.len += usize::from(sizes.bytes[choice]);
-        (choice as u32) << sizes.at
+        self.so_far += sizes.step[sizes.magnitude(number)];
     }
 }

@@ -121,14 +121,28 @@ fn place() -> impl Strategy<Value = Place> {
     prop_oneof![Just(Place::Unknown), Just(Place::NextToSender), Just(Place::NextToReceiver)]
 }
 
-/// What is found where stock is taken before each segment, or only where it must be.
-fn found(script: &Script, always: bool) -> String {
-    let connection = script.play(false, |connection| {
-        for half in &mut connection.settle().halves {
-            half.calm = if always { 0 } else { half.calm };
-        }
-    });
+/// What is found where this is done to both directions before each segment.
+fn found(script: &Script, to: fn(&mut Half)) -> String {
+    let connection = script.play(false, |connection| connection.settle().halves.iter_mut().for_each(to));
     format!("{:#?}", connection.finish([end(0), end(1)]))
+}
+
+/// Stock is taken before each segment.
+fn take_stock(half: &mut Half) {
+    half.calm = 0;
+}
+
+/// The same, and of all that there may be.
+fn take_all_stock(half: &mut Half) {
+    half.calm = 0;
+    if let Some(transfer) = &mut half.transfer {
+        transfer.look_at_all_pauses();
+    }
+}
+
+/// No ACK is taken for progress alone, and copies are looked for everywhere.
+fn ask_for_copies(half: &mut Half) {
+    (half.copies_end, half.unseen_copies_end) = (u64::MAX, u64::MAX);
 }
 
 proptest! {
@@ -137,7 +151,15 @@ proptest! {
     #[test]
     fn the_short_way_leads_where_taking_stock_leads(steps in steps(), stamped: bool, place in place()) {
         let script = script(&steps, stamped, place);
-        prop_assert_eq!(found(&script, false), found(&script, true));
+        let short = found(&script, |_| ());
+        prop_assert_eq!(&short, &found(&script, take_stock));
+        prop_assert_eq!(&short, &found(&script, take_all_stock));
+    }
+
+    #[test]
+    fn an_ack_of_progress_alone_is_an_ack(steps in steps(), stamped: bool, place in place()) {
+        let script = script(&steps, stamped, place);
+        prop_assert_eq!(found(&script, |_| ()), found(&script, ask_for_copies));
     }
 }
 

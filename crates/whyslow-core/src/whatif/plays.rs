@@ -1,0 +1,172 @@
+//! [`Plays`]: the transfers that the model plays, in order, until the work that is allowed is done.
+//!
+//! Several can be played at the same time, by whoever takes them up; it knows of no threads. It promises that what comes out is
+//! the same as one after the other: what was played with more work than those before it left over is cut back to that.
+
+use super::model::{self, Scenario};
+use super::replay::Replay;
+use super::{LEAST_GAIN, remedy};
+use crate::analysis::Transfer;
+use crate::units::Nanos;
+
+/// Transfers for the model to play, the worst first.
+#[derive(Debug)]
+pub struct Plays<'a> {
+    all: Vec<(&'a Replay, &'a Transfer)>,
+    /// Segments that may yet be modelled, when the first so many are told.
+    work: u64,
+    told: usize,
+    /// How many were taken up, and what came of them, with the work that each was allowed.
+    taken: usize,
+    played: Vec<Option<(u64, Played)>>,
+}
+
+impl<'a> Plays<'a> {
+    /// Of these, in this order; together they may model so many segments.
+    pub(super) fn new(all: Vec<(&'a Replay, &'a Transfer)>, work: u64) -> Self {
+        let played = all.iter().map(|_| None).collect();
+        Self { all, work, told: 0, taken: 0, played }
+    }
+
+    /// The next one to be played; none when all were taken up.
+    pub fn take(&mut self) -> Option<Play<'a>> {
+        let place = self.taken;
+        let &(replay, transfer) = self.all.get(place)?;
+        self.taken += 1;
+        Some(Play { replay, transfer, place, work: self.work, known: &[] })
+    }
+
+    /// What came of one that was taken up.
+    pub fn put(&mut self, play: &Play<'_>, played: Played) {
+        if let Some(place) = self.played.get_mut(play.place) {
+            *place = Some((play.work, played));
+        }
+        while let Some(Some((allowed, played))) = self.played.get_mut(self.told) {
+            let (work, place) = (self.work, self.told);
+            // What others took meanwhile it would not have had. All that it needs to know it does.
+            if work < *allowed && (played.cut || played.work > work) {
+                let (replay, transfer) = self.all[place];
+                let known = std::mem::take(&mut played.times);
+                *played = Play { replay, transfer, place, work, known: &known }.play();
+            }
+            self.work -= played.work.min(work);
+            self.told += 1;
+        }
+    }
+
+    /// What came of all that were put back, in order.
+    pub(super) fn into_played(self) -> Vec<Played> {
+        self.played.into_iter().map_while(|played| Some(played?.1)).collect()
+    }
+}
+
+/// A transfer for the model to play, with and without what held it.
+#[derive(Clone, Copy, Debug)]
+pub struct Play<'a> {
+    pub(super) replay: &'a Replay,
+    pub(super) transfer: &'a Transfer,
+    /// Its place among all.
+    pub(super) place: usize,
+    /// Segments that may be modelled.
+    pub(super) work: u64,
+    /// How long the first simulations took, from an earlier play of it.
+    pub(super) known: &'a [Nanos],
+}
+
+/// What the model said of a transfer.
+#[derive(Debug, Default)]
+pub struct Played {
+    model: Option<Nanos>,
+    /// By finding.
+    pub(super) predicted: Vec<Option<Nanos>>,
+    /// Segments that were modelled.
+    pub(super) work: u64,
+    /// More would have been, but for the limit.
+    cut: bool,
+    /// And so a fix was not modelled.
+    pub(super) skipped: bool,
+    /// How long each simulation took, in order.
+    pub(super) times: Vec<Nanos>,
+}
+
+impl Play<'_> {
+    /// Fits the model to the transfer, and finds what each finding's fix would bring.
+    pub fn play(&self) -> Played {
+        let mut work = Work { known: self.known, ..Work::new(self.work) };
+        let mut played = Played::default();
+        // What was found before the work was used up counts.
+        let _ = self.fill(&mut played, &mut work);
+        played.cut = work.short;
+        played.work = self.work - work.left;
+        played.times = work.times;
+        played
+    }
+
+    /// None when the work is used up.
+    fn fill(&self, played: &mut Played, work: &mut Work<'_>) -> Option<()> {
+        let Self { replay, transfer, .. } = *self;
+        let measured = transfer.duration_s;
+        let (fitted, modelled) = replay.fit(work)?;
+        played.model = Some(modelled);
+        if !transfer.is_fitted_by(modelled) {
+            // What was not tried any more might have come nearer.
+            played.skipped = work.short;
+            return Some(());
+        }
+        played.skipped = true;
+        for finding in &transfer.findings {
+            let mut predicted = None;
+            if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) {
+                // Larger flights meet the rate at which the path was seen to deliver.
+                changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
+                predicted = Some(changed.duration(work)?).filter(|time| *time < measured.scale(1.0 - LEAST_GAIN));
+            }
+            played.predicted.push(predicted);
+        }
+        played.skipped = false;
+        Some(())
+    }
+}
+
+impl Played {
+    /// Writes it down.
+    pub(super) fn tell(self, transfer: &mut Transfer) {
+        let Some(model) = self.model else { return };
+        transfer.model_s = Some(model);
+        transfer.model_skipped = self.skipped;
+        for (finding, predicted) in transfer.findings.iter_mut().zip(self.predicted) {
+            finding.predicted_s = predicted.or(finding.predicted_s);
+        }
+    }
+}
+
+/// Segments that may yet be modelled.
+#[derive(Clone, Debug)]
+pub(super) struct Work<'a> {
+    left: u64,
+    /// Some that were asked for were too many.
+    short: bool,
+    /// How long the first simulations take, where that is known, …
+    known: &'a [Nanos],
+    /// … and how long each took so far.
+    times: Vec<Nanos>,
+}
+
+impl Work<'_> {
+    pub(super) fn new(left: u64) -> Self {
+        Self { left, short: false, known: &[], times: Vec::new() }
+    }
+
+    /// How long the next simulation takes; none when there is not enough left for it.
+    pub(super) fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
+        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
+        let Some(rest) = self.left.checked_sub(segments) else {
+            self.short = true;
+            return None;
+        };
+        self.left = rest;
+        let time = self.known.get(self.times.len()).copied().unwrap_or_else(|| model::time(scenario));
+        self.times.push(time);
+        Some(time)
+    }
+}
