@@ -82,7 +82,7 @@ impl<'a, T> Found<'a, T> {
 
     /// As [`plain`](Self::plain), of a segment that is plain but that its side [ends](crate::wire::Glance::closing) with it.
     pub fn closing(self, time: Nanos) -> &'a mut T {
-        self.kept.fin[self.from] = true;
+        self.slot.kept.fin[self.from] = true;
         self.plain(time)
     }
 }

@@ -63,6 +63,16 @@ impl Connection {
         }
     }
 
+    /// As [`push`](Self::push), for a segment that is plain but for its FIN.
+    pub fn push_closing(&mut self, closing: &Plain<'_>, from: Side, time: Nanos, place: Place) {
+        let mut seg = Seg::plain(closing, from, time, place);
+        self.clock(&mut seg);
+        let sack = &SackBlocks::NONE;
+        if !self.has_captured(&seg, sack) {
+            self.take_noted(&seg, sack, closing.rest());
+        }
+    }
+
     /// To be called when a side becomes known or is so no more, the connection is settled, or it is traced.
     pub(super) fn note_direct(&mut self) {
         if let Stage::Settled(settled) = &self.stage {

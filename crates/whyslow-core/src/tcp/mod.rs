@@ -140,21 +140,11 @@ impl Connection {
         self.take_noted(&seg, sack, segment.payload);
     }
 
-    /// As [`push`](Self::push), for a segment that is plain but for its FIN.
-    pub fn push_closing(&mut self, closing: &Plain<'_>, from: Side, time: Nanos, place: Place) {
-        let mut seg = Seg::plain(closing, from, time, place);
-        self.clock(&mut seg);
-        let sack = &SackBlocks::NONE;
-        if !self.has_captured(&seg, sack) {
-            self.take_noted(&seg, sack, closing.payload());
-        }
-    }
-
     /// A segment that may tell of the connection's beginning or end.
     #[inline(never)]
-    fn take_noted(&mut self, seg: &Seg, sack: &SackBlocks, payload: &[u8]) {
+    fn take_noted(&mut self, seg: &Seg, sack: &SackBlocks, rest: &[u8]) {
         let ends = self.note(seg);
-        self.follow(seg, sack, payload);
+        self.follow(seg, sack, rest);
         if ends {
             self.rest();
         }
