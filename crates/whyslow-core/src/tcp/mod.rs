@@ -281,6 +281,11 @@ impl Connection {
     /// Says whether the connection ends with this segment.
     fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
+        let closes = seg.flags.has(Flags::FIN) || seg.flags.has(Flags::RST);
+        if !closes && self.fin[1 - from].is_none() {
+            // It has no end to acknowledge either.
+            return false;
+        }
         let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
             self.reset = true;
@@ -301,11 +306,11 @@ impl Connection {
 
     /// A SYN has settled something.
     fn configure(&mut self) {
-        let negotiated = Negotiated::of(&self.opening.facts());
         match &mut self.stage {
-            Stage::Held(held) if negotiated.wire_mss.is_some() => held.mss_known(),
+            Stage::Held(held) if self.opening.offers.iter().all(Option::is_some) => held.mss_known(),
             Stage::Held(_) => {}
             Stage::Settled(settled) => {
+                let negotiated = Negotiated::of(&self.opening.facts());
                 settled.estimator.negotiated(negotiated.wire_mss);
                 settled.configure(&negotiated);
             }
