@@ -168,9 +168,10 @@ impl Glance {
         let toward = self.estimator.toward;
         let there_and_back = toward[0].zip(toward[1]).map(|(one, two)| one + two);
         let to_sender = |side: Side| toward[side].unwrap_or_default();
-        let measured = [0, 1].map(|side| Some(self.senders[side].least_delay? + to_sender(side)));
-        let least = [there_and_back, handshake].into_iter().chain(measured).flatten().min();
-        let late = |side: Side| self.senders[side].longest_wait + to_sender(side) - least.unwrap_or(Nanos::MAX);
+        let measured = |side: Side| Some(self.senders[side].least_delay? + to_sender(side));
+        let round_trips = [there_and_back, handshake, measured(0), measured(1)];
+        let least = round_trips.map(|time| time.unwrap_or(Nanos::MAX)).into_iter().fold(Nanos::MAX, Nanos::min);
+        let late = |side: Side| self.senders[side].longest_wait + to_sender(side) - least;
         Brief { late_ack: late(0).max(late(1)).or_zero(), ..self.brief }
     }
 }
@@ -179,7 +180,8 @@ impl Sender {
     /// An ACK of its bytes passed the capture point; none when it acknowledges what was not captured.
     fn acked(&mut self, seg: &Seg, ack: SeqNumber) -> Option<()> {
         let next = *self.next.get_or_insert(ack);
-        if ack.distance(next) > 0 || next.distance(ack).unsigned_abs() > STRAY {
+        // Beyond what was sent, or too far behind it.
+        if next.distance(ack).cast_unsigned() > STRAY {
             return None;
         }
         if let Some((value, _)) = seg.timestamps()

@@ -227,15 +227,11 @@ impl Seg {
         match self.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST).0 {
             0 => self.len,
             _ if self.flags.has(Flags::RST) => 0,
-            _ => self.space_with_marks(),
+            _ => {
+                let marks = u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN));
+                self.len.saturating_add(marks)
+            }
         }
-    }
-
-    #[inline(never)]
-    fn space_with_marks(&self) -> u32 {
-        self.len
-            .saturating_add(u32::from(self.flags.has(Flags::SYN)))
-            .saturating_add(u32::from(self.flags.has(Flags::FIN)))
     }
 }
 

@@ -24,14 +24,14 @@ pub(crate) struct Packed {
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
     course: Course,
+    place: Place,
     headers: [Header; 2],
 }
 
-/// Where it is in time, in the capture and in the sequence.
+/// Where it is in time and in the sequence.
 #[derive(Clone, Copy, Debug, Default)]
 struct Course {
     time: Nanos,
-    place: Place,
     sides: [Side; 2],
 }
 
@@ -128,8 +128,8 @@ const ROOMS: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 /// The head and all numbers, at most.
 const NUMBERS: usize = HEAD + 36;
 
-/// Room for what any segment takes: 6 bytes as they are and SACK blocks of 33 beside the numbers; and a power of two.
-const MOST: usize = 128;
+/// Room for what any segment takes: 6 bytes as they are and SACK blocks of 33 beside the numbers.
+const MOST: usize = NUMBERS + 40;
 
 /// What nearly any segment takes no more than; more is copied by a call.
 const USUAL: usize = 24;
@@ -164,7 +164,9 @@ impl Packed {
         let needed = self.bytes.len() + written.len();
         if needed > self.bytes.capacity() {
             let room = ROOMS.into_iter().find(|room| *room >= needed).unwrap_or(needed + needed / 2);
-            self.bytes.reserve_exact(room - self.bytes.len());
+            // Another list costs less than to let this one grow.
+            let held = std::mem::replace(&mut self.bytes, Vec::with_capacity(room));
+            self.bytes.extend_from_slice(&held);
         }
         self.bytes.extend_from_slice(written);
     }
@@ -193,7 +195,9 @@ impl Segs<'_> {
     /// The next one, and its SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
-        let (mut seg, head) = self.expected.course.next(&mut self.bytes)?;
+        let (mut seg, Rest { head, place }) = self.expected.course.next(&mut self.bytes)?;
+        seg.place = Place::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
+        self.expected.place = seg.place;
         let own = &mut self.expected.headers[seg.from()];
         (seg.window, seg.ttl, seg.ecn) = (own.window, own.ttl, own.ecn);
         if seg.has & IP_ID != 0 {
@@ -207,8 +211,8 @@ impl Segs<'_> {
     }
 }
 
-/// Gives back of what was packed what brings a connection forward, and leaves out what else headers say: a segment's window, IP number,
-/// time to live and ECN bits are not told, nor are SACK blocks.
+/// Gives back of what was packed what brings a connection forward: where a segment is in the capture, its window, IP number, time to live
+/// and ECN bits are not told, nor are SACK blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<'a> {
     /// What was not yet read.
@@ -220,7 +224,7 @@ impl Steps<'_> {
     /// The next one, and whether it has SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
-        let (seg, head) = self.course.next(&mut self.bytes)?;
+        let (seg, Rest { head, .. }) = self.course.next(&mut self.bytes)?;
         if head & RARE != 0 {
             self.bytes = after_rare(self.bytes, head);
         }
@@ -231,10 +235,10 @@ impl Steps<'_> {
 impl Expected {
     #[inline(always)]
     fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
-        let Self { course, headers } = self;
+        let Self { course, place, headers } = self;
         let (own, other) = (&course.sides[seg.from()], &course.sides[1 - seg.from()]);
         out.number(&TIME, seg.time.0.wrapping_sub(course.time.0) as u64);
-        out.number(&PLACE, zigzag(seg.place.word().wrapping_sub(course.place.word()) as i64));
+        out.number(&PLACE, zigzag(seg.place.word().wrapping_sub(place.word()) as i64));
         let (seq, ack) = (seg.seq.distance(own.seq), seg.ack.distance(other.seq));
         if seq | ack != 0 {
             out.number(&SEQ, zigzag_small(seq));
@@ -247,11 +251,13 @@ impl Expected {
         out.number(&LEN, seg.len.into());
         out.head((u32::from(seg.flags.0) & FLAGS) | u32::from(seg.has) << HAS_AT);
         course.note(seg);
+        *place = seg.place;
         let header = &mut headers[seg.from()];
         if header.is_other(seg) || !sack.is_empty() {
             header.write(seg, sack, out);
+        } else {
+            header.note_id(seg);
         }
-        header.note_id(seg);
     }
 }
 
@@ -307,7 +313,7 @@ impl Header {
 impl Course {
     #[inline(always)]
     fn note(&mut self, seg: &Seg) {
-        (self.time, self.place) = (seg.time, seg.place);
+        self.time = seg.time;
         let own = &mut self.sides[seg.from()];
         own.seq = seg.seq + seg.space();
         if seg.has & STAMPED != 0 {
@@ -315,33 +321,34 @@ impl Course {
         }
     }
 
-    /// Reads the next segment but for what is rare, and gives the head that tells of that.
+    /// Reads the next segment but for its place and for what is rare.
     #[inline(always)]
-    fn next(&mut self, bytes: &mut &[u8]) -> Option<(Seg, u32)> {
-        let padded;
+    fn next(&mut self, bytes: &mut &[u8]) -> Option<(Seg, Rest)> {
+        let mut padded;
         let numbers = match bytes.first_chunk() {
             Some(numbers) => numbers,
             None if bytes.is_empty() => return None,
             None => {
-                padded = pad(bytes);
+                padded = [0; NUMBERS];
+                pad(&mut padded, bytes);
                 &padded
             }
         };
         let mut numbers = Numbers { head: u32::from_le_bytes(*numbers.first_chunk()?), bytes: numbers, at: HEAD };
-        let seg = self.read(&mut numbers);
+        let (seg, place) = self.read(&mut numbers);
         self.note(&seg);
         *bytes = bytes.get(numbers.at..).unwrap_or_default();
-        Some((seg, numbers.head))
+        Some((seg, Rest { head: numbers.head, place }))
     }
 
     #[inline(always)]
-    fn read(&self, numbers: &mut Numbers<'_>) -> Seg {
+    fn read(&self, numbers: &mut Numbers<'_>) -> (Seg, u64) {
         let head = numbers.head;
         let has = (head >> HAS_AT & HAS) as u8;
         let from = usize::from(has & FROM_ONE);
         let (own, other) = (&self.sides[from], &self.sides[1 - from]);
         let time = Nanos(self.time.0.wrapping_add(numbers.large(&TIME) as i64));
-        let place = Place::of(self.place.word().wrapping_add(unzigzag(numbers.large(&PLACE)) as u64));
+        let place = numbers.large(&PLACE);
         let (mut seq, mut ack) = (own.seq, other.seq);
         if head & (SEQ.mask() | ACK.mask()) != 0 {
             seq = seq + unzigzag_small(numbers.small(&SEQ));
@@ -353,16 +360,24 @@ impl Course {
             stamps.1 = other.stamp.wrapping_add(unzigzag_small(numbers.small(&ECHO)));
         }
         let len = numbers.small(&LEN);
-        Seg { time, place, stamps, ack, seq, len, flags: Flags((head & FLAGS) as u16), has, ..Seg::default() }
+        let flags = Flags((head & FLAGS) as u16);
+        (Seg { time, stamps, ack, seq, len, flags, has, ..Seg::default() }, place)
     }
+}
+
+/// What is left to tell of a segment.
+struct Rest {
+    head: u32,
+    /// How far it is from the place before it, as it was written.
+    place: u64,
 }
 
 /// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which nothing that was written reaches.
 #[inline(never)]
-fn pad(rest: &[u8]) -> [u8; NUMBERS] {
-    let mut padded = [0; NUMBERS];
-    padded.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    padded
+fn pad(padded: &mut [u8; NUMBERS], rest: &[u8]) {
+    if let Some(room) = padded.get_mut(..rest.len()) {
+        room.copy_from_slice(rest);
+    }
 }
 
 /// Reads what stands behind the numbers.
@@ -483,7 +498,7 @@ impl Out {
 
     #[inline(always)]
     fn len(&self) -> usize {
-        (self.so_far as usize) % MOST
+        self.so_far as usize & 0xff
     }
 
     /// Adds bits to the head.
@@ -502,7 +517,7 @@ impl Out {
 
     /// All of it.
     fn written(&self) -> &[u8] {
-        &self.bytes[..self.len()]
+        self.bytes.get(..self.len()).unwrap_or_default()
     }
 
     #[inline]
@@ -516,7 +531,8 @@ impl Out {
 
     #[inline(always)]
     fn number(&mut self, sizes: &Sizes, number: u64) {
-        let len = self.so_far as usize % (MOST / 2);
+        // Less than 40 where a number is written.
+        let len = self.so_far as usize & 0x3f;
         if let Some(room) = self.bytes[len..].first_chunk_mut() {
             *room = number.to_le_bytes();
         }
