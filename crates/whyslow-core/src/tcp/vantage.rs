@@ -405,6 +405,7 @@ mod tests {
             // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs fall into them.
             let place = |piece: u32| SeqNumber(origin) + piece * 1000;
             let (mut short, mut general) = (Estimator::default(), Estimator::default());
+            let mut times = Estimator::default();
             for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
                 let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
                 let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
@@ -416,6 +417,8 @@ mod tests {
                     seg.move_to(seg.time);
                 }
                 prop_assert_eq!(short.see(&seg), general.see_all(&seg));
+                times.see_times(&seg);
+                prop_assert_eq!(times.toward, general.toward);
             }
             prop_assert_eq!(format!("{short:?}"), format!("{general:?}"));
         }
