@@ -47,7 +47,7 @@ impl Replays {
         lost > Nanos::ZERO && least.is_none_or(|least| (least.lost, least.connection) < (lost, connection))
     }
 
-    /// Keeps a replay of a transfer of this connection that began at `start` (as its [`Transfer`] says).
+    /// Keeps a replay of a transfer of this connection that began at `start` (as its [`Transfer`](crate::analysis::Transfer) says).
     pub fn keep(&mut self, lost: Nanos, connection: u64, start: Nanos, replay: Replay) {
         self.put(Kept { lost, connection, start, replay });
     }
