@@ -27,8 +27,8 @@ pub(super) struct Noted {
     pub id: ConnectionId,
     pub place: u32,
     pub part: u8,
-    /// Who sends.
-    pub from: u8,
+    /// Side 1 sends.
+    pub from_one: bool,
     /// It is another table's: there is no place.
     pub elsewhere: bool,
 }
@@ -44,7 +44,7 @@ impl Noted {
     /// Who sends.
     #[inline(always)]
     pub fn from(&self) -> Side {
-        usize::from(self.from)
+        usize::from(self.from_one)
     }
 }
 

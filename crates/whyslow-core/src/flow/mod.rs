@@ -260,8 +260,8 @@ impl<T> Table<T> {
         let (place, slot) = self.parts[part].find_place(ends, hash)?;
         let from = slot.kept.side(ends);
         if let Ok(place) = u32::try_from(place) {
-            let (id, part, from) = (slot.kept.id, part as u8, from as u8);
-            self.memory.note(Noted { heading: *heading, id, place, part, from, elsewhere: false });
+            let (id, part, from_one) = (slot.kept.id, part as u8, from == 1);
+            self.memory.note(Noted { heading: *heading, id, place, part, from_one, elsewhere: false });
         }
         Some(Found::new(slot, from))
     }

@@ -216,7 +216,11 @@ impl Half {
     /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
     #[inline(always)]
     pub(super) fn apply(&mut self, seg: Option<&Seg>, view: &View) {
-        if self.waiting.first_seen().is_some_and(|first| Known::new(seg, view).includes(first)) {
+        let Some(first) = self.waiting.first_seen() else {
+            return;
+        };
+        let by = Known::new(seg, view);
+        if by.includes(first, by.echo.filter(|_| first.stamped)) {
             self.apply_waiting(seg, view);
         }
     }
@@ -227,16 +231,17 @@ impl Half {
         let by = Known::new(seg, view);
         let latest = seg.map_or(Nanos::MAX, |seg| seg.time);
         while let Some((first, says)) = self.waiting.first() {
-            if !by.includes(first) {
+            let stamp = by.echo.filter(|_| first.stamped);
+            if !by.includes(first, stamp) {
                 break;
             }
             // Of several at a time that tell nothing new only the last one counts.
             let known = self.is_known(says);
             let behind = if known { self.waiting.behind_first() } else { &[] };
-            let more = behind.iter().take_while(|seen| seen.again && by.includes(seen)).count();
+            let more = behind.iter().take_while(|seen| seen.again && by.includes(seen, stamp)).count();
             let last = more.checked_sub(1).and_then(|more| behind.get(more)).unwrap_or(first);
             let (since, at, place) = ((first.time + way).min(latest), (last.time + way).min(latest), last.place);
-            if let (Some(seg), Some(echo)) = (seg, says.echo.and(by.echo)) {
+            if let (Some(seg), Some(echo)) = (seg, stamp) {
                 self.note_way(seg, echo, more + 1, way);
             }
             if known {
@@ -574,13 +579,11 @@ impl Known {
         }
     }
 
-    /// Whether it had this one: it echoes a newer timestamp than this one's, where both have one, or else by its time.
+    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp`: what it echoes, if
+    /// this one, and those that say the same, have timestamps too.
     #[inline(always)]
-    fn includes(&self, seen: &Seen) -> bool {
-        let newer = match self.echo {
-            Some(echo) if seen.stamped => seen.stamp.wrapping_sub(echo) as i32,
-            _ => 0,
-        };
+    fn includes(&self, seen: &Seen, stamp: Option<u32>) -> bool {
+        let newer = stamp.map_or(0, |echo| seen.stamp.wrapping_sub(echo) as i32);
         newer < 0 || (newer == 0 && seen.time <= self.until)
     }
 }

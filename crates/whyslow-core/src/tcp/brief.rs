@@ -57,6 +57,8 @@ struct Glance {
     client: Side,
     estimator: Estimator,
     senders: [Sender; 2],
+    /// Payload of the largest transfer.
+    largest: u64,
     brief: Brief,
 }
 
@@ -90,7 +92,14 @@ struct Transfer {
 
 impl Glance {
     fn new(mss: u64, client: Side) -> Self {
-        Self { mss, client, estimator: Estimator::default(), senders: [Sender::default(); 2], brief: Brief::default() }
+        Self {
+            mss,
+            client,
+            estimator: Estimator::default(),
+            senders: [Sender::default(); 2],
+            largest: 0,
+            brief: Brief::default(),
+        }
     }
 
     /// None when it is a connection of another kind.
@@ -157,8 +166,7 @@ impl Glance {
                 }
             }
         }
-        let bytes = sender.transfer.map_or(0, |transfer| transfer.bytes);
-        self.brief.largest = self.brief.largest.max(bytes.div_ceil(self.mss));
+        self.largest = self.largest.max(sender.transfer.map_or(0, |transfer| transfer.bytes));
         sender.last_send = Some(seg.time);
         self.senders[1 - seg.from()].heard(seg);
         Some(())
@@ -172,7 +180,8 @@ impl Glance {
         let round_trips = [there_and_back, handshake, measured(0), measured(1)];
         let least = round_trips.map(|time| time.unwrap_or(Nanos::MAX)).into_iter().fold(Nanos::MAX, Nanos::min);
         let late = |side: Side| self.senders[side].longest_wait + to_sender(side) - least;
-        Brief { late_ack: late(0).max(late(1)).or_zero(), ..self.brief }
+        let largest = self.largest.div_ceil(self.mss);
+        Brief { late_ack: late(0).max(late(1)).or_zero(), largest, ..self.brief }
     }
 }
 

@@ -6,6 +6,7 @@
 mod acknowledgement;
 mod brief;
 pub mod content;
+mod direct;
 pub mod facts;
 mod half;
 mod held;
@@ -32,7 +33,7 @@ pub use brief::Brief;
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Checksum, Flags, Plain, SackBlocks, Segment};
+use crate::wire::{Checksum, Flags, SackBlocks, Segment};
 use facts::{Doubts, Facts, RttFacts};
 use half::{Half, View};
 use held::Held;
@@ -69,6 +70,8 @@ pub struct Connection {
     /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
     /// [`note`](Self::note).
     is_known: [bool; 2],
+    /// The same, and the connection is settled and not traced. See [`direct`].
+    is_direct: [bool; 2],
     /// Of the few that raise some.
     doubts: Option<Box<Doubts>>,
 }
@@ -109,6 +112,7 @@ impl Connection {
             seen: [false; 2],
             ttl: [(None, None); 2],
             is_known: [false; 2],
+            is_direct: [false; 2],
             doubts: None,
         }
     }
@@ -136,72 +140,10 @@ impl Connection {
         self.take_noted(&seg, sack, segment.payload);
     }
 
-    /// As [`push`](Self::push), for a segment that is plain but for its FIN.
-    pub fn push_closing(&mut self, closing: &Plain<'_>, from: Side, time: Nanos, place: Place) {
-        let mut seg = Seg::plain(closing, from, time, place);
-        self.clock(&mut seg);
-        let sack = &SackBlocks::NONE;
-        if !self.has_captured(&seg, sack) {
-            self.take_noted(&seg, sack, closing.rest());
-        }
-    }
-
     /// A segment that may tell of the connection's beginning or end.
     #[inline(never)]
     fn take_noted(&mut self, seg: &Seg, sack: &SackBlocks, rest: &[u8]) {
         let ends = self.note(seg);
-        self.follow(seg, sack, rest);
-        if ends {
-            self.rest();
-        }
-    }
-
-    /// As [`push`](Self::push), for a segment that can do less.
-    #[inline(always)]
-    pub fn push_plain(&mut self, plain: &Plain<'_>, from: Side, time: Nanos, place: Place) {
-        // Put together where the segment's fields are read, so that they are written down but once.
-        let mut seg = Seg::plain(plain, from, time, place);
-        self.clock(&mut seg);
-        self.push_plain_seg(&seg, plain.rest());
-    }
-
-    /// `rest` is what was captured behind the headers.
-    #[inline(never)]
-    fn push_plain_seg(&mut self, seg: &Seg, rest: &[u8]) {
-        match (&self.stage, seg.from()) {
-            (Stage::Held(_), _) => self.take_plain(seg, rest),
-            (Stage::Settled(_), 0) => self.push_plain_from::<0>(seg, rest),
-            (Stage::Settled(_), _) => self.push_plain_from::<1>(seg, rest),
-        }
-    }
-
-    #[inline(never)]
-    fn push_plain_from<const FROM: Side>(&mut self, seg: &Seg, rest: &[u8]) {
-        // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
-        // again; the others go the same way in a copy of the code that does ask.
-        match &mut self.stage {
-            Stage::Settled(settled) if seg.is_usual::<FROM>() && self.is_known[FROM] => {
-                if settled.holds(seg, &SackBlocks::NONE) {
-                    return self.note_captured();
-                }
-                self.last = seg.time;
-                if self.talk.take(seg, rest, &self.origins) {
-                    // All else that there is to note of a known side is noted, and it stays known.
-                    note_payload(seg, &mut self.ttl[FROM].1, &mut self.first_payload);
-                }
-                settled.push(seg, &SackBlocks::NONE);
-            }
-            _ => self.take_plain(seg, rest),
-        }
-    }
-
-    #[inline(never)]
-    fn take_plain(&mut self, seg: &Seg, rest: &[u8]) {
-        let sack = &SackBlocks::NONE;
-        if self.has_captured(seg, sack) {
-            return;
-        }
-        let ends = !self.is_known[seg.from()] && self.note(seg);
         self.follow(seg, sack, rest);
         if ends {
             self.rest();
@@ -299,6 +241,7 @@ impl Connection {
             let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
             self.is_known[side] = is_open && self.seen[side] && payload;
         }
+        self.note_direct();
         ends
     }
 
@@ -379,6 +322,7 @@ impl Connection {
         if let Stage::Held(held) = &mut self.stage {
             let held = std::mem::take(held);
             self.stage = Stage::Settled(Settled::new(held, &Negotiated::of(&self.opening.facts())));
+            self.note_direct();
         }
         match &mut self.stage {
             Stage::Settled(settled) => settled,
@@ -564,13 +508,6 @@ impl Settled {
         !self.halves[seg.from()].numbers.is_fresh(seg) && self.recent[seg.from()].has(seg, sack)
     }
 
-    /// As [`push`](Self::push), where the vantage is known already.
-    #[inline(always)]
-    fn follow(&mut self, seg: &Seg, sack: &SackBlocks) {
-        self.process(seg, sack);
-        self.recent[seg.from()].note(seg, sack);
-    }
-
     /// Takes over what is known of the vantage.
     #[inline(never)]
     fn look(&mut self) {
@@ -580,6 +517,15 @@ impl Settled {
         self.halves.iter_mut().for_each(Half::look_again);
     }
 
+    /// As [`push`](Self::push), where the vantage is known already.
+    #[inline(always)]
+    fn follow(&mut self, seg: &Seg, sack: &SackBlocks) {
+        self.process(seg, sack);
+        if self.trace.is_some() {
+            self.traced(seg, sack);
+        }
+    }
+
     #[inline(always)]
     fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
         let (from, to) = (seg.from(), 1 - seg.from());
@@ -587,9 +533,7 @@ impl Settled {
         if self.halves[from].on_segment(seg, &self.views[from]) {
             self.halves[to].on_peer_payload(seg);
         }
-        if self.trace.is_some() {
-            self.traced(seg, sack);
-        }
+        self.recent[from].note(seg, sack);
     }
 
     /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the other side of the

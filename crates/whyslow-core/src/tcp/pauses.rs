@@ -62,9 +62,11 @@ impl Half {
         let since = &self.since;
         // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
         let is_idle = self.una >= self.sent_max;
-        let queued = (self.toward_sender_now - view.toward_sender).or_zero();
-        let tolerance = view.epsilon + if is_idle { Nanos::ZERO } else { queued };
-        let prompt = since.at.is_some_and(|at| seg.time - at <= tolerance);
+        let queued = || if is_idle { Nanos::ZERO } else { (self.toward_sender_now - view.toward_sender).or_zero() };
+        let prompt = since.at.is_some_and(|at| {
+            let later = seg.time - at;
+            later <= view.epsilon || later <= view.epsilon + queued()
+        });
         let full = self.is_full();
         let release = match again {
             Some(SentAgain { timer: true, .. }) => Release::Timer,

@@ -81,6 +81,7 @@ impl Quantiles {
     /// would be, nothing happens, and it is to be given to [`push`](Self::push).
     #[inline(always)]
     pub fn skips(&mut self) -> bool {
+        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it (rust-lang/rust#158206, mended in 1.96.1).
         if self.seen & self.skipped == 0 {
             return false;
         }

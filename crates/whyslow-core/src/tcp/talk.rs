@@ -207,6 +207,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn a_packet_that_answers_nothing_is_not_active(talk in prop::collection::vec((0..2usize, 0u32..2, 0u8..8, 0i64..3), 1..40)) {
+            let mut short = Talk::new(Nanos(5));
+            let (mut time, mut active, mut unanswered, mut payload) = (Nanos(5), Nanos(5), false, 0);
+            for (from, len, syn, pause) in talk {
+                time += Nanos(pause);
+                let mut seg = Seg::example(from, SeqNumber(9), SeqNumber(0), len, None);
+                seg.time = time;
+                if syn == 0 {
+                    seg.flags = Flags::SYN;
+                }
+                short.take(&seg, &[], &[None; 2]);
+                let asks = len > 0 || syn == 0;
+                if asks || unanswered {
+                    (active, unanswered) = (time, asks);
+                }
+                payload += u64::from(len);
+                prop_assert_eq!((short.active_until(time), short.payload()), (active, payload));
+            }
+        }
+    }
+
     #[test]
     fn most_payload_passes() {
         let origins = [SeqNumber(7); 2];

@@ -131,9 +131,18 @@ impl Script {
             } else {
                 connection.push(&segment, line.from, time, frame);
             }
+            assert_eq!(connection.is_direct, direct_sides(connection));
             after(connection);
         }
         connection.unwrap()
+    }
+}
+
+/// The sides whose plain segments may go the short way.
+fn direct_sides(connection: &Connection) -> [bool; 2] {
+    match &connection.stage {
+        Stage::Settled(settled) if settled.trace.is_none() => connection.is_known,
+        _ => [false; 2],
     }
 }
 

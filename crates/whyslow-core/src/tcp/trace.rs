@@ -252,6 +252,7 @@ impl Connection {
             Stage::Held(held) => held.trace = Some(trace),
             Stage::Settled(settled) => settled.trace(trace),
         }
+        self.note_direct();
     }
 
     /// The next point for which no more verdicts are waited.

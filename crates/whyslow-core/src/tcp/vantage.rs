@@ -129,13 +129,13 @@ impl Estimator {
         if let Some(ack) = seg.ack() {
             self.learn_times(seg, ack);
         }
-        self.note_times(seg);
+        self.note_times::<false>(seg);
     }
 
     /// What a segment asks, to be answered by the other side.
     #[inline(always)]
     fn note(&mut self, seg: &Seg) {
-        self.note_times(seg);
+        self.note_times::<true>(seg);
         let side = &mut self.sides[seg.from()];
         if u16::from(seg.ttl) >= side.ttl {
             side.ttl = u16::from(seg.ttl) + 1;
@@ -146,14 +146,16 @@ impl Estimator {
         }
     }
 
-    /// When it asks.
+    /// When it asks. In a long connection few segments ask anything new, and what they do is a call away (`APART`); in a short one
+    /// most do.
     #[inline(always)]
-    fn note_times(&mut self, seg: &Seg) {
+    fn note_times<const APART: bool>(&mut self, seg: &Seg) {
         let side = &mut self.sides[seg.from()];
         if let Some((value, _)) = seg.timestamps()
             && u64::from(value) != side.stamps.newest
         {
-            side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
+            let time = if seg.moved() { UNTIMED } else { seg.time };
+            if APART { side.stamps.note_apart(value, time) } else { side.stamps.note(value, time) }
         }
         let space = seg.space();
         if space > 0 {
@@ -161,6 +163,8 @@ impl Estimator {
             // The next one, while the ACK for one before it is awaited.
             if side.probe.is_some() && seg.seq == side.highest {
                 side.highest = end;
+            } else if APART {
+                side.note_sent_apart(seg.seq, end, seg.time, seg.moved());
             } else {
                 side.note_sent(seg.seq, end, seg.time, seg.moved());
             }
@@ -268,8 +272,13 @@ fn near(end: End) -> Near {
 }
 
 impl Stamps {
-    /// A packet with another one than the newest passed.
     #[inline(never)]
+    fn note_apart(&mut self, value: u32, time: Nanos) {
+        self.note(value, time);
+    }
+
+    /// A packet with another one than the newest passed.
+    #[inline(always)]
     fn note(&mut self, value: u32, time: Nanos) {
         if self.newest != NONE && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
             return;
@@ -347,8 +356,13 @@ impl FromSide {
         }
     }
 
-    /// It sent something from here to there.
     #[inline(never)]
+    fn note_sent_apart(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
+        self.note_sent(start, end, time, moved);
+    }
+
+    /// It sent something from here to there.
+    #[inline(always)]
     fn note_sent(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
         if !self.has_sent || end.distance(self.highest) > 0 {
             if self.probe.is_none() && !moved {
@@ -405,6 +419,7 @@ mod tests {
             // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs fall into them.
             let place = |piece: u32| SeqNumber(origin) + piece * 1000;
             let (mut short, mut general) = (Estimator::default(), Estimator::default());
+            let mut times = Estimator::default();
             for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
                 let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
                 let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
@@ -416,6 +431,8 @@ mod tests {
                     seg.move_to(seg.time);
                 }
                 prop_assert_eq!(short.see(&seg), general.see_all(&seg));
+                times.see_times(&seg);
+                prop_assert_eq!(times.toward, general.toward);
             }
             prop_assert_eq!(format!("{short:?}"), format!("{general:?}"));
         }

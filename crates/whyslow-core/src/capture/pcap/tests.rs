@@ -4,6 +4,7 @@ use crate::capture::build::{MICROS, MODIFIED, NANOS, Pcap};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Reader, Summary};
 use crate::units::Nanos;
+use proptest::prelude::*;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -271,5 +272,41 @@ fn long_records_of_links_without_bounds() {
         file.network = network;
         let (keep, _) = read(&file.bytes()).unwrap();
         assert_eq!(keep.packets.len(), usize::from(longest > 262_144), "link type {network}");
+    }
+}
+
+/// What one of the two loops makes of a file's records: the packets, how far it came, and what it knows then.
+fn looped<const USUAL: bool>(file: &[u8], end: bool) -> String {
+    let (header, records) = file.split_first_chunk().unwrap();
+    let mut pcap = super::Pcap::new(super::Variant::from_magic(*file.first_chunk().unwrap()).unwrap());
+    pcap.begin(header);
+    assert!(pcap.is_usual());
+    let mut keep = Keep::default();
+    let progress = pcap.records::<USUAL, _>(records, end, &mut keep);
+    format!("{:?} {progress:?} {pcap:?}", keep.packets)
+}
+
+proptest! {
+    #[test]
+    fn usual_records_are_read_as_any_others(
+        records in prop::collection::vec(
+            (
+                prop_oneof![8 => 0u32..3, 1 => any::<u32>()],
+                prop_oneof![8 => 0u32..1_000_000, 1 => any::<u32>()],
+                prop_oneof![8 => 0u32..70, 1 => any::<u32>()],
+                0usize..70,
+                any::<bool>(),
+            ),
+            0..20,
+        ),
+        snaplen in prop_oneof![Just(0u32), Just(64)],
+        end in any::<bool>(),
+    ) {
+        let mut file = Pcap::new(MICROS, false).snaplen(snaplen);
+        for (step, (seconds, fraction, original, captured, honest)) in (0u32..).zip(records) {
+            let original = if honest { original.max(captured as u32) } else { original };
+            file = file.record(seconds.saturating_add(step), fraction, captured as u32, original, &vec![7; captured]);
+        }
+        prop_assert_eq!(looped::<true>(&file.bytes(), end), looped::<false>(&file.bytes(), end));
     }
 }

@@ -76,13 +76,27 @@ struct Sizes {
     step: [u64; 64],
 }
 
-static TIME: Sizes = Sizes::of(NUMBERS_AT, [2, 3, 4, 8]);
-static PLACE: Sizes = Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]);
-static SEQ: Sizes = Sizes::of(NUMBERS_AT + 4, SMALL);
-static ACK: Sizes = Sizes::of(NUMBERS_AT + 6, SMALL);
-static STAMP: Sizes = Sizes::of(NUMBERS_AT + 8, SMALL);
-static ECHO: Sizes = Sizes::of(NUMBERS_AT + 10, SMALL);
-static LEN: Sizes = Sizes::of(NUMBERS_AT + 12, SMALL);
+/// The numbers of a segment, in the order in which they stand there.
+struct Layout {
+    time: Sizes,
+    place: Sizes,
+    seq: Sizes,
+    ack: Sizes,
+    stamp: Sizes,
+    echo: Sizes,
+    len: Sizes,
+}
+
+/// All in one place, so that one register leads to all of them.
+static NUMBER: Layout = Layout {
+    time: Sizes::of(NUMBERS_AT, [2, 3, 4, 8]),
+    place: Sizes::of(NUMBERS_AT + 2, [1, 2, 3, 8]),
+    seq: Sizes::of(NUMBERS_AT + 4, SMALL),
+    ack: Sizes::of(NUMBERS_AT + 6, SMALL),
+    stamp: Sizes::of(NUMBERS_AT + 8, SMALL),
+    echo: Sizes::of(NUMBERS_AT + 10, SMALL),
+    len: Sizes::of(NUMBERS_AT + 12, SMALL),
+};
 const SMALL: [u8; 4] = [0, 1, 2, 4];
 const _: () = assert!(NUMBERS_AT + 14 <= 8 * HEAD as u32);
 
@@ -156,7 +170,7 @@ impl Packed {
         } else {
             self.append(out.written());
         }
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
     }
 
     #[inline(never)]
@@ -173,20 +187,21 @@ impl Packed {
 
     /// All of them, each with its SACK blocks.
     pub fn iter(&self) -> Segs<'_> {
-        Segs { bytes: &self.bytes, expected: Expected::default(), sack: SackBlocks::NONE }
+        Segs { bytes: &self.bytes, at: 0, expected: Expected::default(), sack: SackBlocks::NONE }
     }
 
     /// All of them, as far as their times and numbers go.
     pub fn steps(&self) -> Steps<'_> {
-        Steps { bytes: &self.bytes, course: Course::default() }
+        Steps { bytes: &self.bytes, at: 0, course: Course::default() }
     }
 }
 
 /// Gives back what was packed.
 #[derive(Clone, Debug)]
 pub(crate) struct Segs<'a> {
-    /// What was not yet read.
     bytes: &'a [u8],
+    /// Behind what was read.
+    at: usize,
     expected: Expected,
     sack: SackBlocks,
 }
@@ -195,7 +210,7 @@ impl Segs<'_> {
     /// The next one, and its SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
-        let (mut seg, Rest { head, place }) = self.expected.course.next(&mut self.bytes)?;
+        let (mut seg, Rest { head, place }) = self.expected.course.next(self.bytes, &mut self.at)?;
         seg.place = Place::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
         self.expected.place = seg.place;
         let own = &mut self.expected.headers[seg.from()];
@@ -204,7 +219,7 @@ impl Segs<'_> {
             seg.ip_id = own.ip_id;
         }
         if head & RARE != 0 || !self.sack.is_empty() {
-            (seg, self.sack) = read_rare(&mut self.bytes, head, seg);
+            (seg, self.sack) = read_rare(self.bytes, &mut self.at, head, seg);
         }
         own.note(&seg);
         Some((seg, &self.sack))
@@ -215,8 +230,9 @@ impl Segs<'_> {
 /// and ECN bits are not told, nor are SACK blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<'a> {
-    /// What was not yet read.
     bytes: &'a [u8],
+    /// Behind what was read.
+    at: usize,
     course: Course,
 }
 
@@ -224,9 +240,14 @@ impl Steps<'_> {
     /// The next one, and whether it has SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
-        let (seg, Rest { head, .. }) = self.course.next(&mut self.bytes)?;
+        let (seg, Rest { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
         if head & RARE != 0 {
-            self.bytes = after_rare(self.bytes, head);
+            let others = [OTHER_WINDOW, OTHER_ID, OTHER_TTL].map(|field| usize::from(head & field != 0));
+            self.at += 2 * (others[0] + others[1] + others[2]);
+            if head & SACKS != 0 {
+                let [blocks] = raw(self.bytes, &mut self.at);
+                self.at += 8 * usize::from(blocks);
+            }
         }
         Some((seg, head & SACKS != 0))
     }
@@ -237,18 +258,18 @@ impl Expected {
     fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
         let Self { course, place, headers } = self;
         let (own, other) = (&course.sides[seg.from()], &course.sides[1 - seg.from()]);
-        out.number(&TIME, seg.time.0.wrapping_sub(course.time.0) as u64);
-        out.number(&PLACE, zigzag(seg.place.word().wrapping_sub(place.word()) as i64));
+        out.number(&NUMBER.time, seg.time.0.wrapping_sub(course.time.0) as u64);
+        out.number(&NUMBER.place, zigzag(seg.place.word().wrapping_sub(place.word()) as i64));
         let (seq, ack) = (seg.seq.distance(own.seq), seg.ack.distance(other.seq));
         if seq | ack != 0 {
-            out.number(&SEQ, zigzag_small(seq));
-            out.number(&ACK, zigzag_small(ack));
+            out.number(&NUMBER.seq, zigzag_small(seq));
+            out.number(&NUMBER.ack, zigzag_small(ack));
         }
         if seg.has & STAMPED != 0 {
-            out.number(&STAMP, seg.value.wrapping_sub(own.stamp).into());
-            out.number(&ECHO, zigzag_small(seg.echo.wrapping_sub(other.stamp) as i32));
+            out.number(&NUMBER.stamp, seg.value.wrapping_sub(own.stamp).into());
+            out.number(&NUMBER.echo, zigzag_small(seg.echo.wrapping_sub(other.stamp) as i32));
         }
-        out.number(&LEN, seg.len.into());
+        out.number(&NUMBER.len, seg.len.into());
         out.head((u32::from(seg.flags.0) & FLAGS) | u32::from(seg.has) << HAS_AT);
         course.note(seg);
         *place = seg.place;
@@ -323,21 +344,21 @@ impl Course {
 
     /// Reads the next segment but for its place and for what is rare.
     #[inline(always)]
-    fn next(&mut self, bytes: &mut &[u8]) -> Option<(Seg, Rest)> {
+    fn next(&mut self, bytes: &[u8], at: &mut usize) -> Option<(Seg, Rest)> {
         let mut padded;
-        let numbers = match bytes.first_chunk() {
+        let numbers = match bytes.get(*at..*at + NUMBERS).and_then(<[u8]>::first_chunk) {
             Some(numbers) => numbers,
-            None if bytes.is_empty() => return None,
+            None if *at >= bytes.len() => return None,
             None => {
                 padded = [0; NUMBERS];
-                pad(&mut padded, bytes);
+                pad(&mut padded, bytes, *at);
                 &padded
             }
         };
         let mut numbers = Numbers { head: u32::from_le_bytes(*numbers.first_chunk()?), bytes: numbers, at: HEAD };
         let (seg, place) = self.read(&mut numbers);
         self.note(&seg);
-        *bytes = bytes.get(numbers.at..).unwrap_or_default();
+        *at += numbers.at;
         Some((seg, Rest { head: numbers.head, place }))
     }
 
@@ -347,19 +368,19 @@ impl Course {
         let has = (head >> HAS_AT & HAS) as u8;
         let from = usize::from(has & FROM_ONE);
         let (own, other) = (&self.sides[from], &self.sides[1 - from]);
-        let time = Nanos(self.time.0.wrapping_add(numbers.large(&TIME) as i64));
-        let place = numbers.large(&PLACE);
+        let time = Nanos(self.time.0.wrapping_add(numbers.large(&NUMBER.time) as i64));
+        let place = numbers.large(&NUMBER.place);
         let (mut seq, mut ack) = (own.seq, other.seq);
-        if head & (SEQ.mask() | ACK.mask()) != 0 {
-            seq = seq + unzigzag_small(numbers.small(&SEQ));
-            ack = ack + unzigzag_small(numbers.small(&ACK));
+        if head & (NUMBER.seq.mask() | NUMBER.ack.mask()) != 0 {
+            seq = seq + unzigzag_small(numbers.small(&NUMBER.seq));
+            ack = ack + unzigzag_small(numbers.small(&NUMBER.ack));
         }
         let (mut value, mut echo) = (0, 0);
         if has & STAMPED != 0 {
-            value = own.stamp.wrapping_add(numbers.small(&STAMP));
-            echo = other.stamp.wrapping_add(unzigzag_small(numbers.small(&ECHO)));
+            value = own.stamp.wrapping_add(numbers.small(&NUMBER.stamp));
+            echo = other.stamp.wrapping_add(unzigzag_small(numbers.small(&NUMBER.echo)));
         }
-        let len = numbers.small(&LEN);
+        let len = numbers.small(&NUMBER.len);
         let flags = Flags((head & FLAGS) as u16);
         (Seg { time, value, echo, ack, seq, len, flags, has, ..Seg::default() }, place)
     }
@@ -374,7 +395,8 @@ struct Rest {
 
 /// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which nothing that was written reaches.
 #[inline(never)]
-fn pad(padded: &mut [u8; NUMBERS], rest: &[u8]) {
+fn pad(padded: &mut [u8; NUMBERS], bytes: &[u8], at: usize) {
+    let rest = bytes.get(at..).unwrap_or_default();
     if let Some(room) = padded.get_mut(..rest.len()) {
         room.copy_from_slice(rest);
     }
@@ -382,48 +404,33 @@ fn pad(padded: &mut [u8; NUMBERS], rest: &[u8]) {
 
 /// Reads what stands behind the numbers.
 #[cold]
-fn read_rare(bytes: &mut &[u8], head: u32, mut seg: Seg) -> (Seg, SackBlocks) {
+fn read_rare(bytes: &[u8], at: &mut usize, head: u32, mut seg: Seg) -> (Seg, SackBlocks) {
     let mut sack = SackBlocks::NONE;
     if head & OTHER_WINDOW != 0 {
-        seg.window = u16::from_le_bytes(raw(bytes));
+        seg.window = u16::from_le_bytes(raw(bytes, at));
     }
     if head & OTHER_ID != 0 {
-        seg.ip_id = u16::from_le_bytes(raw(bytes));
+        seg.ip_id = u16::from_le_bytes(raw(bytes, at));
     }
     if head & OTHER_TTL != 0 {
-        [seg.ttl, seg.ecn] = raw(bytes);
+        [seg.ttl, seg.ecn] = raw(bytes, at);
     }
     if head & SACKS != 0 {
-        let [blocks] = raw(bytes);
+        let [blocks] = raw(bytes, at);
         for _ in 0..blocks {
-            let [left, right] = [raw(bytes), raw(bytes)].map(|edge| SeqNumber(u32::from_le_bytes(edge)));
+            let [left, right] = [raw(bytes, at), raw(bytes, at)].map(|edge| SeqNumber(u32::from_le_bytes(edge)));
             sack.push(left, right);
         }
     }
     (seg, sack)
 }
 
-/// What is left behind it.
-#[inline(never)]
-fn after_rare(mut bytes: &[u8], head: u32) -> &[u8] {
-    for field in [OTHER_WINDOW, OTHER_ID, OTHER_TTL] {
-        if head & field != 0 {
-            let _: [u8; 2] = raw(&mut bytes);
-        }
-    }
-    if head & SACKS != 0 {
-        let [blocks] = raw(&mut bytes);
-        bytes = bytes.get(8 * usize::from(blocks)..).unwrap_or_default();
-    }
-    bytes
-}
-
 /// Bytes as they are; zeros behind the end, which nothing that was written reaches.
 #[inline(always)]
-fn raw<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
-    let Some((first, rest)) = bytes.split_first_chunk() else { return [0; N] };
-    *bytes = rest;
-    *first
+fn raw<const N: usize>(bytes: &[u8], at: &mut usize) -> [u8; N] {
+    let from = *at;
+    *at += N;
+    bytes.get(from..*at).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
 }
 
 /// The numbers of a segment, as they are read one after the other.

@@ -54,14 +54,14 @@ proptest! {
     }
 
     #[test]
-    fn steps_are_what_the_segments_are_but_for_the_rest_of_the_header(
+    fn steps_are_what_the_segments_are_but_for_their_places_and_the_rest_of_the_header(
         segs in prop::collection::vec((seg(), sacks()), 0..40),
     ) {
         let mut packed = Packed::default();
         segs.iter().for_each(|(seg, sack)| packed.push(seg, sack));
         let mut steps = packed.steps();
         for (seg, sack) in segs {
-            let bare = Seg { window: 0, ip_id: 0, ttl: 0, ecn: 0, ..seg };
+            let bare = Seg { place: Place::default(), window: 0, ip_id: 0, ttl: 0, ecn: 0, ..seg };
             prop_assert_eq!(format!("{:?}", steps.next()), format!("{:?}", Some((bare, !sack.is_empty()))));
         }
         prop_assert!(steps.next().is_none());
