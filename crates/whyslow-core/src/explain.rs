@@ -171,11 +171,22 @@ impl Explainer {
     }
 
     /// Everything was read: closes the connections that are still open.
-    pub fn into_fragment(mut self) -> Fragment {
-        self.count_segments();
+    pub fn close_all(&mut self) {
         for kept in self.table.drain() {
             self.close(kept);
         }
+    }
+
+    /// Of several that share the connections and have [closed](Self::close_all) all of theirs: what will not be listed of all of them
+    /// together is left out, so that none need account for more than its share. Without, the outcome is the same.
+    pub fn leave_out(explainers: &mut [Self]) {
+        Accounts::thin_together(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
+    }
+
+    /// Everything was read: [closes](Self::close_all) what is still open, and accounts for what is listed.
+    pub fn into_fragment(mut self) -> Fragment {
+        self.count_segments();
+        self.close_all();
         let accounts = std::mem::take(&mut self.accounts).tell(|size, kept| {
             let account = self.account(size, kept);
             debug_assert!(account.lost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.lost());

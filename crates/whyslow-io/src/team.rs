@@ -51,7 +51,12 @@ impl Team {
     /// Everything was read.
     pub(crate) fn finish(self) -> (Analysis, Vec<Mark>) {
         let count = self.explainers.len();
-        let fragments = on_threads(self.explainers, Explainer::into_fragment);
+        let mut explainers = on_threads(self.explainers, |mut explainer| {
+            explainer.close_all();
+            explainer
+        });
+        Explainer::leave_out(&mut explainers);
+        let fragments = on_threads(explainers, Explainer::into_fragment);
         Fragment::merge(fragments).finish_with(|plays| play_on_threads(count, plays))
     }
 }

@@ -153,6 +153,12 @@ impl Accounts {
         }
     }
 
+    /// How many may be listed.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.held.len()
+    }
+
     fn enter(&mut self, entry: Entry) {
         self.held.push(entry);
         if self.held.len() > self.most + self.most / 8 {
@@ -166,6 +172,22 @@ impl Accounts {
             self.last = self.held.iter().map(Entry::rank).max();
         }
         others.iter().for_each(|entry| self.pass_over(entry.size()));
+    }
+
+    /// No more connections come to any of these: what is not listed of all of them together leaves.
+    pub(super) fn thin_together<'a>(all: impl Iterator<Item = &'a mut Self>) {
+        let mut all: Vec<_> = all.collect();
+        let most = all.first().map_or(1, |first| first.most);
+        let mut ranks: Vec<_> = all.iter().flat_map(|accounts| accounts.held.iter().map(Entry::rank)).collect();
+        if ranks.len() <= most {
+            return;
+        }
+        let (_, &mut last, _) = ranks.select_nth_unstable(most - 1);
+        for accounts in &mut all {
+            for other in accounts.held.extract_if(.., |entry| entry.rank() > last) {
+                accounts.unlisted.add(Unlisted::one(other.size()));
+            }
+        }
     }
 
     /// No more connections come: those that are listed are accounted for.
