@@ -41,7 +41,7 @@ pub struct Packet<'a> {
 pub struct LinkType(pub u16);
 
 impl LinkType {
-    /// Ethernet, with a header of its own.
+    /// LINKTYPE_ETHERNET.
     pub const ETHERNET: Self = Self(1);
 }
 

@@ -333,7 +333,7 @@ impl TextReader {
             (Some(original_len), _) => original_len,
             (None, Class::Ip(protocol)) => build::bare_ip(&mut out, protocol),
             (None, Class::NotIp(ether_type)) => {
-                link = build::ETHERNET;
+                link = LinkType::ETHERNET.0;
                 self.not_ip = true;
                 build::bare_ethernet(&mut out, ether_type)
             }
@@ -469,7 +469,7 @@ impl TextReader {
         let names = "packets of hosts beyond the first 16,384 names; two of them may share an address".into();
         say("many-names", self.names.beyond_table, names);
         let mut link_types = vec![LinkType(build::RAW)];
-        link_types.extend(self.not_ip.then_some(LinkType(build::ETHERNET)));
+        link_types.extend(self.not_ip.then_some(LinkType::ETHERNET));
         Summary {
             format: "tcpdump text",
             link_types,

@@ -9,8 +9,6 @@ use std::net::IpAddr;
 
 /// LINKTYPE_RAW: packets that begin with the IP header.
 pub(super) const RAW: u16 = 101;
-/// LINKTYPE_ETHERNET, for packets that have none.
-pub(super) const ETHERNET: u16 = 1;
 
 /// A TCP segment to be written.
 #[derive(Clone, Copy, Debug)]
