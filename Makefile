@@ -1,6 +1,8 @@
-# make demo   build, record a slow transfer on this machine's own TCP stack (or take a bundled one), and explain it
+# make demo   build in a minute or two, record a slow transfer on this machine's own TCP stack (or take a bundled one), and explain it
 # make web    build the page of `whyslow view` and `whyslow report` (Node 18 or later): the next build of the program takes it in
-# make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page
+# make check  before a commit: format, layers, lints, and the unit tests of what differs from main; a minute at most when warm
+# make test   everything that must hold: format, lints, tests, the lab on this kernel, documentation, layers, the page; what is skipped
+#             is listed, and WHYSLOW_REQUIRE_ALL=1 makes it fail
 # make fuzz   hostile input for a minute a target (FUZZ_SECONDS to change that)
 # make bench  how fast it is, beside tcptrace, tshark and cat; a report under benches/runs/ (BENCH=small: two minutes, no report;
 #             BENCH_ROUNDS and BENCH_INPUTS="bulk full" to change how often and on what)
@@ -10,17 +12,17 @@
 SAMPLE ?= samples/slow-start-client.pcap
 CARGO ?= cargo
 FUZZ_SECONDS ?= 60
-DEMO = target/demo
+RECORDED = target/recorded
 BENCH ?= full
 BENCH_ROUNDS ?= $(if $(filter small,$(BENCH)),3,5)
 BENCH_INPUTS ?=
 
 PAGE = web/dist/index.html
 
-.PHONY: help demo test fuzz bench stages install tools web page
+.PHONY: help demo check test fuzz bench stages install tools web page
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n '/^$$/q; s/^# //p' Makefile
 
 tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust 1.95 or later (https://rustup.rs)"; exit 1; }
@@ -41,32 +43,26 @@ page:
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web; \
 	else echo "note: Node is missing, so this build goes without the page of \`whyslow view\`"; fi
 
-demo: tools
-	$(CARGO) build --release --quiet -p whyslow
-	@rm -rf $(DEMO)
+# A quick build of the same program (see Cargo.toml's profile): what is delivered is optimised by `make install`. A path of 100 ms, so that
+# a busy machine does not spoil the run.
+demo: tools page
+	$(CARGO) build --profile demo --quiet -p whyslow
+	@rm -rf $(RECORDED)
 	@echo
-	@echo '$$ whyslow lab run slow-start --only country --out $(DEMO)'
-	@if target/release/whyslow lab run slow-start --only country --out $(DEMO); then \
-	    file=$(DEMO)/slow-start/country-1/client.pcap; \
+	@echo '$$ whyslow lab run far --only new --out $(RECORDED)'
+	@if target/demo/whyslow lab run far --only new --out $(RECORDED); then \
+	    file=$(RECORDED)/far/new-1/client.pcap; \
 	else \
 	    echo "nothing was recorded here: this is a bundled capture"; file=$(SAMPLE); \
 	fi; \
-	echo; echo "\$$ whyslow $$file"; target/release/whyslow $$file
+	echo; echo "\$$ whyslow $$file"; target/demo/whyslow $$file; \
+	echo; echo "the program is target/demo/whyslow; make install builds it as fast as it can be"
 
-# The page's tests take the program that the tests before them built. The lab's come last, when nothing else runs that would disturb
-# their timing.
+check: tools
+	tools/check
+
 test: tools page
-	$(CARGO) fmt --all -- --check
-	tools/check-layers
-	tools/check-layers --prove
-	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps
-	$(CARGO) test --workspace --exclude whyslow-lab
-	@if [ ! -f $(PAGE) ]; then echo "note: the page is not built: its tests are skipped"; \
-	elif ! node -e 'import("./web/test/browser.mjs").then(({ executable }) => process.exit(executable ? 0 : 1))'; then \
-	    echo "note: there is no chromium: the page's tests are skipped"; \
-	else cd web && npm test --silent; fi
-	$(CARGO) test -p whyslow-lab
+	tools/test
 
 fuzz: tools
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test -p whyslow-core --test fuzz -- --test-threads 2

@@ -8,8 +8,8 @@ cargo build --release -q -p whyslow
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 # Where the cause is seen.
-both="delayed-ack spurious-retransmission random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments duplication early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering no-sack bufferbloat syn-loss zero-window tail-loss tls"
-client="proxy-split"
+both="shared-bottleneck no-answer path-latency reset delayed-ack spurious-retransmission random-loss ecn pacing shaper tls-record-buffering amplification-risk small-segments duplication early-slow-start-exit policer slow-start receive-window sender-cap loss nagle-delayed-ack restart-after-idle reordering no-sack bufferbloat syn-loss zero-window tail-loss tls"
+client="proxy-split mtu-probing"
 if [ $# -eq 0 ]; then
     for recipe in samples/recipes/*.toml; do set -- "$@" "$(basename "$recipe" .toml)"; done
 fi

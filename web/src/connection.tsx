@@ -67,6 +67,7 @@ function Head({ content, connection, index, transfer, go, help }: Part & { index
       </nav>
       <h1 class="ends">{endpoint(connection.client)} <span aria-label="to">→</span> {endpoint(connection.server)}</h1>
       <Facts connection={connection} />
+      {connection.exchanges_total > 1 && <Exchanges connection={connection} index={index} go={go} />}
       {connection.transfers.length > 1 && (
         <TransferList connection={connection} index={index} go={go} content={content} help={help} />
       )}
@@ -139,6 +140,45 @@ function Facts({ connection }: { connection: Connection }) {
         <div><dt>handshake</dt><dd>not captured: windows are unknown</dd></div>
       )}
     </dl>
+  );
+}
+
+/** Who waited for whom: a line an exchange, which leads to its answer. */
+function Exchanges({ connection, index, go }: { connection: Connection; index: number; go: Go }) {
+  const more = connection.exchanges_total - connection.exchanges.length;
+  const some = (seconds: number | null) => (seconds === null || seconds < 1e-3 ? "–" : time(seconds));
+  return (
+    <section class="scroll short" aria-label="Exchanges of this connection" tabIndex={0} role="region">
+      <table class="rows">
+        <thead>
+          <tr><th scope="col"><Term of="exchange" /></th><th scope="col">start</th><th scope="col">request</th><th scope="col">answer</th><th scope="col">waited</th><th scope="col">of it server</th><th scope="col">before: client</th><th scope="col">idle</th><th scope="col" class="text">carries</th></tr>
+        </thead>
+        <tbody>
+          {connection.exchanges.map((exchange, at) => {
+            const transfer = exchange.transfers.at(-1);
+            const open = () => transfer !== undefined && go({ transfer: transfer + 1, zoom: null, from: null });
+            return (
+              <tr key={at} class={exchange.transfers.includes(index) ? "chosen" : ""} onClick={open}>
+                <td>
+                  <button type="button" class="open" disabled={transfer === undefined} aria-label={`Exchange ${at + 1}`} onClick={(event) => { event.stopPropagation(); open(); }}>
+                    {at + 1}
+                  </button>
+                </td>
+                <td>{time(exchange.start_s)}</td>
+                <td>{exchange.request ? thousands(exchange.request.bytes) : "push"}</td>
+                <td>{exchange.answer ? thousands(exchange.answer.bytes) : "none"}</td>
+                <td>{time(exchange.wait_s)}</td>
+                <td>{some(exchange.server_s)}</td>
+                <td>{some(exchange.client_s)}</td>
+                <td>{some(exchange.idle_s)}</td>
+                <td class="text">{exchange.request?.label ?? exchange.answer?.label ?? ""}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {more > 0 && <p class="dim">{count(more, "exchange")} with shorter waits not listed.</p>}
+    </section>
   );
 }
 

@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
-import { roundBytes } from "./format";
+import { roundBytes, visible } from "./format";
 import { START, format, parse, type State } from "./hash";
 import { HelpDialog } from "./help";
 import { embedded, open, served, status, type Status } from "./load";
@@ -22,6 +22,12 @@ type Going =
   | { state: "reading"; name: string; read: number; total: number | null }
   | { state: "failed"; error: string };
 
+/** What is said above what is open: what did not come of it, and why. */
+interface Notice {
+  what: string;
+  why: string;
+}
+
 function App() {
   const [content, setContent] = useState<Content | null>(null);
   const [going, setGoing] = useState<Going>({ state: "waiting" });
@@ -29,7 +35,7 @@ function App() {
   const [view, setView] = useState<State>(() => parse(location.hash));
   const [help, setHelp] = useState<string | null>(null);
   const [over, setOver] = useState<"open" | "beside" | null>(null);
-  const [notice, setNotice] = useState<string | null>(null);
+  const [notice, setNotice] = useState<Notice | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const besidePicker = useRef<HTMLInputElement>(null);
 
@@ -57,9 +63,9 @@ function App() {
 
   /** With what is set side by side, unless the address says what is to be seen; what was opened just now is shown in any case. */
   const show = useCallback(
-    (found: Content, error: string | null, isNew: boolean) => {
+    (found: Content, error: Notice | null, isNew: boolean) => {
       setContent(found);
-      setNotice(error ?? found.uncompared);
+      setNotice(error ?? (found.uncompared === null ? null : uncompared(found.uncompared)));
       if (found.compare && error === null && (isNew || format(parse(location.hash)) === format(START))) go({ ...START, compare: found.compare }, true);
     },
     [go],
@@ -70,7 +76,7 @@ function App() {
       const now: Status = await status();
       if (now.number >= after) {
         if (now.state === "ready") {
-          show(await served(), now.error, isNew);
+          show(await served(), now.error === null ? null : uncompared(now.error), isNew);
           setGoing({ state: "waiting" });
           return;
         }
@@ -96,7 +102,7 @@ function App() {
   const take = useCallback(
     async (files: File[], beside: string | null) => {
       if (files.length === 0) return;
-      const name = files.map((file) => file.name).join(", ");
+      const name = files.map((file) => visible(file.name)).join(", ");
       try {
         setContent(null);
         setNotice(null);
@@ -106,10 +112,15 @@ function App() {
         await open(files, beside, (read, total) => setGoing({ state: "reading", name, read, total }));
         await follow(before + 1, true);
       } catch (error) {
-        setGoing({ state: "failed", error: (error as Error).message });
+        const why = (error as Error).message;
+        setGoing({ state: "failed", error: why });
+        // What was open before is open still.
+        await status()
+          .then(async (now) => now.state === "ready" && show(await served(), { what: "Not opened.", why }, false))
+          .catch(() => undefined);
       }
     },
-    [follow, go],
+    [follow, go, show],
   );
 
   // The transfer of what is open that a second capture is compared with; empty: the largest.
@@ -174,7 +185,7 @@ function App() {
         <ThemeSwitch />
       </header>
       {notice !== null && (
-        <p class="notice" role="alert"><span><b class="failed">Not compared.</b> {notice}</span><button type="button" onClick={() => setNotice(null)} aria-label="Close">×</button></p>
+        <p class="notice" role="alert"><span><b class="failed">{notice.what}</b> {notice.why}</span><button type="button" onClick={() => setNotice(null)} aria-label="Close">×</button></p>
       )}
       {content === null ? (
         <Waiting going={going} pick={() => picker.current?.click()} />
@@ -193,6 +204,8 @@ function App() {
     </div>
   );
 }
+
+const uncompared = (why: string): Notice => ({ what: "Not compared.", why });
 
 function Waiting({ going, pick }: { going: Going; pick: () => void }) {
   switch (going.state) {

@@ -105,6 +105,28 @@ export interface Direction {
   max_window: number | null;
 }
 
+/** What one side sent in an exchange. */
+export interface Message {
+  from: End;
+  bytes: number;
+  start_s: number;
+  duration_s: number;
+  label: string | null;
+}
+
+/** A request and its answer, or a push. */
+export interface Exchange {
+  start_s: number;
+  request: Message | null;
+  answer: Message | null;
+  client_s: number;
+  idle_s: number;
+  server_s: number | null;
+  wait_s: number;
+  /** Places in the connection's transfers. */
+  transfers: number[];
+}
+
 export interface Connection {
   id: number;
   capture: number;
@@ -127,6 +149,8 @@ export interface Connection {
   } | null;
   problems: Problem[];
   directions: Direction[];
+  exchanges: Exchange[];
+  exchanges_total: number;
   transfers: Transfer[];
   transfers_total: number;
   findings: Finding[];
@@ -170,13 +194,16 @@ export function findingsOf(connection: Connection): Finding[] {
   return [...connection.transfers.flatMap((transfer) => transfer.findings), ...connection.findings];
 }
 
+/** What the client's own program takes ranks behind all that was waited for. */
+const own = (cause: string) => Number(cause === "client-think");
+
 /** The causes of a connection with the seconds that each cost, the worst first. */
 export function causesOf(connection: Connection): [string, number][] {
   const sums = new Map<string, number>();
   for (const finding of findingsOf(connection)) {
     sums.set(finding.cause, (sums.get(finding.cause) ?? 0) + finding.seconds);
   }
-  return [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  return [...sums].sort((a, b) => own(a[0]) - own(b[0]) || b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
 /** The transfer that lost most, or else the largest: the one to look at first. */
@@ -200,8 +227,10 @@ export function largestTransfer(connection: Connection): number {
 
 /** Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6). */
 export function endpoint({ name, address, port }: Endpoint): string {
-  if (name !== null) return `${name}:${port}`;
-  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  const host = name ?? address;
+  // A text may show none.
+  if (port === 0) return host;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** `frame 7`, `frames 3–9`, `frames 1, 4, 8`: two are a range, as everywhere. */

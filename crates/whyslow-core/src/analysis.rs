@@ -3,8 +3,12 @@
 //! This is the JSON contract, `"schema": "whyslow/1"`: names are added, never renamed. Times are seconds from the
 //! capture's first packet, rates bits per second, pairs `[client, server]`, and what is unknown is null.
 
+mod exchange;
+mod icmp;
 mod pair;
 
+pub use exchange::*;
+pub use icmp::IcmpError;
 pub use pair::*;
 
 use crate::units::Nanos;
@@ -13,7 +17,7 @@ use serde::{Serialize, Serializer};
 /// The version of the contract.
 pub const SCHEMA: &str = "whyslow/1";
 
-/// The [`Problem`] of a capture whose reading was stopped before its end.
+/// The [`Problem`] of a capture that was stopped, or whose reading was, before its end.
 pub const PARTIAL: &str = "partial";
 
 /// Everything that was found.
@@ -21,7 +25,8 @@ pub const PARTIAL: &str = "partial";
 pub struct Analysis {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The inputs were not read to their end, and the captures' problem [`PARTIAL`] says how far. Left out where it is not so.
+    /// The inputs were not read, or not captured, to their end, and the captures' problem [`PARTIAL`] says how far. Left out
+    /// where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// The inputs, in the order in which they were read.
@@ -56,6 +61,64 @@ pub struct Capture {
     pub duration_s: Option<Nanos>,
     /// What was skipped, cut or odd.
     pub problems: Vec<Problem>,
+    /// Of a text: echo requests that it tells of, by ping's own words or tcpdump's lines, at most 64. Left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pings: Vec<Ping>,
+    /// Of a text: names that were asked for in it, in time order, at most 256. Left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lookups: Vec<Lookup>,
+}
+
+/// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ping {
+    /// Who asked; null where ping's own words do not say.
+    pub from: Option<String>,
+    /// Who was asked.
+    pub to: String,
+    /// Requests; null where lines were left out of the text.
+    pub sent: Option<u64>,
+    /// Of those, the answered ones.
+    pub received: Option<u64>,
+    /// Of those, the share that was not answered, 0–1.
+    pub loss: Option<f64>,
+    /// The round trips, as ping tells them or from request to answer where tcpdump captured; null where the text shows none.
+    pub rtt_ms: Option<PingRtt>,
+}
+
+/// Round trips of a ping, milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PingRtt {
+    /// Least.
+    pub min: f64,
+    /// Mean.
+    pub avg: f64,
+    /// Most.
+    pub max: f64,
+}
+
+/// A name that was asked for. Hosts are as the text writes them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lookup {
+    /// Who asked.
+    pub client: String,
+    /// Who answered, or else was asked last.
+    pub server: String,
+    /// The name.
+    pub name: String,
+    /// The record's type: `A`, `AAAA`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The first query; null without times.
+    pub start_s: Option<Nanos>,
+    /// From there to the answer; null where none came, or without times.
+    pub duration_s: Option<Nanos>,
+    /// How often it was asked for.
+    pub queries: u64,
+    /// Records in the answer; null where none came.
+    pub answers: Option<u64>,
+    /// The code of an answer that refuses: `NXDomain`, `ServFail`; null where it does not.
+    pub refusal: Option<String>,
 }
 
 /// A property of a capture that limits what can be said.
@@ -74,10 +137,26 @@ pub struct Problem {
 pub struct Endpoint {
     /// IP address; the host name where a text capture shows only that.
     pub address: String,
-    /// Port.
+    /// Port; 0, which no connection has, where a text shows none.
     pub port: u16,
     /// Server name from TLS (SNI) or HTTP (Host), or the capture's own name for the address.
     pub name: Option<String>,
+}
+
+impl Endpoint {
+    /// Its name, or else its address, and its port, as [`host_and_port`] writes them.
+    pub fn told(&self) -> String {
+        host_and_port(self.name.as_ref().unwrap_or(&self.address), self.port)
+    }
+}
+
+/// `host:port`, with an IPv6 address in brackets (RFC 5952 section 6); the host alone where the port is not known.
+pub fn host_and_port(host: &str, port: u16) -> String {
+    match port {
+        0 => host.to_owned(),
+        _ if host.contains(':') => format!("[{host}]:{port}"),
+        _ => format!("{host}:{port}"),
+    }
 }
 
 /// Which end, of a connection.
@@ -170,14 +249,38 @@ pub struct Connection {
     pub handshake: Option<Handshake>,
     /// Capture problems that concern this connection.
     pub problems: Vec<Problem>,
+    /// What ICMP errors said of its packets, in the order of their first ones; at most eight that say different things. Left out where
+    /// none came.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icmp: Vec<IcmpError>,
+    /// How many ICMP errors came about its packets. Left out where none did.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub icmp_total: u64,
+    /// Where packets of it were left out of a text, in time order. Left out itself where there is no such place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elided: Vec<Elided>,
     /// Client's, then server's.
     pub directions: Vec<Direction>,
-    /// Bulk transfers, in time order; at most [`MAX_TRANSFERS`], the ones that took longest.
+    /// Requests with their answers, and pushes, in time order; at most [`MAX_EXCHANGES`], the first ones and those that were waited for
+    /// longest. The TLS handshake is none, nor is credit that a program grants in mid-stream.
+    pub exchanges: Vec<Exchange>,
+    /// How many exchanges there were.
+    pub exchanges_total: u64,
+    /// Transfers, in time order; at most [`MAX_TRANSFERS`], the ones that were waited for longest.
     pub transfers: Vec<Transfer>,
     /// How many transfers there were.
     pub transfers_total: u64,
     /// Findings over the connection's transfers, ordered by seconds lost.
     pub findings: Vec<Finding>,
+}
+
+/// A stretch of a text from which packets of a connection were left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Elided {
+    /// The last packet of the connection before them.
+    pub start_s: Nanos,
+    /// To the first one behind them.
+    pub duration_s: Nanos,
 }
 
 /// Most connections listed: those that lost most time. Of others a capture's problem `connections-not-listed` tells.
@@ -255,7 +358,7 @@ pub struct Direction {
 /// Retransmitted segments by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retransmitted {
-    /// After duplicate ACKs or SACKs.
+    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
     pub fast: u64,
     /// After the retransmission timer.
     pub timeout: u64,
@@ -265,6 +368,17 @@ pub struct Retransmitted {
     pub spurious: u64,
     /// Of all the above, those whose first copy was lost before the capture point: only the later copy is in the capture.
     pub unseen_original: u64,
+}
+
+impl Retransmitted {
+    /// Adds those of more segments.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.fast += other.fast;
+        self.timeout += other.timeout;
+        self.tail_probe += other.tail_probe;
+        self.spurious += other.spurious;
+        self.unseen_original += other.unseen_original;
+    }
 }
 
 /// Most retransmissions listed of one direction.
@@ -291,7 +405,7 @@ pub struct Retransmission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResendKind {
-    /// After duplicate ACKs or SACKs.
+    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
     Fast,
     /// After the retransmission timer.
     Timeout,
@@ -307,6 +421,9 @@ pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
 pub const UNTOLD: &str = "what held it back cannot be told from this capture";
 
+/// The same, where packets were left out of a text.
+pub const UNTOLD_ELIDED: &str = "what held it back cannot be told: packets of it were left out of the text";
+
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Transfer {
@@ -318,7 +435,7 @@ pub struct Transfer {
     pub start_s: Nanos,
     /// To the ACK of its last byte, by the sender's clock.
     pub duration_s: Nanos,
-    /// `bytes` over `duration_s`; null when that is no time.
+    /// `bytes` over `duration_s` less what of it was idle; null when that is no time.
     pub rate_bps: Option<f64>,
     /// What it carried, where the payload tells: `HTTP GET /file → 200`, `TLS application data`.
     pub label: Option<String>,
@@ -332,6 +449,10 @@ pub struct Transfer {
     pub rounds: Vec<Round>,
     /// How many rounds there were.
     pub rounds_total: u64,
+    /// Packets of it were left out of a text: `rounds` are the longest run of them that is shown whole, and what held it beside these is
+    /// not known. Left out where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elided: bool,
     /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It promises nothing (see
     /// [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
     pub model_s: Option<Nanos>,
@@ -359,12 +480,19 @@ impl Connection {
             act(&mut round.first_frame);
             act(&mut round.last_frame);
         }
+        self.icmp.iter_mut().for_each(|error| act(&mut error.frame));
         let of_transfers = self.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);
         of_transfers.chain(&mut self.findings).for_each(|finding| finding.for_each_frame(act));
     }
 }
 
 impl Finding {
+    /// Whether somebody waited for the network or the server meanwhile. What the client's own program takes is told, and ranks behind all
+    /// that was waited for.
+    pub fn is_waited_for(&self) -> bool {
+        self.cause != "client-think"
+    }
+
     /// Does something with every frame of its evidence.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame)) {
         self.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(act);
@@ -372,6 +500,26 @@ impl Finding {
 }
 
 impl Transfer {
+    /// For how long its user waited: from the request, or its first byte, to its end. Handshakes are not part of it, nor what the client's
+    /// own program took, nor idle time.
+    pub fn waited(&self) -> Nanos {
+        let is_wait = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
+        let before: Nanos = self.before.iter().filter(|phase| is_wait(phase.limit)).map(|phase| phase.seconds).sum();
+        let idle: Nanos =
+            self.limits.iter().filter(|phase| phase.limit == Limit::Idle).map(|phase| phase.seconds).sum();
+        before + self.duration_s - idle
+    }
+
+    /// What its costliest finding cost.
+    pub fn cost(&self) -> Nanos {
+        self.findings.iter().map(|finding| finding.seconds).max().unwrap_or_default()
+    }
+
+    /// Whether the capture does not tell what held it back.
+    pub fn is_untold(&self) -> bool {
+        self.verdict == UNTOLD || self.verdict == UNTOLD_ELIDED
+    }
+
     /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.
     pub fn model_fits(&self) -> Option<bool> {
         Some(self.is_fitted_by(self.model_s?))
@@ -448,6 +596,10 @@ pub enum Limit {
     RequestWait,
     /// The server had the request and had not begun to answer.
     ServerThink,
+    /// The client's program took its time before its request.
+    ClientThink,
+    /// Nobody waited for anything.
+    Idle,
     /// The congestion window was still opening.
     SlowStart,
     /// The congestion window grew slowly.
@@ -490,6 +642,8 @@ impl Limit {
             Self::TlsHandshake => "tls-handshake",
             Self::RequestWait => "request-wait",
             Self::ServerThink => "server-think",
+            Self::ClientThink => "client-think",
+            Self::Idle => "idle",
             Self::SlowStart => "slow-start",
             Self::CongestionAvoidance => "congestion-avoidance",
             Self::ReceiveWindow => "receive-window",
@@ -528,7 +682,7 @@ pub struct Finding {
     /// The time with this cause gone, seconds: of the transfer, of the connection for a finding over one, of the connections together
     /// for one that spans several. Null when that is not known: no model was run or it does not fit.
     pub predicted_s: Option<Nanos>,
-    /// Ids of the connections, when it spans several.
+    /// Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those that share it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
     /// It sums up findings of these connections, and its time is theirs.
@@ -577,6 +731,10 @@ pub enum Actor {
     Application,
     /// Whoever captures.
     Capture,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A frame number, 1-based as in Wireshark; with its file when there are several inputs.

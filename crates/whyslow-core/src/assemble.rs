@@ -1,12 +1,15 @@
 //! From what a connection's stages found to its entry in the [`Analysis`](crate::analysis::Analysis).
 
+mod exchanges;
+mod written;
+
 use crate::analysis::{
-    Connection, Direction, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS, Near,
-    Problem, Retransmission, Round, Rtt, State, Transfer,
+    Connection, Direction, Elided, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS,
+    MAX_TRANSFERS, Near, Problem, Retransmission, Round, Rtt, State, Transfer,
 };
 use crate::flow::Side;
-use crate::limit::{self, Context, Partition};
-use crate::rules::{self, ConnectionCase, Exit, Outline, TransferCase, say};
+use crate::limit::{self, Context, Partition, Wait};
+use crate::rules::{self, ConnectionCase, Exit, Flows, Outline, TransferCase, say};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
@@ -18,27 +21,37 @@ use std::net::IpAddr;
 pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
 
 /// A connection's entry, and its outline for the rules over several. Times are told from `first`. Replays of its transfers are kept
-/// in `replays` as far as they are wanted.
+/// in `replays`, and the transfers themselves in `flows`, as far as they are wanted.
 pub(crate) fn connection(
     facts: &Facts,
     id: u64,
     capture: usize,
     first: Nanos,
     names: &Names,
-    replays: &mut Replays,
+    (replays, flows): (&mut Replays, &mut Flows),
 ) -> (Connection, Outline) {
     let client = facts.client;
-    let cut = [cut_all(facts, client), cut_all(facts, 1 - client)];
+    let contexts = [0, 1].map(|side| Context::new(facts, side));
+    let cut = [client, 1 - client].map(|side| cut_all(facts, side, &contexts[side]));
     let by_side: [&[(&TransferFacts, Partition)]; 2] =
         if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
-    let case = ConnectionCase { facts, transfers: by_side };
+    let waits = limit::waits(facts);
+    let case = ConnectionCase { facts, transfers: by_side, waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
     for sender in [client, 1 - client] {
         for (index, (transfer, partition)) in by_side[sender].iter().enumerate() {
-            if !is_handshake(facts, sender, transfer) {
+            if facts.is_told(sender, transfer) {
                 let earlier = &by_side[sender][..index];
-                let (told, exit) = told(facts, sender, (transfer, partition), earlier, (id, first), replays);
+                let wait = waits.iter().find(|wait| wait.is_of(sender == facts.asker, index));
+                let (told, exit) = told(
+                    facts,
+                    (sender, contexts[sender]),
+                    (transfer, partition),
+                    (earlier, wait),
+                    (id, first),
+                    (&mut *replays, &mut *flows),
+                );
                 transfers.push(told);
                 early_exit = early_exit.or(exit);
             }
@@ -50,6 +63,7 @@ pub(crate) fn connection(
     let transfers_total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>() - handshakes;
     keep_longest(&mut transfers);
     transfers.shrink_to_fit();
+    let (exchanges, exchanges_total) = exchanges::told(&case, &transfers, first);
     let endpoint = |side: Side| endpoint(facts, side, names);
     let server = endpoint(1 - client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
@@ -58,6 +72,7 @@ pub(crate) fn connection(
         id,
         client: facts.endpoints[client].0,
         server: facts.endpoints[1 - client],
+        addresses: [endpoint(client).address, server.address.clone()],
         name: server.name.clone(),
         start: facts.first,
         end: facts.closing.iter().flatten().map(|&(time, _)| time).min().unwrap_or(facts.last),
@@ -70,7 +85,7 @@ pub(crate) fn connection(
         early_exit,
         first_frame: facts.first_frame,
     };
-    let connection = Connection {
+    let mut connection = Connection {
         id,
         capture,
         client: endpoint(client),
@@ -84,11 +99,21 @@ pub(crate) fn connection(
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
         problems: problems(facts),
+        icmp: rules::icmp::told(facts, first),
+        icmp_total: facts.notices.total,
+        elided: facts
+            .elided
+            .iter()
+            .map(|&(from, until)| Elided { start_s: from - first, duration_s: until - from })
+            .collect(),
         directions: vec![direction(facts, client, first), direction(facts, 1 - client, first)],
+        exchanges,
+        exchanges_total,
         transfers,
         transfers_total,
         findings: if facts.timeless { Vec::new() } else { rules::check_connection(&case) },
     };
+    written::restore(&mut connection, facts, names);
     (connection, outline)
 }
 
@@ -96,33 +121,19 @@ fn end_of(facts: &Facts, side: Side) -> End {
     if side == facts.client { End::Client } else { End::Server }
 }
 
-fn cut_all(facts: &Facts, sender: Side) -> Vec<(&TransferFacts, Partition)> {
-    let mut context = Context::new(facts, sender);
+fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
+    let mut context = *context;
     context.one_direction |= facts.timeless;
     facts.halves[sender].transfers.iter().map(|t| (t, limit::partition(t, &context))).collect()
 }
 
-/// Nothing but the TLS handshake: a phase, not a transfer.
-fn is_handshake(facts: &Facts, sender: Side, transfer: &TransferFacts) -> bool {
-    let content = &facts.content[sender];
-    // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of it as application data (RFC 8446
-    // section 5.1).
-    let answers_hello = sender != facts.client
-        && transfer.seq.0 <= 1
-        && content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == TLS_HANDSHAKE);
-    answers_hello || content.handshake_end.is_some_and(|end| transfer.seq.1 <= end)
-}
-
-/// Content type of a handshake record (RFC 8446 section 5.1).
-const TLS_HANDSHAKE: u8 = 22;
-
-/// Keeps the transfers that took longest, in time order.
+/// Keeps the transfers that were waited for longest, in time order.
 fn keep_longest(transfers: &mut Vec<Transfer>) {
     if transfers.len() <= MAX_TRANSFERS {
         return;
     }
     let mut order: Vec<usize> = (0..transfers.len()).collect();
-    order.sort_by_key(|&index| (std::cmp::Reverse(transfers[index].duration_s), index));
+    order.sort_by_key(|&index| (std::cmp::Reverse((transfers[index].cost(), transfers[index].waited())), index));
     let mut keep = vec![false; transfers.len()];
     for &index in &order[..MAX_TRANSFERS] {
         keep[index] = true;
@@ -136,24 +147,24 @@ fn keep_longest(transfers: &mut Vec<Transfer>) {
 
 fn told(
     facts: &Facts,
-    sender: Side,
+    (sender, context): (Side, Context),
     (transfer, partition): (&TransferFacts, &Partition),
-    earlier: &[(&TransferFacts, Partition)],
+    (earlier, wait): (&[(&TransferFacts, Partition)], Option<&Wait>),
     (id, first): (u64, Nanos),
-    replays: &mut Replays,
+    (replays, flows): (&mut Replays, &mut Flows),
 ) -> (Transfer, Option<Exit>) {
-    let opening = !earlier.iter().any(|(t, _)| !is_handshake(facts, sender, t))
+    let opening = !earlier.iter().any(|(t, _)| facts.is_told(sender, t))
         && !facts.halves[1 - sender]
             .transfers
             .iter()
-            .any(|t| t.start < transfer.start && !is_handshake(facts, 1 - sender, t) && sender == facts.client);
-    let before = limit::before(facts, sender, transfer, opening);
-    let context = Context::new(facts, sender);
+            .any(|t| t.start < transfer.start && facts.is_told(1 - sender, t) && sender == facts.client);
+    let before = limit::before(facts, sender, transfer, opening, wait);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
+    flows.offer(&case, id, first);
     let exit = rules::exit_of(&case).filter(|_| !facts.timeless);
     let duration = transfer.duration();
-    let seconds = duration.as_secs_f64();
+    let seconds = case.duration().as_secs_f64();
     // Until the model has run.
     let mut model_skipped = false;
     if let Some(worst) = findings.first().filter(|worst| worst.seconds > Nanos::ZERO) {
@@ -176,6 +187,7 @@ fn told(
         first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
         rounds: rounds(transfer, partition, first),
         rounds_total: transfer.rounds_total,
+        elided: transfer.told.is_some(),
         model_s: None,
         model_skipped,
         limits: partition.shares(),
@@ -188,7 +200,8 @@ fn told(
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
-    let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([transfer.end]);
+    let end = transfer.told.map_or(transfer.end, |(_, until)| until);
+    let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
     transfer
         .rounds
         .iter()
@@ -337,13 +350,14 @@ fn problems(facts: &Facts) -> Vec<Problem> {
         "bad-checksum",
         doubts.bad_checksums,
         "segment",
-        " not used: the TCP checksum is wrong, so the receiver drops it too",
+        " not used: the TCP checksum is wrong where others of that side are right, and nothing shows that it came",
     );
     if facts.timeless {
         problems.push(Problem {
             slug: "no-times".into(),
             count: 1,
-            detail: "the text has no times (tcpdump -t): bytes and packets are counted, and nothing is said of time"
+            detail: "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are counted, and \
+                     nothing is said of time"
                 .into(),
         });
     }

@@ -16,11 +16,11 @@ use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
 use crate::flow::{self, ConnectionId, Gone, Kept, Recalled, Table};
 use crate::pair::Mark;
-use crate::rules;
+use crate::rules::{self, Flows};
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
-use crate::wire::{self, Ends, Glance, Segment, Skip};
+use crate::wire::{self, Ends, Glance, Icmp, Segment, Skip};
 use accounts::{Account, Accounts, Size};
 use fragment::CaptureState;
 use openings::Openings;
@@ -31,7 +31,7 @@ use std::net::IpAddr;
 const MOST_NAMES: usize = 65_536;
 
 /// Takes the packets of one or more captures that continue each other, and explains their connections.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Explainer {
     shares: Shares,
     captures: Vec<CaptureState>,
@@ -42,6 +42,8 @@ pub struct Explainer {
     segments: u64,
     /// Counts packets over all captures: a connection is known by its first one.
     packets: Count,
+    /// Those before this one are looked at closely: the first ones of each capture.
+    close_until: u64,
     table: Table<Open>,
     gone: Gone<Open>,
     /// Of all connections that fell to this explainer.
@@ -49,8 +51,31 @@ pub struct Explainer {
     accounts: Accounts,
     names: Names,
     replays: Replays,
+    flows: Flows,
     /// The first packet of all: times are told from it.
     first_time: Option<Nanos>,
+}
+
+impl Default for Explainer {
+    fn default() -> Self {
+        Self {
+            shares: Shares::default(),
+            captures: Vec::new(),
+            file: None,
+            start: tcp::Place::default(),
+            segments: 0,
+            packets: Count::default(),
+            close_until: 1,
+            table: Table::default(),
+            gone: Gone::new(),
+            openings: Openings::default(),
+            accounts: Accounts::default(),
+            names: Names::default(),
+            replays: Replays::default(),
+            flows: Flows::default(),
+            first_time: None,
+        }
+    }
 }
 
 /// How many packets came before the newest one. There is none yet one short of zero, so that a step tells whether it is the first.
@@ -64,11 +89,11 @@ impl Default for Count {
 }
 
 impl Count {
-    /// One more has come: whether it is the first.
+    /// One more has come: whether fewer than `until` came before it.
     #[inline(always)]
-    fn is_first(&mut self) -> bool {
+    fn is_before(&mut self, until: u64) -> bool {
         self.0 = self.0.wrapping_add(1);
-        self.0 == 0
+        self.0 < until
     }
 
     /// How many there are, the newest one included.
@@ -143,6 +168,7 @@ impl Explainer {
         self.file = u16::try_from(self.captures.len()).ok();
         self.start = tcp::Place::start(self.file);
         self.captures.push(CaptureState::new(path));
+        self.close_until = self.packets.all() + wire::Sample::PACKETS;
     }
 
     /// Hands the last capture what was counted for it.
@@ -172,8 +198,9 @@ impl Explainer {
 
     /// Everything was read: closes the connections that are still open.
     pub fn close_all(&mut self) {
+        let end = self.end();
         for kept in self.table.drain() {
-            self.close(kept);
+            self.close(kept, end);
         }
     }
 
@@ -181,6 +208,12 @@ impl Explainer {
     /// together is left out, so that none need account for more than its share. Without, the outcome is the same.
     pub fn leave_out(explainers: &mut [Self]) {
         Accounts::thin_together(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
+    }
+
+    /// The last packet of all captures that have ended.
+    fn end(&self) -> Nanos {
+        let ends = self.captures.iter().filter_map(|capture| capture.summary.as_ref()?.last_time);
+        ends.max().unwrap_or(Nanos(i64::MIN))
     }
 
     /// Everything was read: [closes](Self::close_all) what is still open, and accounts for what is listed.
@@ -197,18 +230,26 @@ impl Explainer {
             openings: self.openings,
             accounts,
             replays: self.replays,
+            flows: self.flows,
             evicted: self.table.evicted,
+            first_time: self.first_time,
         }
     }
 
-    /// No more packets of this connection come: what is left of it is its account, if it may be listed.
-    fn close(&mut self, kept: Box<Kept<Open>>) {
+    /// No more packets of this connection come, and none came up to `until`: what is left of it is its account, if it may be listed.
+    fn close(&mut self, kept: Box<Kept<Open>>, until: Nanos) {
         // Looked at where it is: most of very many are not accounted for.
         let tcp = &kept.value.tcp;
-        let size = Size { id: kept.id, active: tcp.active(), bytes: tcp.payload() };
+        if let Some(wrong) = tcp.wrong_sums()
+            && let Some(capture) = self.captures.get_mut(kept.value.capture)
+            && capture.note_wrong_sums(wrong)
+        {
+            return;
+        }
+        let size = Size { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
         if !self.accounts.may_list(&size, size.active) {
             self.accounts.pass_over(&size);
-        } else if tcp.brief().is_some_and(|brief| rules::cost_nothing(&brief)) {
+        } else if tcp.brief(until).is_some_and(|brief| rules::cost_nothing(&brief)) {
             self.accounts.push_free(size, kept);
         } else {
             let account = self.account(size, kept);
@@ -218,15 +259,19 @@ impl Explainer {
 
     fn account(&mut self, size: Size, kept: Box<Kept<Open>>) -> Account {
         let Kept { id, value: open, ends, .. } = *kept;
-        let summary = self.captures.get(open.capture).and_then(|capture| capture.summary.as_ref());
-        let clock = summary.map_or(Clock::Absolute, |summary| summary.clock);
+        let capture = self.captures.get(open.capture);
+        let clock = capture.and_then(|capture| capture.text.or(Some(capture.summary.as_ref()?.clock)));
         let first = self.first_time.unwrap_or_default();
         let mut facts = open.tcp.finish(ends.told());
-        facts.is_text |= summary.is_some_and(|summary| summary.format == "tcpdump text");
-        facts.timeless |= clock == Clock::None;
+        facts.timeless |= clock == Some(Clock::None);
+        if let Some(capture) = capture.filter(|capture| capture.text.is_some()) {
+            facts.is_of_text(&capture.left_out);
+        }
+        facts.until = facts.until.max(size.until);
+        facts.end_with(facts.until);
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
         let (connection, outline) =
-            assemble::connection(&facts, id.0, open.capture, first, &self.names, &mut self.replays);
+            assemble::connection(&facts, id.0, open.capture, first, &self.names, (&mut self.replays, &mut self.flows));
         Account::new(size, connection, outline, mark)
     }
 
@@ -240,9 +285,14 @@ impl Explainer {
         if routed.new {
             self.openings.push(id);
         }
-        routed.value.tcp.push(segment, routed.from, packet.time, frame);
+        let checksum = self.captures[capture].sample.told(segment, packet, routed.new);
+        if checksum == segment.checksum {
+            routed.value.tcp.push(segment, routed.from, packet.time, frame);
+        } else {
+            routed.value.tcp.push(&Segment { checksum, ..*segment }, routed.from, packet.time, frame);
+        }
         if !self.gone.is_empty() {
-            self.close_gone();
+            self.close_gone(packet.time);
         }
     }
 
@@ -308,29 +358,57 @@ impl Explainer {
     #[inline(always)]
     fn tick(&mut self, time: Nanos) {
         if self.table.tick(time, &mut self.gone) {
-            self.close_gone();
+            self.close_gone(time);
         }
     }
 
     #[cold]
-    fn close_gone(&mut self) {
+    fn close_gone(&mut self, time: Nanos) {
         for kept in std::mem::take(&mut self.gone) {
-            self.close(kept);
+            self.close(kept, time);
         }
     }
 
-    /// The first packet of all comes.
+    /// One of a capture's first packets comes.
     #[cold]
-    fn begin(&mut self, time: Nanos) {
-        self.first_time = Some(time);
-        if self.captures.is_empty() {
-            self.begin_capture("");
+    fn look_closely(&mut self, packet: &Packet<'_>) {
+        if self.packets.0 == 0 {
+            self.first_time = Some(packet.time);
+            if self.captures.is_empty() {
+                self.begin_capture("");
+            }
+        }
+        // All who share the packets do so, and know the same.
+        if let (Some(capture), Ok(segment)) = (self.captures.last_mut(), wire::decode_verified(packet)) {
+            capture.sample.take(&segment);
         }
     }
 
     fn skip(&mut self, skip: Skip, frame: u64) {
         if let Some(capture) = self.captures.last_mut() {
             capture.skipped.entry(skip).or_insert((0, frame)).0 += 1;
+        }
+    }
+
+    /// What an ICMP error says of a segment goes to the segment's connection, if there is one that may have sent it.
+    /// It is no segment, so that connections stay and leave as if it had not come.
+    fn take_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
+        let ends = error.ends();
+        let hash = ends.hash();
+        if !self.shares.takes(hash) {
+            return;
+        }
+        let frame = Frame { file: self.file, number: packet.frame };
+        let told = self.table.find(&ends, hash).map(|found| {
+            let about = found.from;
+            found.value().tcp.note_error(error, about, packet.time, frame)
+        });
+        if let Some(capture) = self.captures.last_mut() {
+            match told {
+                Some(true) => {}
+                Some(false) => capture.not_in_flight.note(packet.frame),
+                None => capture.of_no_connection.note(packet.frame),
+            }
         }
     }
 
@@ -346,8 +424,14 @@ impl Explainer {
                     self.take(&packet, &segment, &ends, hash);
                 }
             }
-            Err(skip) if self.shares.is_first() => self.skip(skip, packet.frame),
-            Err(_) => {}
+            Err(skip) => {
+                if let Skip::Icmp(error) = skip {
+                    self.take_error(&packet, &error);
+                }
+                if self.shares.is_first() {
+                    self.skip(skip.counted(), packet.frame);
+                }
+            }
         }
     }
 }
@@ -355,14 +439,29 @@ impl Explainer {
 impl Sink for Explainer {
     #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
-        if self.packets.is_first() {
-            self.begin(packet.time);
+        if self.packets.is_before(self.close_until) {
+            self.look_closely(packet);
         }
         // Two calls, each inlined for its IP version.
         match wire::glance(packet) {
             Some(glance @ Glance::V4(_)) => self.glanced(packet, glance),
             Some(glance @ Glance::V6(_)) => self.glanced(packet, glance),
             None => self.look(*packet),
+        }
+    }
+
+    fn text(&mut self, clock: Clock) {
+        if self.captures.is_empty() {
+            self.begin_capture("");
+        }
+        if let Some(capture) = self.captures.last_mut() {
+            capture.text = Some(clock);
+        }
+    }
+
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+        if let Some(capture) = self.captures.last_mut() {
+            capture.left_out.add(of, (from, until));
         }
     }
 

@@ -4,8 +4,8 @@
 //! connections alone, up to a bound. A pipe cannot be read a second time: that its connections were not compared is said.
 
 use crate::feed::Feed;
-use crate::source::Source;
-use crate::{Error, Input, Stop};
+use crate::first::FirstRead;
+use crate::{Error, Stop};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
 use whyslow_core::pair::{self, Found, Mark, Wanted, Watch};
@@ -13,7 +13,7 @@ use whyslow_core::pair::{self, Found, Mark, Wanted, Watch};
 /// A set of captures that was read once.
 pub(crate) struct Seen {
     /// Its files in the order of reading; none when one of them was a pipe.
-    pub(crate) files: Option<Vec<Input>>,
+    pub(crate) files: Option<Vec<FirstRead>>,
     /// Its connections.
     pub(crate) marks: Vec<Mark>,
     /// Captures of the sets before it.
@@ -38,7 +38,7 @@ impl Shared {
 /// Compares what several sets hold, and puts what comes of it into their joined analysis.
 ///
 /// # Errors
-/// When a file that was read once can no longer be.
+/// When a file that was read once can no longer be, or has less in it now.
 pub(crate) fn compare(seen: &[Seen], feed: &mut Feed<'_>, stop: &Stop, joined: &mut Analysis) -> Result<(), Error> {
     let mut shared = shared(seen);
     let untold = shared.len().saturating_sub(MAX_PAIRS);
@@ -112,14 +112,18 @@ fn watch(seen: &[Seen], shared: &[Shared], feed: &mut Feed<'_>, stop: &Stop) -> 
     }
     let files = |set: &usize| readable(*set).map_or(&[][..], Vec::as_slice);
     for set in by_set.keys() {
-        feed.expect(files(set));
+        feed.expect(files(set).iter().map(|file| &file.input));
     }
     let mut watches = BTreeMap::new();
     for (set, wanted) in by_set {
         let mut watch = Watch::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
-        for input in files(&set) {
+        for file in files(&set) {
             watch.begin_capture();
-            feed.read(&mut Source::open(input, stop)?, &mut watch)?;
+            let second = feed.read(&mut file.open(stop)?, &mut watch)?;
+            // What is missing now would count as lost.
+            if !stop.is_asked() {
+                file.is_all(&second)?;
+            }
         }
         watches.insert(set, watch);
     }

@@ -38,6 +38,18 @@ pub enum Error {
         /// What the system says.
         cause: io::Error,
     },
+    /// It was read twice, and the second time there was less in it.
+    #[error("{name}: has changed while it was read: {before} {what} at first, and {now} now")]
+    Changed {
+        /// The input.
+        name: String,
+        /// What was counted.
+        what: &'static str,
+        /// At first.
+        before: u64,
+        /// The second time.
+        now: u64,
+    },
     /// There is nothing in it.
     #[error("{name}: is empty: there is no capture in it")]
     Empty {

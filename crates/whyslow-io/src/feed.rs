@@ -15,8 +15,8 @@ pub(crate) struct Feed<'a> {
 }
 
 impl<'a> Feed<'a> {
-    pub(crate) fn new(inputs: &[Input], progress: &'a mut dyn FnMut(Progress)) -> Self {
-        let total = inputs.iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
+    pub(crate) fn new<'i>(inputs: impl IntoIterator<Item = &'i Input>, progress: &'a mut dyn FnMut(Progress)) -> Self {
+        let total = inputs.into_iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
         Self { done: 0, total, progress }
     }
 
@@ -26,8 +26,8 @@ impl<'a> Feed<'a> {
     }
 
     /// These inputs are to be read as well.
-    pub(crate) fn expect(&mut self, inputs: &[Input]) {
-        let more = inputs.iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
+    pub(crate) fn expect<'i>(&mut self, inputs: impl IntoIterator<Item = &'i Input>) {
+        let more = inputs.into_iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
         self.total = self.total.zip(more).and_then(|(total, more)| total.checked_add(more));
     }
 
@@ -35,8 +35,8 @@ impl<'a> Feed<'a> {
     ///
     /// # Errors
     /// When the input cannot be read or is no capture.
-    pub(crate) fn run(&mut self, mut source: Source, team: &mut Team) -> Result<Summary, Error> {
-        self.watch(&mut source, |source, progress| team.run(source, progress))
+    pub(crate) fn run(&mut self, source: &mut Source, team: &mut Team) -> Result<Summary, Error> {
+        self.watch(source, |source, progress| team.run(source, progress))
     }
 
     /// Pushes an input's packets to a sink, to the input's end.

@@ -8,10 +8,11 @@
 //! go through one `Team` of explainers in time order whatever their order on the command line, so that a connection that crosses
 //! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
 //! thing from two places: each has a `Team` of its own, and the results stand side by side (`join`). Connections that
-//! two of them hold are then compared packet by packet, in a second pass over the files (`again`).
+//! two of them hold are then compared packet by packet, in a second pass over the files (`again`). A second pass that finds less than the first
+//! is an error (`first`).
 //!
 //! [`read`] remembers which files a connection lies in, so that it can be followed through them once more ([`follow`], [`pick`]);
-//! what comes through a pipe is kept in a temporary file for that ([`Spool`]).
+//! what comes through a pipe is kept in a temporary file for that ([`Spool`], in the process' own folder: [`Scratch`]).
 #![forbid(unsafe_code)]
 
 mod again;
@@ -19,8 +20,10 @@ mod belt;
 mod error;
 mod exchange;
 mod feed;
+mod first;
 mod join;
 mod reading;
+mod scratch;
 mod set;
 mod source;
 mod spool;
@@ -28,12 +31,14 @@ mod stop;
 mod team;
 
 pub use error::Error;
-pub use reading::{Place, Reading, follow, pick};
+pub use reading::{FilesRead, Place, Reading, follow, pick};
+pub use scratch::Scratch;
 pub use spool::Spool;
 pub use stop::Stop;
 
 use again::Seen;
 use feed::Feed;
+use first::FirstRead;
 use set::{Part, Set};
 use source::Source;
 use std::num::NonZero;
@@ -132,15 +137,17 @@ fn read_group(
     let team = |feed: &Feed<'_>| Team::new(threads, feed.total());
     if let [input] = inputs {
         let mut team = team(feed);
-        feed.run(Source::open(input, stop)?, &mut team)?;
+        let mut source = Source::open(input, stop)?;
+        let summary = feed.run(&mut source, &mut team)?;
+        let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
+        drop(source);
         let (analysis, marks) = team.finish();
-        let files = set::is_file(input).then(|| vec![input.clone()]);
         let seen = Seen { files, marks, captures: 0, connections: 0 };
         return Ok((Analysis { partial: stop.is_cut(), ..analysis }, vec![seen]));
     }
     let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
     parts.sort_by_key(Part::order);
-    let mut sets: Vec<(Set, Team, Vec<Option<Input>>)> = Vec::new();
+    let mut sets: Vec<(Set, Team, Vec<Option<FirstRead>>)> = Vec::new();
     for part in parts {
         if stop.is_asked() && !sets.is_empty() {
             stop.has_cut();
@@ -152,8 +159,10 @@ fn read_group(
             None => sets.push_mut((Set::default(), team(feed), Vec::new())),
         };
         let Part { look, source } = part;
-        files.push(source.file());
-        let summary = feed.run(source.open(stop)?, team)?;
+        let file = source.file();
+        let mut source = source.open(stop)?;
+        let summary = feed.run(&mut source, team)?;
+        files.push(file.map(|input| FirstRead::new(input, &source, &summary)));
         set.add(look, &summary);
     }
     let mut seen = Vec::new();

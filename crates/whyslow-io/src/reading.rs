@@ -2,7 +2,7 @@
 
 use crate::again::Seen;
 use crate::feed::Feed;
-use crate::source::Source;
+use crate::first::FirstRead;
 use crate::{Error, Input, Progress, Stop, join, set};
 use std::ops::Range;
 use whyslow_core::analysis::{Analysis, Connection};
@@ -23,7 +23,7 @@ pub struct Reading {
 #[derive(Clone, Debug)]
 struct Files {
     /// In the order of time; none when one of them was a pipe.
-    files: Option<Vec<Input>>,
+    files: Option<Vec<FirstRead>>,
     /// Their places among all captures.
     captures: Range<usize>,
     /// By so much their connections' numbers are larger than in the files alone.
@@ -33,22 +33,35 @@ struct Files {
 /// Where one connection's packets are.
 #[derive(Clone, Debug)]
 pub struct Place {
-    files: Vec<Input>,
+    files: Vec<FirstRead>,
     /// The place of the first file among all captures; none where there is only one.
     first: Option<u16>,
     wanted: Wanted,
+    /// Segments that the analysis counted.
+    segments: u64,
 }
 
 impl Place {
     /// In an input that holds this connection and was explained alone.
     pub fn alone(input: &Input, connection: &Connection) -> Self {
-        Self { files: vec![input.clone()], first: None, wanted: Wanted::new(connection) }
+        let files = vec![FirstRead::unknown(input.clone())];
+        Self { files, first: None, wanted: Wanted::new(connection), segments: segments(connection) }
     }
 
     /// The files, in the order of time.
-    pub fn files(&self) -> &[Input] {
-        &self.files
+    pub fn files(&self) -> impl Iterator<Item = &Input> {
+        self.files.iter().map(|file| &file.input)
     }
+
+    /// Whether the files are still there, in a look.
+    fn is_there(&self) -> Result<(), Error> {
+        self.files.iter().try_for_each(FirstRead::is_there)
+    }
+}
+
+/// Segments of both directions.
+pub(crate) fn segments(connection: &Connection) -> u64 {
+    connection.directions.iter().fold(0, |sum, direction| sum.saturating_add(direction.packets))
 }
 
 impl Reading {
@@ -87,11 +100,31 @@ impl Reading {
     /// Where this connection's packets are; none when they came through a pipe, which cannot be read twice.
     pub fn place(&self, connection: &Connection) -> Option<Place> {
         let set = self.sets.iter().find(|set| set.captures.contains(&connection.capture))?;
-        let files = set.files.as_ref().filter(|files| files.iter().all(set::is_file))?;
+        let files = set.files.as_ref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))?;
         let is_alone = self.sets.iter().map(|set| set.captures.len()).sum::<usize>() <= 1;
         let first = u16::try_from(set.captures.start).unwrap_or(u16::MAX);
         let wanted = Wanted::new(connection).numbered(connection.id.saturating_sub(set.before));
-        Some(Place { files: files.clone(), first: (!is_alone).then_some(first), wanted })
+        let segments = segments(connection);
+        Some(Place { files: files.clone(), first: (!is_alone).then_some(first), wanted, segments })
+    }
+
+    /// What was read of files, for whoever reads them again and must know that they are the same still.
+    pub fn files(&self) -> FilesRead {
+        FilesRead(self.sets.iter().flat_map(|set| &set.files).flatten().cloned().collect())
+    }
+}
+
+/// Files that were read.
+#[derive(Clone, Debug)]
+pub struct FilesRead(Vec<FirstRead>);
+
+impl FilesRead {
+    /// Whether they are still there with all their bytes.
+    ///
+    /// # Errors
+    /// When one is gone, or shorter than it was.
+    pub fn are_there(&self) -> Result<(), Error> {
+        self.0.iter().try_for_each(FirstRead::is_there)
     }
 }
 
@@ -99,28 +132,43 @@ impl Reading {
 /// verdicts came when their points had been given.
 ///
 /// # Errors
-/// When a file can no longer be read.
+/// When a file can no longer be read, or has less in it than it had; if that can be seen beforehand, nothing is given.
 pub fn follow(place: &Place, give: &mut dyn FnMut(Point), progress: &mut dyn FnMut(Progress)) -> Result<u64, Error> {
-    let mut feed = Feed::new(&place.files, progress);
-    let mut follow = Follow::new(place.wanted.clone(), give);
-    for (at, input) in (0_u16..).zip(&place.files) {
+    place.is_there()?;
+    let mut feed = Feed::new(place.files(), progress);
+    let mut given = 0_u64;
+    let mut count = |point: Point| {
+        given += 1;
+        give(point);
+    };
+    let mut follow = Follow::new(place.wanted.clone(), &mut count);
+    for (at, file) in (0_u16..).zip(&place.files) {
         follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
-        feed.read(&mut Source::open(input, &Stop::default())?, &mut follow)?;
+        let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
+        file.is_all(&second)?;
     }
-    Ok(follow.finish())
+    let late = follow.finish();
+    if given < place.segments {
+        let name = place.files().map(Input::name).collect::<Vec<_>>().join(", ");
+        let what = "segments of the connection";
+        return Err(Error::Changed { name, what, before: place.segments, now: given });
+    }
+    Ok(late)
 }
 
 /// Reads the files of a connection once more for its packets in a time range (from the first file's first packet): `give` is
 /// called for each, as it is in its file.
 ///
 /// # Errors
-/// When a file can no longer be read.
+/// When a file can no longer be read, or has less in it than it had.
 pub fn pick(place: &Place, range: (Nanos, Nanos), give: &mut dyn FnMut(&Packet<'_>)) -> Result<(), Error> {
+    place.is_there()?;
     let mut ignored = |_| {};
-    let mut feed = Feed::new(&place.files, &mut ignored);
+    let mut feed = Feed::new(place.files(), &mut ignored);
     let mut pick = Pick::new(place.wanted.clone(), range, give);
-    for input in &place.files {
-        feed.read(&mut Source::open(input, &Stop::default())?, &mut pick)?;
+    for file in &place.files {
+        let second = feed.read(&mut file.open(&Stop::default())?, &mut pick)?;
+        file.is_all(&second)?;
     }
     Ok(())
 }

@@ -4,10 +4,10 @@
 //! capture ends there.
 
 use crate::source::{BLOCK, Pipe, stdin};
-use crate::{Error, Input, Progress, Stop, set};
+use crate::{Error, Input, Progress, Scratch, Stop, set};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 /// Inputs that are all files.
 #[derive(Debug, Default)]
@@ -23,28 +23,33 @@ pub struct Kept {
     pub name: String,
     /// Bytes that came.
     pub bytes: u64,
-    file: NamedTempFile,
+    file: TempPath,
 }
 
 impl Kept {
     /// The temporary file.
     pub fn path(&self) -> &std::path::Path {
-        self.file.path()
+        &self.file
     }
 }
 
 impl Spool {
-    /// Keeps what comes through those inputs that are no regular files; this takes as long as they do.
+    /// Keeps what comes through those inputs that are no regular files in `scratch`; this takes as long as they do.
     ///
     /// # Errors
     /// When one cannot be opened or read, or there is no room for it.
-    pub fn new(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Self, Error> {
+    pub fn new(
+        inputs: &[Input],
+        scratch: &Scratch,
+        stop: &Stop,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, Error> {
         let mut spool = Self::default();
         for input in inputs {
             if set::is_file(input) || is_missing(input) {
                 spool.inputs.push(input.clone());
             } else {
-                let kept = keep(input, stop, progress)?;
+                let kept = keep(input, scratch, stop, progress)?;
                 spool.inputs.push(Input::Path(kept.path().to_owned()));
                 spool.kept.push(kept);
             }
@@ -68,7 +73,7 @@ fn is_missing(input: &Input) -> bool {
     matches!(input, Input::Path(path) if !path.exists() || path.is_dir())
 }
 
-fn keep(input: &Input, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Kept, Error> {
+fn keep(input: &Input, scratch: &Scratch, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Kept, Error> {
     let name = input.name();
     let unkept = |cause| Error::Keep { name: name.clone(), cause };
     let open = |cause| Error::Open { name: name.clone(), cause };
@@ -78,7 +83,7 @@ fn keep(input: &Input, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Resul
     };
     // It may be silent for long, and whoever waits may want it to end.
     let mut coming = Pipe::new(file.map_err(open)?);
-    let mut file = tempfile::Builder::new().prefix("whyslow-").tempfile().map_err(unkept)?;
+    let mut file = scratch.file("").map_err(unkept)?;
     let (mut bytes, mut block) = (0_u64, vec![0; BLOCK]);
     while !stop.is_asked() {
         let read = match coming.read(&mut block) {
@@ -92,5 +97,5 @@ fn keep(input: &Input, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Resul
         progress(Progress { read: bytes, total: None });
     }
     file.flush().map_err(unkept)?;
-    Ok(Kept { name, bytes, file })
+    Ok(Kept { name, bytes, file: file.into_temp_path() })
 }

@@ -148,7 +148,10 @@ fn run(job: &Job) -> io::Result<Report> {
 /// How many connections the client will make.
 fn connections(work: &Work) -> usize {
     match work {
-        Work::Download(t) | Work::Upload(t) if t.connection == Connection::New => t.all_sizes().len(),
+        Work::Download(t) | Work::Upload(t) => {
+            let each = if t.connection == Connection::New { t.all_sizes().len() } else { 1 };
+            each * t.parallel as usize
+        }
         _ => 1,
     }
 }
@@ -187,6 +190,10 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
         let (der, key) = stream::certificate()?;
         tls = Some(Tls::server(der.clone(), key, t.record.len())?);
         certificate = Some(der);
+    }
+    if matches!(&job.work, Work::Download(t) if t.refused) {
+        say(&Event::Ready { certificate })?;
+        return Ok(Vec::new());
     }
     let listener = socket::listen(listen, &job.options)?;
     say(&Event::Ready { certificate })?;

@@ -5,6 +5,7 @@
 //! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
 
 mod causes;
+mod exchanges;
 mod losses;
 
 pub use losses::{LOSSES, losses};
@@ -19,7 +20,7 @@ use rand_chacha::rand_core::SeedableRng;
 /// Payload of a full segment with timestamps, bytes.
 const MSS: f64 = 1448.0;
 
-/// A cause's name, and what draws a scenario of it.
+/// A name, and what draws a scenario: of the cause of that name, unless the draw sets another one.
 type Draw = (&'static str, fn(&mut Chance) -> Vec<Setting>);
 /// A key of the scenario and its value, as on the command line.
 type Setting = (String, String);
@@ -27,8 +28,8 @@ type Setting = (String, String);
 /// What mends a cause in the lab, as settings over those that made it, an empty one for what is left out; only where the mended
 /// transfer is the same but for the cause.
 const CURES: &[(&str, &[(&str, &str)])] = &[
-    // A program that writes without waiting: the rest of a flight is not held for its ACK.
-    ("slow-start", &[("server.initcwnd", "4000"), ("server.nodelay", "true")]),
+    // As the fix says. A program that writes without waiting: the rest of a flight is not held for its ACK.
+    ("slow-start", &[("server.initcwnd", "32"), ("server.nodelay", "true")]),
     ("early-slow-start-exit", &[("server.no_ssthresh_metrics_save", "true")]),
     ("restart-after-idle", &[("server.slow_start_after_idle", "false")]),
     ("receive-window", &[("client.tcp_rmem", AMPLE)]),
@@ -46,9 +47,9 @@ const AMPLE: &str = r#"["4KiB", "4MiB", "16MiB"]"#;
 /// Behind the label of a run whose cause was mended.
 pub const CURED: &str = "-cured";
 
-/// The causes that are drawn.
-pub fn causes() -> impl Iterator<Item = &'static str> {
-    DRAWS.iter().map(|(cause, _)| *cause)
+/// What a run was drawn as: its label without its number.
+pub fn drawn(label: &str) -> &str {
+    label.rsplit_once('-').map_or(label, |(drawn, _)| drawn)
 }
 
 /// `each` scenarios of every cause, and where the lab can mend the cause, the same once more without it, labelled [`CURED`].
@@ -172,9 +173,18 @@ mod tests {
         for seed in 0..40 {
             let experiment = draw(seed, 2).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             assert_eq!(experiment.runs.len(), 2 * (DRAWS.len() + CURES.len()));
+            let others = ["none", "slow-start", "restart-after-idle", "receive-window", "client-think"];
             for run in &experiment.runs {
                 assert!(!run.scenario.verify.is_empty(), "{}", run.label);
-                assert!(run.label.starts_with(&run.scenario.cause), "{}", run.label);
+                assert!(run.scenario.resolve().is_ok(), "{}: {:?}", run.label, run.scenario.resolve());
+                let expected: &[&str] = match drawn(run.label.trim_end_matches(CURED)) {
+                    "small-requests" => &others,
+                    "pushes" => &others[1..3],
+                    "shared-bottleneck" => &["bandwidth"],
+                    "slow-second-query" => &["server-think"],
+                    cause => &[cause],
+                };
+                assert!(expected.contains(&run.scenario.cause.as_str()), "{}: {}", run.label, run.scenario.cause);
             }
         }
     }

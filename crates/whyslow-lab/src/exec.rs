@@ -1,7 +1,8 @@
 //! The user's own programs at the two ends, and a shell on a host.
 //!
 //! Knows: how to start them, how to tell that the server listens, where the captures go.
-//! Promises: both programs and all that they started are gone when this returns.
+//! Promises: both programs and all that they started are gone when this returns; captures get their names when they are
+//! whole, also when the run was stopped, and replace those of an earlier run then.
 //! Ignores: what they say to each other. The result is explained by whoever calls this.
 
 use crate::count;
@@ -10,10 +11,14 @@ use crate::net::{Path as NetPath, Tap};
 use crate::run::{self, RunError};
 use crate::scenario::Scenario;
 use crate::truth::Truth;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A server that does not listen after this long is used as it is: it may not be a TCP server.
@@ -21,11 +26,16 @@ const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 /// Between the client's end and the server's: what closes the connections is on its way.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
+/// How late the wish to stop may be noticed.
+const NOTICED_WITHIN: Duration = Duration::from_millis(50);
+/// Where the kernel tells of no process' end by a descriptor: between two looks.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 /// What became of the two programs.
 #[derive(Clone, Debug)]
 pub struct Executed {
-    /// The client's exit status.
-    pub client: ExitStatus,
+    /// The client's exit status; none when the run was stopped before it ended.
+    pub client: Option<ExitStatus>,
     /// The server's, when it ended before the client.
     pub server: Option<ExitStatus>,
     /// How long the client ran.
@@ -40,25 +50,23 @@ pub struct Executed {
 /// Their output goes to this process's standard error. The scenario gives the path and the hosts; its workload, buffers
 /// of single sockets, processors and nice values are not used, since they are the programs' own.
 ///
+/// Once `stop` is set, both are ended, and what was captured by then is kept.
+///
 /// `folder` gets client.pcap, server.pcap and truth.json.
-pub fn exec(scenario: &Scenario, server: &str, client: &str, folder: &Path) -> Result<Executed, RunError> {
+pub fn exec(
+    scenario: &Scenario,
+    server: &str,
+    client: &str,
+    folder: &Path,
+    stop: &AtomicBool,
+) -> Result<Executed, RunError> {
     let mut path = build(scenario)?;
     std::fs::create_dir_all(folder).map_err(run::file_error(folder.display().to_string()))?;
     let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
-    let captures = [Host::Client, Host::Server].map(|host| folder.join(format!("{}.pcap", host.name())));
-    let tap = |host: Host, file: &PathBuf| Tap { host, file: file.clone(), snaplen };
-    path.start(&[tap(Host::Client, &captures[0]), tap(Host::Server, &captures[1])])?;
-    let mut serving = Program(start(&path, Host::Server, server)?);
-    let mut ended = wait_until_it_listens(&path, &mut serving)?;
-    let began = Instant::now();
-    let mut asking = Program(start(&path, Host::Client, client)?);
-    let status = asking.0.wait().map_err(run::file_error("waiting for the client"))?;
-    let took = began.elapsed();
-    if ended.is_none() {
-        std::thread::sleep(AFTERWARDS);
-        ended = serving.0.try_wait().map_err(run::file_error("waiting for the server"))?;
-    }
-    drop(serving);
+    let files = Unfinished(["client.pcap", "server.pcap", "truth.json"].map(|name| folder.join(name)));
+    let tap = |host: Host, index: usize| Tap { host, file: files.unfinished(index), snaplen };
+    path.start(&[tap(Host::Client, 0), tap(Host::Server, 1)])?;
+    let (client_ended, server_ended, took) = play(&path, server, client, stop)?;
     let stopped = path.stop()?;
     let truth = Truth {
         experiment: "exec".to_owned(),
@@ -66,10 +74,63 @@ pub fn exec(scenario: &Scenario, server: &str, client: &str, folder: &Path) -> R
         cause: String::new(),
         links: stopped.links,
         void: stopped.void.clone(),
+        partial: client_ended.is_none(),
         ..run::empty_truth(&path, scenario)?
     };
-    run::write_json(&folder.join("truth.json"), &truth)?;
-    Ok(Executed { client: status, server: ended, took, captures, void: stopped.void })
+    run::write_json(&files.unfinished(2), &truth)?;
+    let [client_capture, server_capture, _] = files.finish()?;
+    let captures = [client_capture, server_capture];
+    Ok(Executed { client: client_ended, server: server_ended, took, captures, void: stopped.void })
+}
+
+/// Lets both programs run until the client has ended, or it is to stop: their exit statuses, and how long the client ran.
+fn play(
+    path: &NetPath,
+    server: &str,
+    client: &str,
+    stop: &AtomicBool,
+) -> Result<(Option<ExitStatus>, Option<ExitStatus>, Duration), RunError> {
+    let mut serving = Program(start(path, Host::Server, server)?);
+    let mut server_ended = wait_until_it_listens(path, &mut serving, stop)?;
+    let began = Instant::now();
+    if stop.load(Ordering::Relaxed) {
+        return Ok((None, server_ended, Duration::ZERO));
+    }
+    let mut asking = Program(start(path, Host::Client, client)?);
+    let client_ended = asking.wait(stop).map_err(run::file_error("waiting for the client"))?;
+    let took = began.elapsed();
+    if client_ended.is_some() && server_ended.is_none() {
+        std::thread::sleep(AFTERWARDS);
+        server_ended = serving.0.try_wait().map_err(run::file_error("waiting for the server"))?;
+    }
+    // A signal of the terminal ends the programs as well, and may end the client first.
+    Ok((client_ended.filter(|_| !stop.load(Ordering::Relaxed)), server_ended, took))
+}
+
+/// Files that get their names when all of them are whole, and leave the folder otherwise.
+struct Unfinished([PathBuf; 3]);
+
+impl Unfinished {
+    /// What one of them is called until then.
+    fn unfinished(&self, index: usize) -> PathBuf {
+        let mut name = self.0[index].clone().into_os_string();
+        name.push(".partial");
+        name.into()
+    }
+
+    fn finish(self) -> Result<[PathBuf; 3], RunError> {
+        for (index, file) in self.0.iter().enumerate() {
+            std::fs::rename(self.unfinished(index), file).map_err(run::file_error(file.display().to_string()))?;
+        }
+        Ok(self.0.clone())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After `finish` none is left.
+        (0..self.0.len()).for_each(|index| drop(std::fs::remove_file(self.unfinished(index))));
+    }
 }
 
 /// Opens the user's shell on a host, with the path running and, if there is one, a program on the other host, and waits until
@@ -123,6 +184,38 @@ fn start(path: &NetPath, host: Host, line: &str) -> Result<Child, RunError> {
 /// A program that does not outlive this value.
 struct Program(Child);
 
+impl Program {
+    /// Waits until it ends: how, or none when it is to stop before that.
+    fn wait(&mut self, stop: &AtomicBool) -> io::Result<Option<ExitStatus>> {
+        let descriptor = descriptor(&self.0);
+        loop {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(Some(status));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            match &descriptor {
+                Some(descriptor) => {
+                    let mut ended = [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)];
+                    // A signal ends it early, and the loop sees why.
+                    let _ = ppoll(&mut ended, Some(TimeSpec::from_duration(NOTICED_WITHIN)), None);
+                }
+                None => std::thread::sleep(BETWEEN_LOOKS),
+            }
+        }
+    }
+}
+
+/// A descriptor that is readable when the process has ended; none before Linux 5.3.
+fn descriptor(child: &Child) -> Option<OwnedFd> {
+    // SAFETY: takes numbers only. The process is a child that was not waited for, so the number is its own.
+    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) };
+    let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0)?;
+    // SAFETY: the kernel has just given it to us, and nobody else knows it.
+    Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -131,9 +224,13 @@ impl Drop for Program {
 }
 
 /// Returns the server's exit status when it ended instead.
-fn wait_until_it_listens(path: &NetPath, server: &mut Program) -> Result<Option<ExitStatus>, RunError> {
+fn wait_until_it_listens(
+    path: &NetPath,
+    server: &mut Program,
+    stop: &AtomicBool,
+) -> Result<Option<ExitStatus>, RunError> {
     let began = Instant::now();
-    while began.elapsed() < LISTENS_WITHIN {
+    while began.elapsed() < LISTENS_WITHIN && !stop.load(Ordering::Relaxed) {
         if path.within(Host::Server, something_listens)? {
             return Ok(None);
         }

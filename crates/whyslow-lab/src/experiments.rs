@@ -12,6 +12,7 @@ macro_rules! bundled {
 
 bundled!(
     "slow-start",
+    "far",
     "idle-restart",
     "reuse",
     "long-fat",

@@ -79,6 +79,8 @@ pub const HOST: &[(&str, Kind, &str)] = &[
         "of the time with data outstanding: the last delivery rate was limited by the program",
     ),
     ("delivered_ce", Kind::Count, "segments that met congestion (ECN)"),
+    ("restarts", Kind::Count, "times that a congestion window fell though nothing was lost: after idle time"),
+    ("resets", Kind::Count, "RST segments that it sent"),
 ];
 
 /// Figures of the link, behind `up.` or `down.` (behind `proxy.up.` or `proxy.down.` for the proxy's own link).

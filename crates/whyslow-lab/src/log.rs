@@ -316,9 +316,10 @@ pub struct LatenessSummary {
 }
 
 impl LatenessSummary {
-    /// The rule for trust: p99 within 5 % of the one-way delay or 0.5 ms, whichever is more.
-    pub fn is_trustworthy(&self, one_way_delay_ns: u64) -> bool {
-        self.p99_ns <= (one_way_delay_ns / 20).max(500_000)
+    /// The rule for trust: p99 within 5 % of the one-way delay or 0.5 ms, whichever is more, unless the scenario says what it
+    /// bears.
+    pub fn is_trustworthy(&self, one_way_delay_ns: u64, tolerance_ns: Option<u64>) -> bool {
+        self.p99_ns <= tolerance_ns.unwrap_or((one_way_delay_ns / 20).max(500_000))
     }
 }
 

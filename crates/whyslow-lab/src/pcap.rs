@@ -39,6 +39,11 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)
     }
 
+    /// Hands on what was written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Flushes and gives the file back.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;

@@ -325,6 +325,7 @@ pub(crate) fn empty_truth(path: &NetPath, scenario: &Scenario) -> Result<Truth, 
         links: Vec::new(),
         resends: Trace::missing("only experiments are traced"),
         void: Vec::new(),
+        partial: false,
     })
 }
 

@@ -78,6 +78,8 @@ impl OpenTap {
                 self.writer.finish()?;
                 return Ok(outcome);
             }
+            // Whatever ends this process, what came by now is in the file.
+            self.writer.flush()?;
             let mut fds =
                 [PollFd::new(self.ring.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
             // Let packets gather: their timestamps are the kernel's, so nothing is lost by coming late, and waking up

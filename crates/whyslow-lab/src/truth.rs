@@ -47,6 +47,9 @@ pub struct Truth {
     pub resends: Trace,
     /// Why the run is not to be trusted; empty for every run that is reported as a result.
     pub void: Vec<String>,
+    /// The run was stopped before its end. Left out where it was not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 /// The machine.
@@ -177,6 +180,11 @@ pub fn figures(truth: &Truth, captures: &BTreeMap<String, Counted>) -> Figures {
     for (host, end) in &truth.ends {
         kernel(host, end, &mut all);
     }
+    for (host, known) in &truth.hosts {
+        if let Some(resets) = known.counters.get("Tcp:OutRsts") {
+            all.insert(format!("{host}.resets"), *resets as f64);
+        }
+    }
     sender_rtt(truth, &mut all);
     for log in &truth.links {
         link(log, &mut all);
@@ -249,6 +257,7 @@ fn kernel(host: &str, end: &EndTruth, all: &mut Figures) {
     put("max_window", max("rcv_wnd"));
     put("max_peer_window", max("snd_wnd"));
     put("last_cwnd", end.sockets.last().and_then(|s| s.last("snd_cwnd")).map(|v| v as f64));
+    put("restarts", (!end.sockets.is_empty()).then(|| end.sockets.iter().map(restarts).sum::<usize>() as f64));
     let ssthresh = end.sockets.last().and_then(|s| s.rows.first()).and_then(|row| value(row, "snd_ssthresh"));
     put("first_ssthresh", ssthresh.map(|v| v.min(INFINITE_SSTHRESH) as f64));
     let rows = || end.sockets.iter().flat_map(|s| &s.rows);
@@ -264,6 +273,19 @@ fn kernel(host: &str, end: &EndTruth, all: &mut Figures) {
     let share = |part: f64| (time > 0.0).then(|| part / time);
     put("sndbuf_full", share(held(end, |r| outstanding(r) && full(r))));
     put("app_limited", share(held(end, |r| outstanding(r) && value(r, "app_limited") == Some(1))));
+}
+
+/// How often a congestion window fell though nothing was lost, marked or reordered: between two readings in the open state, with nothing
+/// sent again.
+fn restarts(socket: &Series) -> usize {
+    let fell = |last: &Row, row: &Row| -> Option<bool> {
+        let (before, after) = (value(last, "snd_cwnd")?, value(row, "snd_cwnd")?);
+        let open = value(last, "ca_state")? == 0 && value(row, "ca_state")? == 0;
+        let same = |column| value(last, column).zip(value(row, column)).is_some_and(|(one, two)| one == two);
+        Some(after < before && open && same("total_retrans") && same("delivered_ce"))
+    };
+    let pairs = socket.rows.windows(2);
+    pairs.filter(|pair| matches!(pair, [last, row] if fell(last, row).unwrap_or_default())).count()
 }
 
 /// How long a row's values lasted, in seconds: a row that is equal to the one before is not repeated.

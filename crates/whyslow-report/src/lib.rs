@@ -7,8 +7,8 @@
 //! - [`render::json`]: the contract `whyslow/1` for programs; its JSON Schema is `docs/schema/whyslow-1.schema.json`;
 //! - [`render::markdown`]: the documentation of a cause, for `whyslow help-cause`.
 //!
-//! Text from a capture (host names, request paths, file names) is hostile: [`text`] lets no control character through
-//! to a terminal.
+//! Text from a capture (host names, request paths, file names) is hostile: [`text::harmless`] writes out what steers a terminal,
+//! turns the reading order round or hides, and every renderer asks it.
 #![forbid(unsafe_code)]
 
 pub mod ranking;

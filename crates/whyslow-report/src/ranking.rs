@@ -2,15 +2,19 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection, Finding};
+use whyslow_core::analysis::{Analysis, Connection, Finding, Message};
+use whyslow_core::rules::Together;
 use whyslow_core::units::Nanos;
+
+/// A message of more bytes than an initial window (RFC 6928) is no interactive one.
+const BULK: u64 = 14_600;
 
 /// The time that one cause cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CauseCost {
     /// Its public name.
     pub cause: &'static str,
-    /// Over all connections.
+    /// Over all connections; what passed at the same time counts once.
     pub seconds: Nanos,
     /// Connections that it cost time, with how much each, the worst first. Of a finding that spans connections and was
     /// made of none of them alone, all are here with no time.
@@ -22,30 +26,47 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
     connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings)
 }
 
-/// The time that a connection lost, over its findings.
+/// The time that a connection lost, over its findings. What the client's own program took is not lost.
 pub fn cost(connection: &Connection) -> Nanos {
-    findings(connection).map(|finding| finding.seconds).sum()
+    findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum()
 }
 
-/// The causes of one connection with the time that each cost over its transfers, the worst first.
+/// The causes of one connection with the time that each cost over its transfers, the worst first; behind all of them what its client's
+/// own program took.
 pub fn causes(connection: &Connection) -> Vec<(&'static str, Nanos)> {
     let mut sums: HashMap<&'static str, Nanos> = HashMap::new();
     for finding in findings(connection) {
         *sums.entry(finding.cause).or_default() += finding.seconds;
     }
     let mut causes: Vec<_> = sums.into_iter().collect();
-    causes.sort_by_key(|&(cause, seconds)| (Reverse(seconds), cause));
+    causes.sort_by_key(|&(cause, seconds)| (!is_waited_for(cause), Reverse(seconds), cause));
     causes
 }
 
 /// Connections by the time that they lost to one cause, the worst first; those without a finding are left out. A transfer
-/// that one cause held back so comes before an interactive session with a little of everything.
+/// that one cause held back so comes before an interactive session with a little of everything, which has its place behind all
+/// others in any case.
 pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
-    let first = |connection| causes(connection).first().map(|&(_, seconds)| seconds);
+    let first = |connection| {
+        let &(cause, seconds) = causes(connection).first()?;
+        Some((is_interactive(connection), !is_waited_for(cause), Reverse(seconds)))
+    };
     let mut worst: Vec<_> =
         analysis.connections.iter().filter_map(|connection| Some((first(connection)?, connection))).collect();
-    worst.sort_by_key(|(seconds, connection)| (Reverse(*seconds), connection.id));
+    worst.sort_by_key(|(rank, connection)| (*rank, connection.id));
     worst.into_iter().map(|(_, connection)| connection).collect()
+}
+
+/// Whether a person, or something as slow, is at the client: it carries messages, none of them a bulk, and most of its time passes before
+/// its requests. What is lost there is a wait of a moment now and then.
+fn is_interactive(connection: &Connection) -> bool {
+    let is_bulk = |message: &Message| message.bytes > BULK;
+    let messages = connection.exchanges.iter().flat_map(|exchange| exchange.request.iter().chain(&exchange.answer));
+    let between: Nanos = connection.exchanges.iter().map(|exchange| exchange.client_s + exchange.idle_s).sum();
+    connection.exchanges_total >= 2
+        && connection.exchanges.iter().skip(1).any(|exchange| exchange.idle_s > Nanos::ZERO)
+        && between.0 * 2 > connection.duration_s.0
+        && !messages.into_iter().any(is_bulk)
 }
 
 /// The causes that findings over several connections sum up, each with a connection that shares it.
@@ -54,25 +75,69 @@ pub fn shared(analysis: &Analysis) -> HashSet<(&'static str, u64)> {
     shared.flat_map(|finding| finding.connections.iter().map(|&id| (finding.cause, id))).collect()
 }
 
-/// The causes by the time that they cost, the worst first.
+/// When the time passed that findings tell of, with these: a transfer's begins with the waits before it.
+fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Finding])> {
+    let of_transfers = connection.transfers.iter().map(|transfer| {
+        let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
+        (transfer.start_s - before, transfer.start_s + transfer.duration_s, transfer.findings.as_slice())
+    });
+    let end = connection.start_s + connection.duration_s;
+    of_transfers.chain([(connection.start_s, end, connection.findings.as_slice())])
+}
+
+/// What all connections lost. What the client's own program took is not lost.
+pub fn lost(analysis: &Analysis) -> Together {
+    let mut lost = Together::default();
+    for (start, end, findings) in analysis.connections.iter().flat_map(in_time) {
+        let seconds: Nanos = findings.iter().filter(|one| one.is_waited_for()).map(|one| one.seconds).sum();
+        if seconds > Nanos::ZERO {
+            lost.add(start, end, seconds);
+        }
+    }
+    lost
+}
+
+/// The causes by the time that they cost, the worst first. What passed at the same time counts once.
 pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     #[derive(Default)]
     struct Sum {
-        seconds: Nanos,
+        lost: Together,
+        /// The costliest finding's.
+        least: Nanos,
         connections: HashMap<u64, Nanos>,
     }
     let mut sums: HashMap<&'static str, Sum> = HashMap::new();
+    // Of what some share each has a part, which names them all.
+    let named = |finding: &'_ Finding| (finding.cause, finding.connections.clone());
+    let wholes: HashSet<_> = analysis.findings.iter().filter(|finding| finding.shared).map(named).collect();
+    let mut parted = HashSet::new();
     for connection in &analysis.connections {
-        for finding in findings(connection) {
-            let sum = sums.entry(finding.cause).or_default();
-            sum.seconds += finding.seconds;
-            *sum.connections.entry(connection.id).or_default() += finding.seconds;
+        for (start, end, findings) in in_time(connection) {
+            for finding in findings {
+                let sum = sums.entry(finding.cause).or_default();
+                sum.least = sum.least.max(finding.seconds);
+                *sum.connections.entry(connection.id).or_default() += finding.seconds;
+                if !finding.connections.is_empty() && wholes.contains(&named(finding)) {
+                    parted.insert(named(finding));
+                } else {
+                    sum.lost.add(start, end, finding.seconds);
+                }
+            }
         }
     }
-    // A shared finding sums up what was counted already.
-    for finding in analysis.findings.iter().filter(|finding| !finding.shared) {
+    let ran: HashMap<u64, (Nanos, Nanos)> =
+        analysis.connections.iter().map(|one| (one.id, (one.start_s, one.start_s + one.duration_s))).collect();
+    for finding in &analysis.findings {
         let sum = sums.entry(finding.cause).or_default();
-        sum.seconds += finding.seconds;
+        if finding.shared && !parted.contains(&named(finding)) {
+            // It sums up what was counted already.
+            sum.least = sum.least.max(finding.seconds);
+        } else {
+            let spans = || finding.connections.iter().filter_map(|id| ran.get(id));
+            let start = spans().map(|span| span.0).min().unwrap_or_default();
+            let end = spans().map(|span| span.1).max().unwrap_or_default();
+            sum.lost.add(start, end.max(start + finding.seconds), finding.seconds);
+        }
         for &id in &finding.connections {
             sum.connections.entry(id).or_default();
         }
@@ -82,11 +147,16 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
         .map(|(cause, sum)| {
             let mut connections: Vec<_> = sum.connections.into_iter().collect();
             connections.sort_by_key(|&(id, seconds)| (Reverse(seconds), id));
-            CauseCost { cause, seconds: sum.seconds, connections }
+            CauseCost { cause, seconds: sum.lost.elapsed().max(sum.least), connections }
         })
         .collect();
-    costs.sort_by_key(|cost| (Reverse(cost.seconds), cost.cause));
+    costs.sort_by_key(|cost| (!is_waited_for(cost.cause), Reverse(cost.seconds), cost.cause));
     costs
+}
+
+/// See [`Finding::is_waited_for`].
+fn is_waited_for(cause: &str) -> bool {
+    cause != "client-think"
 }
 
 #[cfg(test)]
@@ -107,6 +177,50 @@ mod tests {
         }
         let spanning = causes.iter().find(|cost| cost.cause == "new-connection-each-time");
         assert_eq!(spanning.map(|cost| cost.connections.len()), Some(40));
+    }
+
+    #[test]
+    fn what_passed_at_the_same_time_counts_once() {
+        let mut analysis = example::many();
+        analysis.findings.clear();
+        let seconds = |analysis: &Analysis| {
+            let causes = by_cause(analysis);
+            let [loss] = &causes.iter().filter(|cost| cost.cause == "loss").collect::<Vec<_>>()[..] else { panic!() };
+            let each: Nanos = loss.connections.iter().map(|(_, seconds)| *seconds).sum();
+            (loss.seconds, each, lost(analysis).elapsed(), lost(analysis).total())
+        };
+        let (apart, sum, elapsed, total) = seconds(&analysis);
+        assert_eq!((apart, elapsed), (sum, total), "one after the other");
+        analysis.connections.iter_mut().flat_map(|one| &mut one.transfers).for_each(|one| one.start_s = Nanos::ZERO);
+        let all = analysis.connections.iter().flat_map(|one| &one.transfers);
+        let longest = all.map(|one| one.duration_s).max().unwrap_or_default();
+        let (together, sum_now, elapsed, total_now) = seconds(&analysis);
+        assert_eq!((sum, total), (sum_now, total_now));
+        assert!(together < apart && together <= longest + Nanos::from_millis(100), "{together:?}");
+        assert!(elapsed < total && elapsed <= longest + Nanos::from_millis(100), "{elapsed:?}");
+    }
+
+    #[test]
+    fn an_interactive_session_and_its_clients_own_time_rank_behind_a_bulk() {
+        let mut bulk = example::slow_start().connections.remove(0);
+        bulk.id = 1;
+        let mut session = bulk.clone();
+        session.id = 2;
+        session.duration_s = Nanos::from_millis(5_000);
+        session.exchanges = example::exchanges(0).split_off(1);
+        session.exchanges.swap(0, 1);
+        session.exchanges_total = 3;
+        session.transfers[0].findings[0].seconds = Nanos::from_millis(900);
+        let mut thinking = bulk.clone();
+        thinking.id = 3;
+        thinking.transfers[0].findings.truncate(1);
+        (thinking.transfers[0].findings[0].cause, thinking.transfers[0].findings[0].seconds) =
+            ("client-think", Nanos::from_millis(9_000));
+        let analysis = example::analysis(vec![thinking, session, bulk]);
+        let order: Vec<u64> = worst(&analysis).iter().map(|connection| connection.id).collect();
+        assert_eq!(order, [1, 3, 2]);
+        assert_eq!(cost(&analysis.connections[0]), Nanos::ZERO);
+        assert_eq!(by_cause(&analysis).last().map(|cost| cost.cause), Some("client-think"));
     }
 
     #[test]

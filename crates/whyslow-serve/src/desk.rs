@@ -4,15 +4,15 @@ use crate::graphs::{Answer, Graphs};
 use crate::{Document, Opening, Sought};
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use tempfile::TempDir;
+use tempfile::TempPath;
 use whyslow_core::analysis::Connection;
 use whyslow_core::compare::{Comparison, Which};
 use whyslow_core::units::Nanos;
-use whyslow_io::{Input, Place, Progress, Reading, Stop};
+use whyslow_io::{Error, Input, Place, Progress, Reading, Stop};
 
 /// One set of captures at a time; opening another closes it.
 #[derive(Debug, Default)]
@@ -27,8 +27,41 @@ struct Inner {
     state: State,
     /// Ends the reading that is under way.
     stop: Stop,
-    /// Files that were dropped on the page, in parts of one set.
-    pending: Vec<Upload>,
+    /// What is read next, once the reading that is under way has ended: one at a time.
+    next: Option<Job>,
+    is_reading: bool,
+    /// Files of a drop whose last one has not come.
+    pending: Pending,
+}
+
+/// A reading that is to begin.
+#[derive(Debug)]
+struct Job {
+    number: u64,
+    opening: Opening,
+    uploads: Vec<Arc<Upload>>,
+    stop: Stop,
+    /// What stays open where it fails.
+    before: Option<Arc<Opened>>,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    set: String,
+    /// Files that are still to come.
+    rest: u32,
+    uploads: Vec<Upload>,
+}
+
+/// Which file of a drop one is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// What tells this drop from others.
+    pub(crate) set: String,
+    /// Files that come after this one.
+    pub(crate) rest: u32,
+    /// Files in all, where it is said.
+    pub(crate) of: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -41,12 +74,11 @@ enum State {
     Failed(String),
 }
 
-/// A capture that came through the page: in a folder that goes with it.
+/// A capture that came through the page: in a file that goes with it.
 #[derive(Debug)]
 pub(crate) struct Upload {
     pub(crate) name: String,
-    pub(crate) path: PathBuf,
-    pub(crate) _folder: TempDir,
+    pub(crate) path: TempPath,
 }
 
 /// Captures that were read.
@@ -62,6 +94,9 @@ pub(crate) struct Opened {
 
 /// A connection's graphs: all its time, or a range of it.
 type Asked = (u64, Option<(Nanos, Nanos)>);
+
+/// Said of a capture that brought the reading down: the next one is read all the same.
+const FAULT: &str = "the reading failed: that is a fault of whyslow, and not of the capture";
 
 /// Graphs kept: of each at most 65 MB.
 const MOST_GRAPHS: usize = 4;
@@ -154,22 +189,40 @@ impl Desk {
         inner.state = State::Ready(Arc::new(Opened::new(reading, opening, Vec::new())), None);
     }
 
-    /// Takes a capture from the page; with the last one of its set the reading begins. `beside`: it is to be compared with this
-    /// transfer of what is open, which stays.
-    pub(crate) fn take(self: &Arc<Self>, upload: Upload, is_last: bool, beside: Option<Which>) {
+    /// Takes a capture from the page; with the last one of its drop the reading begins. `beside`: it is to be compared with
+    /// this transfer of what is open, which stays.
+    ///
+    /// # Errors
+    /// When the files before it are not there: they failed, or another drop began since.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        upload: Upload,
+        part: &Part,
+        beside: Option<Which>,
+    ) -> Result<(), &'static str> {
         let new: Vec<Arc<Upload>> = {
             let mut inner = self.lock();
-            inner.pending.push(upload);
-            if !is_last {
-                return;
+            let pending = &mut inner.pending;
+            if pending.set != part.set || pending.rest.checked_sub(1) != Some(part.rest) {
+                if part.of.is_some_and(|of| part.rest.checked_add(1) != Some(of)) {
+                    return Err(
+                        "the files that were dropped with this one are no longer there: drop all of them again",
+                    );
+                }
+                *pending = Pending { set: part.set.clone(), ..Pending::default() };
             }
-            std::mem::take(&mut inner.pending).into_iter().map(Arc::new).collect()
+            pending.rest = part.rest;
+            pending.uploads.push(upload);
+            if part.rest > 0 {
+                return Ok(());
+            }
+            std::mem::take(pending).uploads.into_iter().map(Arc::new).collect()
         };
         let open = beside.and_then(|which| Some((which, self.opened()?)));
         let (mut opening, mut uploads) =
             open.as_ref().map_or_else(Default::default, |(_, open)| (open.opening.clone(), open.uploads.clone()));
         opening.names.extend(new.iter().map(|upload| (upload.path.display().to_string(), upload.name.clone())));
-        opening.groups.push(new.iter().map(|upload| Input::Path(upload.path.clone())).collect());
+        opening.groups.push(new.iter().map(|upload| Input::Path(upload.path.to_path_buf())).collect());
         uploads.extend(new);
         let last = opening.groups.len() - 1;
         opening.compare = open.as_ref().map(|(which, _)| {
@@ -178,37 +231,57 @@ impl Desk {
             [Sought { group, which: *which }, Sought { group: Some(last), which: Which::default() }]
         });
         self.start(opening, uploads, open.map(|(_, open)| open));
+        Ok(())
     }
 
-    /// `before` is what stays open where this cannot be read.
+    /// A file of this drop did not come: those before it are of no use.
+    pub(crate) fn forget(&self, part: &Part) {
+        let mut inner = self.lock();
+        if inner.pending.set == part.set {
+            inner.pending = Pending::default();
+        }
+    }
+
+    /// Begins to read; `before` is what stays open where this cannot be read.
     fn start(self: &Arc<Self>, opening: Opening, uploads: Vec<Arc<Upload>>, before: Option<Arc<Opened>>) {
         let stop = Stop::default();
-        let number = {
+        let mut inner = self.lock();
+        inner.number += 1;
+        std::mem::replace(&mut inner.stop, stop.clone()).flag().store(true, Ordering::Relaxed);
+        inner.state = State::Reading(opening.title(), Progress { read: 0, total: None });
+        inner.next = Some(Job { number: inner.number, opening, uploads, stop, before });
+        if !std::mem::replace(&mut inner.is_reading, true) {
+            let desk = Arc::clone(self);
+            thread::spawn(move || desk.read());
+        }
+    }
+
+    /// Reads what is to be read, until there is no more.
+    fn read(&self) {
+        loop {
             let mut inner = self.lock();
-            inner.number += 1;
-            std::mem::replace(&mut inner.stop, stop.clone()).flag().store(true, Ordering::Relaxed);
-            inner.state = State::Reading(opening.title(), Progress { read: 0, total: None });
-            inner.number
-        };
-        let desk = Arc::clone(self);
-        thread::spawn(move || {
-            let read = whyslow_io::read(&opening.groups(), &stop, &mut |progress| desk.progress(number, progress));
-            let state = match (read, before) {
-                (Ok(reading), _) => State::Ready(Arc::new(Opened::new(reading, opening, uploads)), None),
-                (Err(error), before) => {
-                    // A folder of ours says nothing to whoever dropped a file.
-                    let told = opening.told(&error.to_string());
-                    match before {
-                        Some(open) => State::Ready(open, Some(told)),
-                        None => State::Failed(told),
-                    }
-                }
+            let Some(Job { number, opening, uploads, stop, before }) = inner.next.take() else {
+                inner.is_reading = false;
+                return;
             };
-            let mut inner = desk.lock();
+            drop(inner);
+            let read = AssertUnwindSafe(|| {
+                let progress = &mut |progress| self.progress(number, progress);
+                // A folder of ours says nothing to whoever dropped a file.
+                let told = |error: Error| opening.told(&error.to_string());
+                let reading = whyslow_io::read(&opening.groups(), &stop, progress).map_err(told)?;
+                Ok(Arc::new(Opened::new(reading, opening, uploads)))
+            });
+            let state = match (catch_unwind(read).unwrap_or_else(|_| Err(FAULT.to_owned())), before) {
+                (Ok(opened), _) => State::Ready(opened, None),
+                (Err(told), Some(open)) => State::Ready(open, Some(told)),
+                (Err(told), None) => State::Failed(told),
+            };
+            let mut inner = self.lock();
             if inner.number == number {
                 inner.state = state;
             }
-        });
+        }
     }
 
     fn progress(&self, number: u64, progress: Progress) {
@@ -245,5 +318,82 @@ impl Desk {
     /// A thread that panicked left what it held whole: every change is one assignment.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::testing;
+    use std::time::Duration;
+    use whyslow_io::Scratch;
+
+    fn upload(scratch: &Scratch, bytes: &[u8]) -> Upload {
+        let path = scratch.file("").unwrap().into_temp_path();
+        std::fs::write(&path, bytes).unwrap();
+        Upload { name: "a.pcap".to_owned(), path }
+    }
+
+    fn part(set: &str, rest: u32, of: Option<u32>) -> Part {
+        Part { set: set.to_owned(), rest, of }
+    }
+
+    fn settled(desk: &Desk) -> Status {
+        loop {
+            let status = desk.status();
+            if status.state != "reading" {
+                return status;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_drop_is_read_with_its_last_file() {
+        let (desk, scratch) = (Arc::new(Desk::default()), Scratch::default());
+        let sample = std::fs::read(testing::path("loss-client")).unwrap();
+        desk.take(upload(&scratch, &sample), &part("a", 1, Some(2)), None).unwrap();
+        assert_eq!(desk.status().state, "empty");
+        // Of another drop, whose first file is not there.
+        assert!(desk.take(upload(&scratch, &sample), &part("b", 0, Some(2)), None).is_err());
+        desk.take(upload(&scratch, &sample), &part("a", 0, Some(2)), None).unwrap();
+        assert_eq!(settled(&desk).state, "ready");
+        assert_eq!(desk.opened().unwrap().uploads.len(), 2);
+        // Whoever does not say how many there are is believed.
+        desk.take(upload(&scratch, b"none"), &part("", 1, None), None).unwrap();
+        desk.forget(&part("other", 0, None));
+        desk.take(upload(&scratch, b"none"), &part("", 0, None), None).unwrap();
+        let status = settled(&desk);
+        assert_eq!((status.number, status.state), (2, "failed"));
+        assert!(status.error.unwrap().starts_with("a.pcap: "));
+    }
+
+    #[test]
+    fn a_drop_that_failed_is_forgotten_with_its_files() {
+        let (desk, scratch) = (Arc::new(Desk::default()), Scratch::default());
+        let file = upload(&scratch, b"x");
+        let path = file.path.to_path_buf();
+        desk.take(file, &part("a", 1, Some(2)), None).unwrap();
+        desk.forget(&part("a", 0, Some(2)));
+        assert!(!path.exists());
+        assert!(desk.take(upload(&scratch, b"x"), &part("a", 0, Some(2)), None).is_err());
+        assert_eq!(desk.status().number, 0);
+    }
+
+    #[test]
+    fn of_many_openings_the_last_is_shown() {
+        let desk = Arc::new(Desk::default());
+        for name in ["loss-client", "slow-start-client", "loss-client", "healthy-server"] {
+            desk.open(Opening::of(vec![Input::Path(testing::path(name))]));
+        }
+        assert_eq!(settled(&desk), Status { number: 4, state: "ready", name: None, read: 0, total: None, error: None });
+        let opened = desk.opened().unwrap();
+        assert_eq!(opened.opening.title(), testing::path("healthy-server").display().to_string());
+        // None of the others comes after it.
+        while desk.lock().is_reading {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(desk.opened().unwrap().opening.title(), opened.opening.title());
     }
 }

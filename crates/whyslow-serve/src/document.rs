@@ -3,8 +3,9 @@
 use crate::{Opening, Spot, closeups};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use hyper::body::Bytes;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,7 +15,7 @@ use whyslow_core::rules;
 use whyslow_core::units::Nanos;
 use whyslow_io::{Place, Reading};
 use whyslow_report::ranking;
-use whyslow_report::render::markdown;
+use whyslow_report::render::{json, markdown};
 
 /// Most connections on the page: those that lost most time. What each cause cost is told over all of them.
 pub const MOST_CONNECTIONS: usize = 2_000;
@@ -29,7 +30,7 @@ const FEW_CONNECTIONS: usize = 50;
 #[derive(Clone, Debug)]
 pub struct Document {
     reading: Reading,
-    compressed: Vec<u8>,
+    compressed: Bytes,
 }
 
 #[derive(Serialize)]
@@ -42,7 +43,8 @@ struct Content<'a> {
     /// Connections in all; the analysis holds [`MOST_CONNECTIONS`] at most.
     connections_total: usize,
     causes: Vec<Cost>,
-    docs: BTreeMap<&'static str, Doc>,
+    /// Documentation of causes, which is the program's own: its lines stay lines.
+    docs: Option<Box<RawValue>>,
     /// The transfers that are set side by side at first.
     compare: Option<[Spot; 2]>,
     /// Why nothing is set side by side, though it was wished for.
@@ -106,7 +108,7 @@ impl Document {
             keep_worst(&mut reading.analysis, &compared, kept);
         }
         let analysis = &reading.analysis;
-        let docs = rules::causes().iter().map(|cause| (cause.slug, doc(&cause.markdown()))).collect();
+        let docs: BTreeMap<_, _> = rules::causes().iter().map(|cause| (cause.slug, doc(&cause.markdown()))).collect();
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
         let mut content = Content {
             schema: "whyslow-page/1",
@@ -116,7 +118,7 @@ impl Document {
             analysis,
             connections_total,
             causes,
-            docs,
+            docs: to_raw_value(&docs).ok(),
             compare,
             uncompared,
             comparisons,
@@ -126,7 +128,7 @@ impl Document {
             content.series = closeups::of_worst(&reading, &compared, MOST_BYTES.saturating_sub(compressed.len()));
             compressed = compress(&content);
         }
-        Self { reading, compressed }
+        Self { reading, compressed: compressed.into() }
     }
 
     /// Two transfers side by side.
@@ -147,6 +149,11 @@ impl Document {
         &self.compressed
     }
 
+    /// The same, to be sent: all who are sent it share it.
+    pub(crate) fn shared(&self) -> Bytes {
+        self.compressed.clone()
+    }
+
     pub(crate) fn connection(&self, id: u64) -> Option<&Connection> {
         self.reading.analysis.connections.iter().find(|connection| connection.id == id)
     }
@@ -163,10 +170,11 @@ fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[Chosen<'a
     Ok(Some([a.find(reading)?, b.find(reading)?]))
 }
 
-/// gzip of a value's JSON. Writing to memory does not fail, and nothing here has maps that JSON could not write.
+/// gzip of a value's JSON, as the page shows it. Writing to memory does not fail, and nothing here has maps that JSON could
+/// not write.
 pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    let written = serde_json::to_writer(&mut gzip, content);
+    let written = json::to_people(content, &mut gzip);
     debug_assert!(written.is_ok());
     let _ = gzip.flush();
     gzip.finish().unwrap_or_default()

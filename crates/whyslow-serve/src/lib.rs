@@ -27,4 +27,4 @@ mod testing;
 pub use document::{Document, MOST_CONNECTIONS};
 pub use opening::{Opening, Sought, Spot};
 pub use page::{NoPage, page, report};
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, Stopper};

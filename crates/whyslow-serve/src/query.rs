@@ -1,16 +1,14 @@
 //! What stands behind the question mark of an address.
 
-/// An address' path, and what it asks with.
+/// What an address asks with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query<'a> {
     text: &'a str,
 }
 
 impl<'a> Query<'a> {
-    /// Splits an address.
-    pub(crate) fn split(url: &'a str) -> (&'a str, Self) {
-        let (path, text) = url.split_once('?').unwrap_or((url, ""));
-        (path, Self { text })
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text }
     }
 
     /// The value of this name, with its %-escapes undone; what is no UTF-8 is replaced.
@@ -43,8 +41,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_name_and_unescaped() {
-        let (path, query) = Query::split("open?name=a%20b%2Fc.pcap&rest=2&odd=%zz%4");
-        assert_eq!(path, "open");
+        let query = Query::new("name=a%20b%2Fc.pcap&rest=2&odd=%zz%4");
         assert_eq!(query.get("name").as_deref(), Some("a b/c.pcap"));
         assert_eq!(query.number::<u32>("rest"), Some(2));
         assert_eq!(query.get("odd").as_deref(), Some("%zz%4"));

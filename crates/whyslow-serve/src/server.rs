@@ -1,26 +1,71 @@
-//! [`Server`]: requests of the page to answers.
+//! [`Server`]: the page on 127.0.0.1.
+//!
+//! Everything that a client sends has a limit before it is handed on: how many connect (`crowd`), how long a head is and
+//! how long it takes, who may ask (`gate`), how long a file is and how slowly it may come (`upload`), how long an answer may
+//! take to leave (`patient`). One thread waits for all clients at once; work is done on a few others.
 
-use crate::desk::{Desk, Upload};
+mod answer;
+mod crowd;
+mod patient;
+mod site;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+mod upload;
+
 use crate::gate::Gate;
-use crate::query::Query;
-use crate::slice::Slice;
 use crate::{NoPage, Opening, page};
-use std::fs::File;
-use std::io::{self, Seek};
-use std::net::{Ipv4Addr, SocketAddr};
+use crowd::{Crowd, Seat};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use patient::Patient;
+use site::Site;
+use std::convert::Infallible;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fmt, thread};
-use tiny_http::{Header, Method, Request, Response};
-use whyslow_core::compare::Which;
-use whyslow_core::units::Nanos;
-use whyslow_io::Reading;
+use std::time::Duration;
+use std::{fmt, io};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{self, Runtime};
+use tokio::sync::{Notify, Semaphore};
+use whyslow_io::{Reading, Scratch};
 
-/// Requests answered at once: the page asks for one thing, and how it stands.
+/// What takes long and is done at once: graphs, comparisons and slices. The page asks for one thing at a time.
 const WORKERS: usize = 4;
+/// Threads beside them that read and write pieces of files.
+const CLERKS: usize = 4;
 
-/// Columns of a graph where nobody says.
-const COLUMNS: usize = 1_024;
+/// What clients may do, and for how long.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Connections: a browser makes six, and many tabs are tens.
+    connections: usize,
+    /// Bytes of a request's head: room for a file's name, which has a few hundred.
+    head: usize,
+    /// Bytes of a connection that are in memory at once.
+    buffer: usize,
+    /// From the end of one request to the end of the next one's head.
+    wait: Duration,
+    /// For some of a file to come.
+    upload: Duration,
+    /// For some of an answer to leave: a browser's user may halt a download.
+    answer: Duration,
+}
+
+const LIMITS: Limits = Limits {
+    connections: 256,
+    head: 16 << 10,
+    buffer: 128 << 10,
+    wait: Duration::from_secs(30),
+    upload: Duration::from_secs(30),
+    answer: Duration::from_secs(300),
+};
+
+/// How long what is under way may hold up the end.
+const LAST: Duration = Duration::from_millis(500);
+/// After a connection that could not be had, for lack of memory or descriptors.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Why there is no server.
 #[derive(Debug)]
@@ -28,7 +73,7 @@ pub enum ServerError {
     /// The program was built without the page.
     NoPage(NoPage),
     /// The port cannot be had.
-    Bind(u16, Box<dyn std::error::Error + Send + Sync>),
+    Bind(u16, io::Error),
     /// The system gives no random numbers.
     Random(getrandom::Error),
 }
@@ -47,194 +92,108 @@ impl std::error::Error for ServerError {}
 
 /// The page on 127.0.0.1.
 pub struct Server {
-    http: tiny_http::Server,
-    gate: Gate,
-    desk: Arc<Desk>,
-    page: &'static str,
-    stopped: AtomicBool,
+    runtime: Runtime,
+    listener: TcpListener,
+    site: Arc<Site>,
+    stop: Arc<Notify>,
 }
 
-/// What is sent back.
-type Answer = Response<Box<dyn io::Read + Send>>;
+/// Ends a [`Server`], from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<Notify>);
+
+impl Stopper {
+    /// Ends [`Server::run`], be it before it begins.
+    pub fn stop(&self) {
+        self.0.notify_one();
+    }
+}
 
 impl Server {
-    /// Listens; port 0 is any free one.
+    /// Listens; port 0 is any free one. What is dropped on the page is kept in `scratch`.
     ///
     /// # Errors
     /// See [`ServerError`].
-    pub fn bind(port: u16) -> Result<Self, ServerError> {
-        let page = page().map_err(ServerError::NoPage)?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let http = tiny_http::Server::http(address).map_err(|error| ServerError::Bind(port, error))?;
-        let port = http.server_addr().to_ip().map_or(port, |address| address.port());
+    pub fn bind(port: u16, scratch: Scratch) -> Result<Self, ServerError> {
+        Self::with(port, scratch, page().map_err(ServerError::NoPage)?, LIMITS)
+    }
+
+    fn with(port: u16, scratch: Scratch, page: &'static str, limits: Limits) -> Result<Self, ServerError> {
+        let unbound = |error| ServerError::Bind(port, error);
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(WORKERS + CLERKS)
+            .build()
+            .map_err(unbound)?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port))).map_err(unbound)?;
+        let port = listener.local_addr().map_err(unbound)?.port();
         let gate = Gate::new(port).map_err(ServerError::Random)?;
-        Ok(Self { http, gate, desk: Arc::default(), page, stopped: AtomicBool::new(false) })
+        let work = Arc::new(Semaphore::new(WORKERS));
+        let site = Arc::new(Site { gate, desk: Arc::default(), page, scratch, limits, work });
+        Ok(Self { runtime, listener, site, stop: Arc::default() })
     }
 
     /// The page's address, secret included.
     pub fn url(&self) -> String {
-        self.gate.url()
+        self.site.gate.url()
     }
 
     /// Begins to read captures; the page shows how far it has come.
     pub fn open(&self, opening: Opening) {
-        self.desk.open(opening);
+        self.site.desk.open(opening);
     }
 
     /// Shows captures that were read.
     pub fn show(&self, opening: Opening, reading: Reading) {
-        self.desk.show(opening, reading);
+        self.site.desk.show(opening, reading);
     }
 
-    /// Answers until [`stop`](Self::stop).
-    pub fn run(&self) {
-        thread::scope(|scope| {
-            for _ in 0..WORKERS {
-                scope.spawn(|| {
-                    while !self.stopped.load(Ordering::Acquire) {
-                        match self.http.recv() {
-                            Ok(request) => self.answer(request),
-                            Err(_) => break,
-                        }
-                    }
-                });
+    /// What ends [`run`](Self::run).
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.stop))
+    }
+
+    /// Answers until it is [stopped](Stopper::stop).
+    pub fn run(self) {
+        let Self { runtime, listener, site, stop } = self;
+        runtime.spawn(welcome(listener, site));
+        runtime.block_on(stop.notified());
+        // Clients are left at once; what is read for them may go on until the program ends.
+        runtime.shutdown_timeout(LAST);
+    }
+}
+
+async fn welcome(listener: TcpListener, site: Arc<Site>) {
+    let crowd = Crowd::new(site.limits.connections);
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let seat = crowd.enter();
+                let task = tokio::spawn(serve(stream, Arc::clone(&site), Arc::clone(&seat)));
+                seat.is_served_by(task.abort_handle());
             }
-        });
-    }
-
-    /// Ends [`run`](Self::run), from another thread.
-    pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Release);
-        for _ in 0..WORKERS {
-            self.http.unblock();
+            Err(_) => {
+                crowd.make_room();
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
-
-    fn answer(&self, mut request: Request) {
-        let header = |name: &'static str| {
-            let found = request.headers().iter().find(|header| header.field.equiv(name));
-            found.map(|header| header.value.as_str().to_owned())
-        };
-        let url = request.url().to_owned();
-        let (path, query) = Query::split(&url);
-        let answer = match self.gate.admit(path, header("Host").as_deref(), header("Origin").as_deref()) {
-            Ok(wanted) => self.route(wanted, query, &mut request),
-            Err(refused) => text(refused.status, refused.why),
-        };
-        // Whoever asked may be gone.
-        let _ = request.respond(answer);
-    }
-
-    fn route(&self, wanted: &str, query: Query<'_>, request: &mut Request) -> Answer {
-        match (request.method(), wanted) {
-            (Method::Get | Method::Head, "") => {
-                let policy = "frame-ancestors 'none'";
-                bytes("text/html; charset=utf-8", self.page.as_bytes().to_vec())
-                    .with_header(field("Content-Security-Policy", policy))
-            }
-            (Method::Get, "state") => match serde_json::to_vec(&self.desk.status()) {
-                Ok(status) => bytes("application/json", status),
-                Err(error) => text(500, &error.to_string()),
-            },
-            (Method::Get, "document") => match self.desk.opened() {
-                Some(opened) => bytes("application/json", opened.document.compressed().to_vec())
-                    .with_header(field("Content-Encoding", "gzip")),
-                None => text(404, "nothing is open"),
-            },
-            (Method::Get, "series") => match self.series(query) {
-                Ok(answer) => bytes("application/json", answer),
-                Err(why) => text(404, &why),
-            },
-            (Method::Get, "compare") => match self.compare(query) {
-                Ok(answer) => bytes("application/json", answer),
-                Err(why) => text(404, &why),
-            },
-            (Method::Get, "slice") => match self.slice(query) {
-                Ok(slice) => slice,
-                Err(why) => text(404, &why),
-            },
-            (Method::Post, "open") => match self.upload(query, request) {
-                Ok(()) => text(202, "taken"),
-                Err(error) => text(500, &format!("the file could not be kept: {error}")),
-            },
-            (_, "" | "state" | "document" | "series" | "compare" | "slice" | "open") => text(405, "not in this way"),
-            _ => text(404, "there is nothing of this name"),
-        }
-    }
-
-    fn series(&self, query: Query<'_>) -> Result<Vec<u8>, String> {
-        let opened = self.desk.opened().ok_or("nothing is open")?;
-        let id = query.number("c").ok_or("which connection?")?;
-        let columns = query.number("columns").unwrap_or(COLUMNS);
-        let answer = opened.answer(id, range(query), columns)?;
-        serde_json::to_vec(&answer).map_err(|error| error.to_string())
-    }
-
-    /// Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
-    fn compare(&self, query: Query<'_>) -> Result<Vec<u8>, String> {
-        let opened = self.desk.opened().ok_or("nothing is open")?;
-        let which = |name| query.get(name).and_then(|text| Which::read(&text)).ok_or("which two transfers?");
-        let comparison = opened.compare([which("a")?, which("b")?])?;
-        serde_json::to_vec(&comparison).map_err(|error| error.to_string())
-    }
-
-    /// A connection's packets in a time range. They go through a file without a name: they may be more than memory holds.
-    fn slice(&self, query: Query<'_>) -> Result<Answer, String> {
-        let opened = self.desk.opened().ok_or("nothing is open")?;
-        let (place, connection) = opened.place(query.number("c").ok_or("which connection?")?)?;
-        let range = range(query).ok_or("from when to when?")?;
-        let unkept = |error: io::Error| format!("the slice could not be kept: {error}");
-        let file = tempfile::tempfile().map_err(unkept)?;
-        let mut slice = Slice::new(io::BufWriter::new(file));
-        whyslow_io::pick(&place, range, &mut |packet| slice.push(packet)).map_err(|error| error.to_string())?;
-        let packets = slice.packets;
-        let mut file = slice.finish().map_err(unkept)?.into_inner().map_err(|error| unkept(error.into_error()))?;
-        file.rewind().map_err(unkept)?;
-        let name = format!("connection-{}-{packets}-packets.pcapng", connection.id);
-        Ok(Response::from_file(file)
-            .boxed()
-            .with_header(field("Content-Type", "application/x-pcapng"))
-            .with_header(field("Cache-Control", "no-store"))
-            .with_header(field("Content-Disposition", &format!("attachment; filename=\"{name}\""))))
-    }
-
-    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than memory.
-    fn upload(&self, query: Query<'_>, request: &mut Request) -> io::Result<()> {
-        let name = query.get("name").unwrap_or_else(|| "capture".to_owned());
-        let folder = tempfile::Builder::new().prefix("whyslow-").tempdir()?;
-        let path = folder.path().join("capture");
-        io::copy(request.as_reader(), &mut File::create(&path)?)?;
-        let beside = query.get("beside").map(|which| Which::read(&which).unwrap_or_default());
-        self.desk.take(Upload { name, path, _folder: folder }, query.number::<u32>("rest").unwrap_or(0) == 0, beside);
-        Ok(())
-    }
 }
 
-/// A time range, as seconds from the first packet.
-fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
-    let [from, to] = ["from", "to"].map(|name| query.number::<f64>(name).filter(|seconds| seconds.is_finite()));
-    let (from, to) = (Nanos::from_secs_f64(from?), Nanos::from_secs_f64(to?));
-    (from <= to).then_some((from, to))
-}
-
-/// A header of our own: its text is fixed and fit for one.
-fn field(name: &str, value: &str) -> Header {
-    Header::from_bytes(name, value).unwrap_or_else(|()| unreachable!("{name}: {value} is no header"))
-}
-
-fn bytes(kind: &str, body: Vec<u8>) -> Answer {
-    let response = Response::from_data(body).boxed();
-    [
-        ("Content-Type", kind),
-        ("Cache-Control", "no-store"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-    ]
-    .into_iter()
-    .fold(response, |response, (name, value)| response.with_header(field(name, value)))
-}
-
-fn text(status: u16, body: &str) -> Answer {
-    bytes("text/plain; charset=utf-8", format!("{body}\n").into_bytes()).with_status_code(status)
+/// Answers a connection's requests, one after the other.
+async fn serve(stream: TcpStream, site: Arc<Site>, seat: Arc<Seat>) {
+    let Limits { head, buffer, wait, answer, .. } = site.limits;
+    let service = service_fn(|request| {
+        let (site, seat) = (Arc::clone(&site), Arc::clone(&seat));
+        async move { Ok::<_, Infallible>(site.answer(request, &seat).await) }
+    });
+    // Whoever asked may be gone.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(wait)
+        .max_header_size(head)
+        .max_buf_size(buffer)
+        .half_close(true)
+        .serve_connection(TokioIo::new(Patient::new(stream, answer)), service)
+        .await;
 }

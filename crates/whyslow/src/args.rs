@@ -12,7 +12,8 @@ use std::path::PathBuf;
 #[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
     after_help = "`whyslow FILE...` is `whyslow explain FILE...`; a file that is named like a command is ./NAME.\n\
-Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read,\n130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
+Exit status: 0 the input was read, 1 a cause of --fail-on was found, 2 the input could not be read or \
+the output not be written, 130 Ctrl-C ended the reading (what was read by then is explained; a second Ctrl-C leaves at once)."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

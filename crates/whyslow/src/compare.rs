@@ -1,13 +1,13 @@
 //! `whyslow compare`: two transfers side by side.
 
 use crate::kept::Kept;
-use crate::output::Output;
+use crate::output::{Output, Sources, Target};
 use crate::place::{self, Place};
 use crate::settings::PageTask;
 use crate::{report, view};
 use anyhow::{Context, bail};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use whyslow_core::compare::{self, Chosen, choose};
 use whyslow_io::Input;
@@ -47,8 +47,9 @@ pub(crate) struct Compare {
 pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
     let places = [Place::read(&task.a), Place::read(&task.b)];
     if task.view || task.report.is_some() {
-        return page(task, &places, out);
+        return page(task, &places);
     }
+    Sources::of(&inputs(&places)).refuse_stdout()?;
     let first = place::explain(&places[0].input)?;
     let other = if places[0].input == places[1].input { None } else { Some(place::explain(&places[1].input)?) };
     let second = other.as_ref().unwrap_or(&first);
@@ -67,6 +68,11 @@ pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is to be read: one input if both transfers are in it.
+fn inputs([a, b]: &[Place; 2]) -> Vec<Input> {
+    if a.input == b.input { vec![a.input.clone()] } else { vec![a.input.clone(), b.input.clone()] }
+}
+
 /// # Errors
 /// When both are one transfer.
 fn are_two(a: &Chosen<'_>, b: &Chosen<'_>) -> anyhow::Result<()> {
@@ -77,10 +83,15 @@ fn are_two(a: &Chosen<'_>, b: &Chosen<'_>) -> anyhow::Result<()> {
 }
 
 /// The comparison on the page: both captures are read before anything is shown, so that what is not there is said here.
-fn page(task: &Compare, places: &[Place; 2], mut out: Output) -> anyhow::Result<ExitCode> {
+fn page(task: &Compare, places: &[Place; 2]) -> anyhow::Result<ExitCode> {
+    let typed = inputs(places);
+    let is_one = typed.len() == 1;
+    let sources = Sources::of(&typed);
+    let target = match &task.report {
+        Some(path) => Some(Target::open(Some(path), &sources)?),
+        None => sources.refuse_stdout().map(|()| None)?,
+    };
     whyslow_serve::page()?;
-    let is_one = places[0].input == places[1].input;
-    let typed: Vec<Input> = places.iter().take(if is_one { 1 } else { 2 }).map(|place| place.input.clone()).collect();
     view::check(&typed)?;
     let mut kept = Kept::new(&typed)?;
     let sought = |index: usize| Sought { group: Some(if is_one { 0 } else { index }), which: places[index].which };
@@ -92,8 +103,8 @@ fn page(task: &Compare, places: &[Place; 2], mut out: Output) -> anyhow::Result<
     let reading = report::read(&opening)?;
     let find = |index: usize| sought(index).find(&reading).with_context(|| places[index].input.name());
     are_two(&find(0)?, &find(1)?)?;
-    match &task.report {
-        Some(path) => report::write(reading, &opening, (path != Path::new("-")).then_some(path), &mut out)?,
+    match target {
+        Some(target) => report::write(reading, &opening, target)?,
         None => view::show(Some(opening), Some(reading), &mut kept, PageTask { port: task.port, open: task.open })?,
     }
     Ok(ExitCode::SUCCESS)

@@ -2,13 +2,13 @@
 
 use crate::FOUND;
 use crate::interrupt::{INTERRUPTED, Interrupt};
-use crate::output::{Output, is_broken_pipe};
+use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::progress::Meter;
 use crate::settings::{ExplainTask, Format};
 use anyhow::bail;
 use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
-use whyslow_core::analysis::Analysis;
+use whyslow_core::analysis::{Analysis, PARTIAL, Problem};
 use whyslow_io::Input;
 use whyslow_report::ranking;
 use whyslow_report::render::{json, terminal};
@@ -18,8 +18,9 @@ use whyslow_report::render::{json, terminal};
 /// # Errors
 /// When an input could not be read, there is no such connection, or stdout fails.
 pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
+    Sources::of(&task.inputs).refuse_stdout()?;
     if task.inputs.contains(&Input::Stdin) && stdin().is_terminal() {
-        anstream::eprintln!("whyslow: reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
+        complain("reading from the terminal: paste what tcpdump printed, and end with Ctrl-D");
     }
     let mut interrupt = Interrupt::listen()?;
     let stop = interrupt.stop();
@@ -32,7 +33,13 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     };
     interrupt.is_done();
     if analysis.partial {
-        anstream::eprintln!("whyslow: reading was stopped: this is what is known of what was read");
+        complain("reading was stopped: this is what is known of what was read");
+    }
+    if let Some(why) = &task.cut {
+        analysis.partial = true;
+        for capture in &mut analysis.captures {
+            capture.problems.insert(0, Problem { slug: PARTIAL.to_owned(), count: 1, detail: why.clone() });
+        }
     }
     if let Some(id) = task.connection {
         keep(&mut analysis, id)?;

@@ -1,16 +1,16 @@
 //! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and papers.
 
-mod files;
+mod graphs;
 mod png;
 
 use crate::kept::Kept;
-use crate::output::Output;
+use crate::output::{Sources, Target, complain};
 use crate::place::Place;
 use crate::progress::Meter;
 use crate::report;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, ValueEnum};
-use std::io::{BufWriter, IsTerminal, Write, stdout};
+use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Connection, End};
@@ -20,7 +20,7 @@ use whyslow_core::units::Nanos;
 use whyslow_io::Input;
 use whyslow_report::render::packets::Rows;
 use whyslow_report::render::picture::{self, Picture, Track};
-use whyslow_report::render::{summary, xplot};
+use whyslow_report::render::summary;
 use whyslow_serve::Opening;
 
 /// What to export.
@@ -67,7 +67,7 @@ pub(crate) struct Export {
     /// Pixels of a picture.
     #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size)]
     size: (u32, u32),
-    /// Write it here [default: stdout].
+    /// Write it here; `-` is stdout [default: stdout].
     #[arg(long, short, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     output: Option<PathBuf>,
 }
@@ -116,11 +116,18 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 ///
 /// # Errors
 /// When it cannot be read or written, or holds no such connection.
-pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
     let (inputs, which) = chosen(task)?;
+    let sources = Sources::of(&inputs);
     if task.png && task.output.is_none() && stdout().is_terminal() {
         bail!("a PNG is no text: write it to a file with --output, or into a pipe");
     }
+    let folder = task.output.as_deref().unwrap_or(Path::new("."));
+    // What xplot's files are called is known with the connection.
+    let mut target = match task.xplot {
+        true => graphs::check(folder).map(|()| None)?,
+        false => Some(Target::open(task.output.as_deref(), &sources)?),
+    };
     let kept = if task.markdown { None } else { Some(Kept::new(&inputs)?) };
     let opening = match &kept {
         Some(kept) => Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) },
@@ -130,24 +137,25 @@ pub(crate) fn run(task: &Export, out: Output) -> anyhow::Result<ExitCode> {
     let names: Vec<_> = inputs.iter().map(Input::name).collect();
     let connection = find(&reading.analysis, which).with_context(|| names.join(", "))?;
     let capture = reading.analysis.captures.get(connection.capture);
-    if task.markdown {
-        let text = summary::markdown(capture, connection);
-        return write(task, out, text.as_bytes());
+    if let Some(target) = target.take_if(|_| task.markdown) {
+        write(target, summary::markdown(capture, connection).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
     }
     let place = reading.place(connection).context("its packets are read twice, and its capture is no longer there")?;
     let packets = Packets { place, connection };
-    if task.xplot {
-        let folder = task.output.as_deref().unwrap_or(Path::new("."));
-        let path = capture.map_or("", |capture| &capture.path);
-        write_xplot(&packets, folder, &opening.name(path))?;
-        return Ok(ExitCode::SUCCESS);
+    match target {
+        None => {
+            let path = capture.map_or("", |capture| &capture.path);
+            graphs::write(&packets, folder, &opening.name(path), &sources)?;
+        }
+        Some(target) if task.csv || task.jsonl => write_rows(task, &packets, target)?,
+        Some(target) => {
+            let svg = draw(task, &packets)?;
+            let picture = if task.png { png::render(&svg, task.size)? } else { svg.into_bytes() };
+            write(target, &picture)?;
+        }
     }
-    if task.csv || task.jsonl {
-        write_rows(task, &packets)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let svg = draw(task, &packets)?;
-    if task.png { write(task, out, &png::render(&svg, task.size)?) } else { write(task, out, svg.as_bytes()) }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The inputs, and which connection is meant.
@@ -215,7 +223,7 @@ impl Packets<'_> {
         }
         let unused = |slug: &str| {
             let problem = self.connection.problems.iter().find(|problem| problem.slug == slug)?;
-            anstream::eprintln!("whyslow: not in it: {}", problem.detail);
+            complain(&format!("not in it: {}", problem.detail));
             Some(())
         };
         let _ = (unused("duplicate-frames"), unused("bad-checksum"));
@@ -223,66 +231,22 @@ impl Packets<'_> {
     }
 
     fn title(&self) -> String {
-        let end = |end: &whyslow_core::analysis::Endpoint| {
-            let host = end.name.as_ref().unwrap_or(&end.address);
-            if host.contains(':') { format!("[{host}]:{}", end.port) } else { format!("{host}:{}", end.port) }
-        };
-        format!("{} to {}", end(&self.connection.client), end(&self.connection.server))
+        format!("{} to {}", self.connection.client.told(), self.connection.server.told())
     }
 }
 
-fn write(task: &Export, mut out: Output, bytes: &[u8]) -> anyhow::Result<ExitCode> {
-    match &task.output {
-        Some(path) => files::whole(path, |file| file.write_all(bytes))?,
-        None => out.write_bytes(bytes).context("stdout")?,
-    }
-    Ok(ExitCode::SUCCESS)
+fn write(mut target: Target, bytes: &[u8]) -> anyhow::Result<()> {
+    target.write_all(bytes)?;
+    target.finish()
 }
 
-fn write_rows(task: &Export, packets: &Packets<'_>) -> anyhow::Result<()> {
-    let print = |out: &mut dyn Write| -> anyhow::Result<()> {
-        let mut out = BufWriter::new(out);
-        let mut rows = Rows::default();
-        if task.csv {
-            Rows::titles(&mut out)?;
-        }
-        packets.each(|point| if task.csv { rows.csv(point, &mut out) } else { rows.json(point, &mut out) })?;
-        Ok(out.flush()?)
-    };
-    match &task.output {
-        Some(path) => files::stream(path, |file| print(file)),
-        None => print(&mut stdout().lock()),
+fn write_rows(task: &Export, packets: &Packets<'_>, mut target: Target) -> anyhow::Result<()> {
+    let mut rows = Rows::default();
+    if task.csv {
+        Rows::titles(&mut target)?;
     }
-}
-
-fn write_xplot(packets: &Packets<'_>, folder: &Path, capture: &str) -> anyhow::Result<()> {
-    let stem = match capture {
-        "-" => "stdin".into(),
-        path => Path::new(path).file_name().map_or("capture".into(), |name| name.to_string_lossy()),
-    };
-    let name = |part: &str| folder.join(format!("{stem}.{}.{part}.xpl", packets.connection.id));
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let mut named = Vec::new();
-    let mut graphs = Vec::new();
-    for (end, way) in [(End::Client, "c2s"), (End::Server, "s2c")] {
-        let mut open = |kind: &str| {
-            let path = name(&format!("{way}_{kind}"));
-            let file = files::create(&path)?;
-            named.push(path);
-            anyhow::Ok(BufWriter::new(file))
-        };
-        let [sequence, throughput, rtt, outstanding] = xplot::KINDS;
-        let files = [open(sequence)?, open(throughput)?, open(rtt)?, open(outstanding)?];
-        graphs.push(xplot::Xplot::new(end, &packets.title(), files)?);
-    }
-    packets.each(|point| graphs.iter_mut().try_for_each(|graph| graph.push(point)))?;
-    for graph in graphs {
-        graph.finish()?;
-    }
-    for path in named {
-        anstream::eprintln!("{}", path.display());
-    }
-    Ok(())
+    packets.each(|point| if task.csv { rows.csv(point, &mut target) } else { rows.json(point, &mut target) })?;
+    target.finish()
 }
 
 fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {

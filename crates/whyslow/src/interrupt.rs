@@ -2,6 +2,8 @@
 //!
 //! While inputs are read, the first one ends the reading, and what is known by then is printed; the second one ends the
 //! program at once. So does the first where nothing is known yet, or everything is.
+//!
+//! Where files must not stay, [all signals that end the program](ending) are listened to.
 
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{register, register_conditional_shutdown};
@@ -10,8 +12,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use whyslow_io::Stop;
 
-/// The exit status of a program that was interrupted: 128 and the signal's number, as a shell tells it.
-pub(crate) const INTERRUPTED: u8 = 130;
+/// The exit status of a program that was interrupted.
+pub(crate) const INTERRUPTED: u8 = ended_by(SIGINT);
+
+/// The exit status of a program that a signal ended: 128 and the signal's number, as a shell tells it.
+pub(crate) const fn ended_by(signal: i32) -> u8 {
+    128 + signal as u8
+}
+
+/// The signals that ask a program to end: Ctrl-C, `kill`, and a terminal that is closed, unless whoever started it had
+/// the program outlive that (`nohup`).
+#[cfg(unix)]
+pub(crate) fn ending() -> Vec<i32> {
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    let mut signals = vec![SIGINT, SIGTERM];
+    signals.extend((ignores(SIGHUP) == Some(false)).then_some(SIGHUP));
+    signals
+}
+
+/// Whether a signal is ignored; none where the system does not tell.
+#[cfg(unix)]
+fn ignores(signal: i32) -> Option<bool> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    // The mask's lowest bit is signal 1 (proc_pid_status(5)).
+    Some(u64::from_str_radix(ignored.trim(), 16).ok()? >> (signal - 1) & 1 == 1)
+}
 
 /// Listens to Ctrl-C.
 pub(crate) struct Interrupt {

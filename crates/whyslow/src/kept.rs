@@ -1,15 +1,18 @@
 //! [`Kept`]: inputs that are read more than once, what comes through a pipe in a temporary file.
 //!
-//! The first Ctrl-C ends the pipe, and what came by then is taken; a later one ends the program. Either way no file stays.
+//! The first Ctrl-C ends the pipe, and what came by then is taken; a later one ends the program, and so does any other
+//! signal that asks for it. Either way no file stays.
 
+use crate::output::complain;
 use crate::progress::Meter;
 use std::collections::BTreeMap;
-use whyslow_io::{Input, Spool, Stop};
+use whyslow_io::{Input, Scratch, Spool, Stop};
 use whyslow_report::text::units;
 
 /// Inputs, all of them files for as long as it lives.
 pub(crate) struct Kept {
     spool: Spool,
+    scratch: Scratch,
     #[cfg(unix)]
     guard: Option<unix::Guard>,
 }
@@ -20,25 +23,27 @@ impl Kept {
     /// # Errors
     /// When it cannot be read or kept.
     pub(crate) fn new(inputs: &[Input]) -> anyhow::Result<Self> {
-        let stop = Stop::default();
+        let (scratch, stop) = (Scratch::default(), Stop::default());
         #[cfg(unix)]
-        let guard = if inputs.iter().any(is_pipe) { Some(unix::Guard::new(&stop)?) } else { None };
+        let guard = if inputs.iter().any(is_pipe) { Some(unix::Guard::new(&scratch, &stop)?) } else { None };
         let spool = {
             let mut meter = Meter::new();
-            Spool::new(inputs, &stop, &mut |progress| meter.update(progress))?
+            Spool::new(inputs, &scratch, &stop, &mut |progress| meter.update(progress))?
         };
         for kept in spool.kept() {
             let (name, bytes, path) = (&kept.name, units::bytes(kept.bytes), kept.path().display());
-            anstream::eprintln!("whyslow: {name}: {bytes} came, and are in {path} until the end, to be read again");
+            complain(&format!("{name}: {bytes} came, and are in {path} until the end, to be read again"));
         }
         #[cfg(unix)]
         if let Some(guard) = &guard {
-            guard.watch(spool.kept().iter().map(|kept| kept.path().to_owned()).collect());
+            guard.is_filled();
         }
-        #[cfg(unix)]
-        return Ok(Self { spool, guard });
-        #[cfg(not(unix))]
-        Ok(Self { spool })
+        Ok(Self {
+            spool,
+            scratch,
+            #[cfg(unix)]
+            guard,
+        })
     }
 
     /// The inputs in their order, all of them files.
@@ -51,10 +56,22 @@ impl Kept {
         self.spool.kept().iter().map(|kept| (kept.path().display().to_string(), kept.name.clone())).collect()
     }
 
-    /// Whoever listens to Ctrl-C from now on ends in order, and then drops this.
+    /// Where more can be kept; all of it goes with this.
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    /// Whoever listens to signals from now on ends in order, and then drops this.
     pub(crate) fn hand_over(&mut self) {
         #[cfg(unix)]
         drop(self.guard.take());
+    }
+}
+
+impl Drop for Kept {
+    /// Others may still hold on to the folder: a reading that goes on in the background.
+    fn drop(&mut self) {
+        self.scratch.end();
     }
 }
 
@@ -68,44 +85,40 @@ fn is_pipe(input: &Input) -> bool {
 
 #[cfg(unix)]
 mod unix {
-    use crate::interrupt::INTERRUPTED;
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use crate::interrupt::{ended_by, ending};
+    use signal_hook::consts::SIGINT;
     use signal_hook::iterator::{Handle, Signals};
-    use std::path::PathBuf;
-    use std::sync::atomic::Ordering;
-    use std::sync::{Arc, Mutex, PoisonError};
-    use std::{fs, io, process, thread};
-    use whyslow_io::Stop;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::{io, process, thread};
+    use whyslow_io::{Scratch, Stop};
 
     /// Listens to signals while there are files that must not stay.
     pub(super) struct Guard {
         handle: Handle,
-        /// The files; none while they are written.
-        files: Arc<Mutex<Option<Vec<PathBuf>>>>,
+        /// Nothing comes any more: there is nothing to stop but the program.
+        filled: Arc<AtomicBool>,
     }
 
     impl Guard {
-        pub(super) fn new(stop: &Stop) -> io::Result<Self> {
-            let mut signals = Signals::new([SIGINT, SIGTERM])?;
-            let (handle, files, flag) = (signals.handle(), Arc::<Mutex<Option<Vec<PathBuf>>>>::default(), stop.flag());
-            let watched = Arc::clone(&files);
+        pub(super) fn new(scratch: &Scratch, stop: &Stop) -> io::Result<Self> {
+            let mut signals = Signals::new(ending())?;
+            let (handle, filled, flag) = (signals.handle(), Arc::<AtomicBool>::default(), stop.flag());
+            let (watched, scratch) = (Arc::clone(&filled), scratch.clone());
             thread::spawn(move || {
-                for _ in signals.forever() {
-                    match watched.lock().unwrap_or_else(PoisonError::into_inner).as_deref() {
-                        None => flag.store(true, Ordering::Relaxed),
-                        Some(files) => {
-                            // What cannot be removed is in the folder for what is temporary.
-                            files.iter().for_each(|file| drop(fs::remove_file(file)));
-                            process::exit(INTERRUPTED.into());
-                        }
+                for signal in signals.forever() {
+                    let is_first = signal == SIGINT && !flag.swap(true, Ordering::Relaxed);
+                    if !is_first || watched.load(Ordering::Relaxed) {
+                        scratch.end();
+                        process::exit(ended_by(signal).into());
                     }
                 }
             });
-            Ok(Self { handle, files })
+            Ok(Self { handle, filled })
         }
 
-        pub(super) fn watch(&self, files: Vec<PathBuf>) {
-            *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
+        pub(super) fn is_filled(&self) {
+            self.filled.store(true, Ordering::Relaxed);
         }
     }
 

@@ -23,9 +23,8 @@ mod settings;
 mod view;
 
 use crate::args::Args;
-use crate::output::Output;
+use crate::output::{Output, complain};
 use crate::settings::{Settings, Task};
-use anstream::eprintln;
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
@@ -49,7 +48,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("whyslow: {error:#}");
+            complain(&format!("{error:#}"));
             ExitCode::from(FAILED)
         }
     }
@@ -61,9 +60,9 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
         Task::Explain(task) => return explain::run(task, out),
         Task::Predict(task) => return predict::run(task, out),
         Task::View(task) => view::run(task)?,
-        Task::Report(task) => report::run(task, out)?,
+        Task::Report(task) => report::run(task)?,
         Task::Compare(task) => return compare::run(task, out),
-        Task::Export(task) => return export::run(task, out),
+        Task::Export(task) => return export::run(task),
         Task::HelpCause(None) => out.write(&help_cause::list(out.width()))?,
         Task::HelpCause(Some(slug)) => out.write(&help_cause::one(slug, out.width())?)?,
         #[cfg(target_os = "linux")]

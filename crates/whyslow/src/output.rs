@@ -1,7 +1,15 @@
-//! stdout: how wide it is, whether it wants colour, and that its reader may have gone.
+//! What is written, and where: pages on stdout ([`Output`]), data on stdout or in files ([`Target`]), and what is said on
+//! stderr ([`complain`]). No command writes a file otherwise, and none to what it reads ([`Sources`]).
+
+mod same;
+mod target;
+
+pub(crate) use same::Sources;
+pub(crate) use target::Target;
 
 use anstream::{AutoStream, ColorChoice};
 use std::io::{self, BufWriter, Stdout, Write, stdout};
+use whyslow_report::text::harmless_lines;
 
 /// Columns where stdout is no terminal.
 const WIDTH: u16 = 80;
@@ -51,6 +59,11 @@ impl Output {
         print(&mut out)?;
         out.flush()
     }
+}
+
+/// Says on stderr what a person should know. It may name files and hosts: nothing in it steers the terminal.
+pub(crate) fn complain(text: &str) {
+    anstream::eprintln!("whyslow: {}", harmless_lines(text));
 }
 
 /// Whether whoever read stdout has enough, as `head` does: no reason to complain.

@@ -1,12 +1,10 @@
 //! `whyslow report`: the page in a file.
 
 use crate::kept::Kept;
-use crate::output::Output;
+use crate::output::{Sources, Target};
 use crate::progress::Meter;
 use crate::settings::ReportTask;
-use anyhow::Context;
-use std::fs;
-use std::path::Path;
+use std::io::Write;
 use whyslow_io::{Reading, Stop};
 use whyslow_serve::{Document, Opening};
 
@@ -14,11 +12,12 @@ use whyslow_serve::{Document, Opening};
 ///
 /// # Errors
 /// When an input cannot be read, the file cannot be written, or the program was built without the page.
-pub(crate) fn run(task: &ReportTask, mut out: Output) -> anyhow::Result<()> {
+pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
+    let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
     whyslow_serve::page()?;
     let kept = Kept::new(&task.inputs)?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
-    write(read(&opening)?, &opening, task.output.as_deref(), &mut out)
+    write(read(&opening)?, &opening, target)
 }
 
 /// Reads what is to be opened, with a progress bar for whoever waits.
@@ -31,16 +30,16 @@ pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
         .map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))
 }
 
-/// Writes the page with what was read; without a path to stdout.
+/// Writes the page with what was read.
 ///
 /// # Errors
-/// When the file cannot be written, or the program was built without the page.
-pub(crate) fn write(reading: Reading, opening: &Opening, to: Option<&Path>, out: &mut Output) -> anyhow::Result<()> {
+/// When it cannot be written, the program was built without the page, or an input has changed: the page's graphs are made
+/// of a reading of their own.
+pub(crate) fn write(reading: Reading, opening: &Opening, mut target: Target) -> anyhow::Result<()> {
+    let files = reading.files();
     let document = Document::complete(reading, opening);
     let report = whyslow_serve::report(&document)?;
-    match to {
-        Some(path) => fs::write(path, report).with_context(|| path.display().to_string())?,
-        None => out.write_bytes(report.as_bytes()).context("stdout")?,
-    }
-    Ok(())
+    files.are_there().map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))?;
+    target.write_all(report.as_bytes())?;
+    target.finish()
 }

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap_complete::Shell;
 use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 use whyslow_io::Input;
 
@@ -49,6 +49,8 @@ pub(crate) struct ExplainTask {
     pub fail_on: Vec<String>,
     /// Threads that explain.
     pub threads: NonZero<usize>,
+    /// Why the captures end before what they show did, where that is known: what comes of them is partial.
+    pub cut: Option<String>,
 }
 
 /// The page on this machine.
@@ -71,8 +73,8 @@ pub(crate) struct PageTask {
 #[derive(Debug)]
 pub(crate) struct ReportTask {
     pub inputs: Vec<Input>,
-    /// None is stdout.
-    pub output: Option<PathBuf>,
+    /// `-` is stdout.
+    pub output: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +115,6 @@ impl Settings {
                 Task::View(ViewTask { inputs: inputs(&files), page: PageTask { port, open } })
             }
             Some(Command::Report(Report { files, output })) => {
-                let output = (output != Path::new("-")).then_some(output);
                 Task::Report(ReportTask { inputs: inputs(&files), output })
             }
             Some(Command::Completions { shell }) => Task::Completions(shell),
@@ -135,7 +136,8 @@ fn explain(args: Explain) -> Task {
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
     let threads = threads(args.threads);
-    Task::Explain(ExplainTask { inputs, format, connection: args.connection, fail_on: args.fail_on, threads })
+    let (connection, fail_on) = (args.connection, args.fail_on);
+    Task::Explain(ExplainTask { inputs, format, connection, fail_on, threads, cut: None })
 }
 
 /// As many threads as asked for, or one for each processor.

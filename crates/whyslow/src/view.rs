@@ -1,14 +1,20 @@
 //! `whyslow view`: the page on this machine.
 
+#[cfg(unix)]
+use crate::interrupt::{ended_by, ending};
 use crate::kept::Kept;
+use crate::output::Sources;
 use crate::settings::{PageTask, ViewTask};
 use anyhow::{Context, bail};
 use std::fs::File;
+use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 #[cfg(unix)]
-use std::thread;
-use whyslow_io::{Input, Reading};
+use std::{process, thread};
+use tempfile::NamedTempFile;
+use whyslow_io::{Input, Reading, Scratch};
+#[cfg(unix)]
+use whyslow_serve::Stopper;
 use whyslow_serve::{Opening, Server};
 
 /// Shows the captures on a local page until it is interrupted.
@@ -16,6 +22,7 @@ use whyslow_serve::{Opening, Server};
 /// # Errors
 /// When a file cannot be opened, the port cannot be had, or the program was built without the page.
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
+    Sources::of(&task.inputs).refuse_stdout()?;
     check(&task.inputs)?;
     let mut kept = Kept::new(&task.inputs)?;
     let opening =
@@ -52,41 +59,55 @@ pub(crate) fn show(
     kept: &mut Kept,
     page: PageTask,
 ) -> anyhow::Result<()> {
-    let server = Arc::new(Server::bind(page.port)?);
+    let server = Server::bind(page.port, kept.scratch().clone())?;
+    #[cfg(unix)]
+    end_in_order(server.stopper(), kept.scratch().clone())?;
+    kept.hand_over();
     match (opening, read) {
         (Some(opening), Some(reading)) => server.show(opening, reading),
         (Some(opening), None) => server.open(opening),
         (None, _) => {}
     }
-    #[cfg(unix)]
-    end_in_order(&server)?;
-    kept.hand_over();
     let url = server.url();
     anstream::println!("{url}");
     anstream::eprintln!("whyslow: the page is open to this machine alone; end with Ctrl-C");
-    if page.open {
-        start_browser(&url);
-    }
+    // It is there until the end: nobody says when a browser has read it.
+    let _door = if page.open { start_browser(&url, kept.scratch()) } else { None };
     server.run();
     Ok(())
 }
 
-/// The first signal ends it in order, so that what was dropped on the page leaves the disk.
+/// The first signal ends it in order, and the next one at once. Either way nothing stays that was dropped on the page.
 #[cfg(unix)]
-fn end_in_order(server: &Arc<Server>) -> anyhow::Result<()> {
-    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
-    let mut signals = signal_hook::iterator::Signals::new(signals).context("cannot wait for an interrupt")?;
-    let server = Arc::clone(server);
+fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new(ending()).context("cannot wait for an interrupt")?;
     thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            server.stop();
+        let mut signals = signals.forever();
+        if signals.next().is_some() {
+            stopper.stop();
+        }
+        if let Some(signal) = signals.next() {
+            scratch.end();
+            process::exit(ended_by(signal).into());
         }
     });
     Ok(())
 }
 
-/// Whatever opens an address here; where nothing does, the address stands on stdout.
-fn start_browser(url: &str) {
+/// Has the page opened by whatever opens one here; where nothing does, the address stands on stdout. It is given a file that
+/// leads there: everybody on this machine sees what programs are called with, and the address has the secret in it.
+fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
+    let door = scratch.file(".html").and_then(|mut file| {
+        file.write_all(door(url).as_bytes())?;
+        Ok(file)
+    });
+    let door = match door {
+        Ok(door) => door,
+        Err(error) => {
+            anstream::eprintln!("whyslow: no browser was started ({error}); open the address in one");
+            return None;
+        }
+    };
     let (program, first): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
@@ -95,8 +116,17 @@ fn start_browser(url: &str) {
         ("xdg-open", &[])
     };
     let mut command = Command::new(program);
-    command.args(first).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(first).arg(door.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
         anstream::eprintln!("whyslow: no browser was started ({program}: {error}); open the address in one");
     }
+    Some(door)
+}
+
+/// A page that leads to an address of ours, which has nothing in it that markup would take otherwise.
+fn door(url: &str) -> String {
+    format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<title>whyslow</title>\n<a href=\"{url}\">whyslow</a>\n"
+    )
 }

@@ -2,7 +2,7 @@
 //! what it recorded. As whoever runs the tests and, if that is root, as an ordinary user too. Where the kernel forbids
 //! namespaces, or the machine is too busy to be believed, a test says so and ends.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -12,6 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use whyslow_testing::{Lack, skip};
 
 /// Nobody in particular.
 const NOBODY: u32 = 65_534;
@@ -52,7 +53,7 @@ impl User {
         let output = self.lab(&["exec", "--out", "try", "--server", "true", "--client", "true"]);
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
         if complaint.contains("namespaces are not allowed") || complaint.contains("is not installed") {
-            println!("skipped as {}: {complaint}", self.name);
+            skip(Lack::Machine, format!("as {}: {complaint}", self.name));
             return false;
         }
         true
@@ -118,7 +119,7 @@ fn what_the_lab_caused_is_what_the_explanation_finds_at_both_ends() {
         let output = user.lab(&["run", "two.toml", "--attempts", "20"]);
         let (table, complaint) = (text(&output.stdout), text(&output.stderr));
         if complaint.contains("no result") && complaint.contains(" late ") {
-            println!("skipped as {}: this machine is too busy: {complaint}", user.name);
+            skip(Lack::Quiet, format!("as {}: this machine is too busy: {complaint}", user.name));
             continue;
         }
         assert!(output.status.success(), "{table}\n{complaint}");
@@ -142,6 +143,22 @@ fn what_the_lab_caused_is_what_the_explanation_finds_at_both_ends() {
         };
         assert!(by_label(&again) == by_label(&shown), "{}\n{}", text(&again.stdout), text(&shown.stdout));
     }
+}
+
+/// A run whose cause is known before it is explained, as `score` judges all of them.
+#[test]
+fn what_is_drawn_is_judged_at_both_ends() {
+    let _alone = alone();
+    let Some(user) = User::all().into_iter().next() else { return };
+    let output = user.lab(&["score", "--each", "1", "--only", "slow-second-query", "--attempts", "20"]);
+    let (page, complaint) = (text(&output.stdout), text(&output.stderr));
+    if complaint.contains("no result") && complaint.contains(" late ") {
+        skip(Lack::Quiet, format!("this machine is too busy: {complaint}"));
+        return;
+    }
+    assert!(output.status.success(), "{complaint}");
+    assert!(page.contains("1 runs, 0 without a result, 0 whose cause"), "{page}");
+    assert_eq!(page.matches("| `slow-second-query` | 1/1 | – |  |").count(), 2, "{page}");
 }
 
 const LOSSY: &str = r#"
@@ -172,7 +189,7 @@ fn both_captures_together_tell_what_the_link_did() {
     let output = user.lab(&["run", "lossy.toml", "--attempts", "20"]);
     let complaint = text(&output.stderr);
     if complaint.contains("no result") && complaint.contains(" late ") {
-        println!("skipped: this machine is too busy: {complaint}");
+        skip(Lack::Quiet, format!("this machine is too busy: {complaint}"));
         return;
     }
     assert!(output.status.success(), "{complaint}");
@@ -225,8 +242,7 @@ s=socket.create_connection((os.environ['SERVER'],9000))
 s.sendall(b'please')
 while s.recv(65536): pass""#;
     let _alone = alone();
-    if Command::new("python3").arg("--version").output().is_err() {
-        println!("skipped: there is no python3 to be the user's program");
+    if !whyslow_testing::tools(&["python3"]) {
         return;
     }
     for user in User::all() {
@@ -245,6 +261,128 @@ while s.recv(65536): pass""#;
             "{}",
             text(&output.stderr)
         );
+        // The server's counts as much, whenever it ended.
+        let server = format!("{SERVE}; exit 5").replace("exec ", "");
+        for (server, client, connections) in [(server.as_str(), ASK, 1), ("exit 5", "true", 0)] {
+            let output = user.lab(&["exec", "--json", "--server", server, "--client", client]);
+            let complaint = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "as {}: {complaint}", user.name);
+            assert!(complaint.contains("the server's program failed: exit status: 5"), "{complaint}");
+            assert!(!complaint.contains("the client's program"), "{complaint}");
+            let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(analysis["captures"].as_array().unwrap().len(), 2);
+            assert!(analysis["connections"].as_array().unwrap().len() >= connections, "{analysis}");
+        }
+    }
+}
+
+/// A server that sends without end, and a client that reads it and says when it has some.
+const ENDLESS: [&str; 2] = [
+    r#"exec python3 -c "import socket,time
+s=socket.create_server(('',9000))
+c,_=s.accept()
+while True:
+    c.sendall(b'x'*20000)
+    time.sleep(0.01)""#,
+    r#"exec python3 -c "import socket,os
+s=socket.create_connection((os.environ['SERVER'],9000))
+n=0
+while n<500000: n+=len(s.recv(65536))
+open('enough','w').close()
+while s.recv(65536): pass""#,
+];
+
+#[test]
+fn a_signal_ends_a_run_and_what_was_captured_by_then_is_explained() {
+    let _alone = alone();
+    if !whyslow_testing::tools(&["python3"]) {
+        return;
+    }
+    for user in User::all() {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+            let [server, client] = ENDLESS;
+            let arguments = ["lab", "exec", "--rtt", "20ms", "--json", "--server", server, "--client", client];
+            let mut command = user.command(&arguments);
+            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            wait_until(|| user.path("enough").exists());
+            let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+            assert!(sent.success());
+            let output = child.wait_with_output().unwrap();
+            let complaint = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{signal} as {}: {complaint}", user.name);
+            assert!(complaint.contains("this is what was captured by then"), "{complaint}");
+            assert!(!complaint.contains("program failed"), "{complaint}");
+            let analysis: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(analysis["partial"], true);
+            for capture in analysis["captures"].as_array().unwrap() {
+                let problem = &capture["problems"][0];
+                assert_eq!(problem["slug"], "partial");
+                assert!(problem["detail"].as_str().unwrap().starts_with("the run was stopped"), "{problem}");
+            }
+            // What the client had read when it said so had passed both captures.
+            let folder = user.path("lab-results/exec");
+            for end in ["client", "server"] {
+                let told = user.explain(&folder.join(format!("{end}.pcap")));
+                let down = &told["connections"][0]["directions"][1];
+                assert!(down["bytes"].as_u64().unwrap() >= 500_000, "{end}: {down}");
+            }
+            let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
+            assert_eq!(truth["partial"], true);
+            let mut left: Vec<_> =
+                std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            left.sort();
+            assert_eq!(left, ["client.pcap", "server.pcap", "truth.json"]);
+            std::fs::remove_file(user.path("enough")).unwrap();
+            wait_until(|| running(&user.path("whyslow")).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_signal_before_anybody_listens_ends_the_run_too() {
+    let _alone = alone();
+    for user in User::all() {
+        let arguments = ["lab", "exec", "--server", "touch begun; exec sleep 60", "--client", "touch asked"];
+        let child = user.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_until(|| user.path("begun").exists());
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).starts_with("partial: the run was stopped"), "{}", text(&output.stdout));
+        assert!(!user.path("asked").exists(), "no client was started");
+    }
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_captures_of_the_one_before() {
+    let _alone = alone();
+    for user in User::all() {
+        let folder = user.path("kept");
+        let run = |command: &mut Command| command.args(["--server", "true", "--client", "true"]).output().unwrap();
+        let output = run(&mut user.command(&["lab", "exec", "--out", "kept"]));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let names = || {
+            let mut names: Vec<_> =
+                std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        let before = names();
+        assert_eq!(before, ["client.pcap", "server.pcap", "truth.json"]);
+        std::fs::write(folder.join("client.pcap"), "old").unwrap();
+        // A file may have nothing in it.
+        let mut limited = Command::new("sh");
+        let line = "trap '' XFSZ; ulimit -f 0; exec ./whyslow lab exec --out kept \"$@\"";
+        limited.args(["-c", line, "sh"]).current_dir(user.folder.path()).stdin(Stdio::null());
+        if let Some(id) = user.id {
+            limited.uid(id).gid(id);
+        }
+        let output = run(&mut limited);
+        let complaint = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.contains("File too large"), "{complaint}");
+        assert_eq!(std::fs::read_to_string(folder.join("client.pcap")).unwrap(), "old");
+        assert_eq!(names(), before);
     }
 }
 

@@ -216,6 +216,7 @@ impl Ledger {
             last_time: timed.then_some(Nanos(self.latest)),
             clock: if self.timeless > 0 && !timed { Clock::None } else { Clock::Absolute },
             problems: self.problems,
+            ..Summary::default()
         }
     }
 }

@@ -53,7 +53,8 @@ pub enum Clock {
     Absolute,
     /// A text capture with times of day but no date, or times since its first packet: only differences mean something.
     Relative,
-    /// A text capture without times (`tcpdump -t`): nothing about time can be said.
+    /// A text capture without times (`tcpdump -t`), with whole seconds only, or with times of which nothing tells what they
+    /// count from: nothing about time can be said.
     None,
 }
 
@@ -85,6 +86,48 @@ pub struct Summary {
     pub clock: Clock,
     /// What was skipped, cut or odd, by kind.
     pub problems: Vec<Problem>,
+    /// Echo requests that a text tells of.
+    pub pings: Vec<Ping>,
+    /// Names that were resolved, as a text tells.
+    pub lookups: Vec<Lookup>,
+}
+
+/// Echo requests from one host to another, and what came back. Hosts are as the text writes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ping {
+    /// Who asked; none where ping's own words do not say.
+    pub from: Option<String>,
+    /// Who was asked.
+    pub to: String,
+    /// Requests; none where the text leaves some out.
+    pub sent: Option<u64>,
+    /// Of those, the answered ones.
+    pub received: Option<u64>,
+    /// Least, mean and most round trip.
+    pub round_trips: Option<[Nanos; 3]>,
+}
+
+/// A name that somebody asked for. Hosts are as the text writes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    /// Who asked.
+    pub client: String,
+    /// Who answered, or else was asked last.
+    pub server: String,
+    /// The name.
+    pub name: String,
+    /// The record's type: `A`, `AAAA`.
+    pub kind: String,
+    /// The first query.
+    pub start: Nanos,
+    /// From there to the answer; none without one, or without times.
+    pub took: Option<Nanos>,
+    /// How often it was asked for.
+    pub queries: u64,
+    /// Records in the answer; none without one.
+    pub answers: Option<u64>,
+    /// Why there is none: `NXDomain`, `ServFail`.
+    pub refusal: Option<String>,
 }
 
 /// Why bytes could not be read as a capture at all.
@@ -108,6 +151,15 @@ impl std::error::Error for CaptureError {}
 pub trait Sink {
     /// A packet.
     fn packet(&mut self, packet: &Packet<'_>);
+    /// The packets that follow are made of text, with times that mean so much. Comes before the first one.
+    fn text(&mut self, clock: Clock) {
+        let _ = clock;
+    }
+    /// Of a text: packets were left out between two others that came at these times; of a conversation between these ends, or of
+    /// any.
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+        let _ = (of, from, until);
+    }
     /// The capture names an address (pcapng name resolution block, or a host name in tcpdump's text).
     /// When `stand_in` is set the capture shows only the name, and the address was made up to stand for it.
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {

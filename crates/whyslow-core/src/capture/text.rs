@@ -1,11 +1,15 @@
 //! tcpdump's text → packets.
 //!
 //! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names or numbers, the
-//! form before version 4.0) and what becomes of it in a web page or a mail: prompts, prose, code fences, quotation
-//! marks, line numbers, wrapped lines, colours, entities, odd spaces. Every packet of the text comes out as a real
-//! packet that begins with its IP header ([`LinkType`] 101): its addresses, ports, flags, window, options and lengths
-//! as printed, its sequence numbers made absolute again (see `relative`), its payload as far as the text shows it
-//! (`-x`, or the head of an HTTP message). What is not TCP comes out as a bare header, so that frames are counted.
+//! form before version 4.0) and what becomes of it in a web page, a mail or a log: prompts, prose, code fences,
+//! quotation marks, line numbers, wrapped lines, colours, entities, odd spaces, the words that syslog, journald and
+//! containers put before every line. Every packet of the text comes out as a real packet that begins with its IP header
+//! ([`LinkType`] 101): its addresses, ports, flags, window, options and lengths as printed, its sequence numbers made
+//! absolute again (see `relative`), its payload as far as the text shows it (`-x`, or the head of an HTTP message). What
+//! is not TCP comes out as a bare header, so that frames are counted; of it, names that are resolved and pings are told
+//! with the summary, and ICMP errors come out with the segment that they are about, where one alone may be meant.
+//!
+//! Where packets were left out (a line of dots, `[snip]`, numbers of `-#` that are missing) the sink is told so.
 //!
 //! It promises that the packets do not depend on how the text was split over the pushes, that memory is bounded (by a
 //! line, by 64 packets held back until the meaning of their times is known, by the number of names and conversations
@@ -17,22 +21,33 @@
 
 mod build;
 mod dump;
+mod echoes;
+mod errors;
 mod grammar;
 mod line;
+mod lookups;
 mod names;
 mod options;
 mod pending;
+mod pings;
+mod prefix;
 mod relative;
 mod services;
 mod start;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod time;
 
-use super::{CaptureError, Clock, LinkType, Packet, Problem, Sink, Summary};
+use super::{CaptureError, Clock, LinkType, Packet, Sink, Summary};
 use crate::units::Nanos;
+use echoes::Stamps;
 use grammar::{Class, TcpLine};
+use lookups::Talk;
 use pending::{Part, Pending};
+use pings::Echo;
+use start::Start;
+use summary::Tally;
 use time::{Placed, Stamp};
 
 /// How long a line may be; the rest of a longer one is left out.
@@ -50,28 +65,47 @@ pub struct TextReader {
     /// A line whose end has not come yet.
     unfinished: Vec<u8>,
     too_long: bool,
+    /// A carriage return ended the line before: a line feed that follows it belongs to it.
+    after_return: bool,
     /// Bytes before the line at hand.
     offset: u64,
     line: u64,
     scratch: String,
+    /// What stands before every line.
+    prefix: prefix::Prefix,
     pending: Pending,
     frame: u64,
+    /// Packets were left out before the one that comes next.
+    left_out: bool,
+    /// The sink knows that packets come from text.
+    announced: bool,
+    /// The time of the packet given last.
+    given: Nanos,
     /// Something was seen that only tcpdump writes.
     evidence: bool,
     seen_tcp: bool,
     timeline: time::Timeline,
+    /// The timestamps of the segment that is written.
+    stamps: Option<Stamps>,
+    echoes: echoes::Echoes,
     /// Whether packets begin with a time; none before the first packet.
     timed: Option<bool>,
     held: Vec<Held>,
     names: names::Names,
     conversations: relative::Conversations,
+    /// What else than TCP there is.
+    others: errors::Others,
     out: Vec<u8>,
     packets: u64,
     not_ip: bool,
     span: Option<(Nanos, Nanos)>,
     captured: Option<u64>,
+    pings: pings::Pings,
+    lookups: lookups::Lookups,
     dropped: Tally,
     elided: Tally,
+    numbers_missing: Tally,
+    logged: Tally,
     unread: Tally,
     headless: Tally,
     cut: Tally,
@@ -82,26 +116,26 @@ pub struct TextReader {
 /// A packet whose time is not known yet.
 struct Held {
     stamp: Option<Stamp>,
+    digits: usize,
     frame: u64,
     link: LinkType,
     data: Vec<u8>,
     original_len: u32,
+    more: More,
 }
 
-/// How often something was met, and in which line first.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    count: u64,
-    first_line: u64,
+/// What is known of a packet beside its bytes.
+struct More {
+    /// Packets were left out before it.
+    left_out: bool,
+    stamps: Option<Stamps>,
+    said: Option<Said>,
 }
 
-impl Tally {
-    fn add(&mut self, count: u64, line: u64) {
-        if self.count == 0 {
-            self.first_line = line;
-        }
-        self.count = self.count.saturating_add(count);
-    }
+/// What a packet says that is not TCP.
+enum Said {
+    Talk(Talk),
+    Echo(Echo),
 }
 
 impl Default for TextReader {
@@ -116,25 +150,37 @@ impl TextReader {
         Self {
             unfinished: Vec::new(),
             too_long: false,
+            after_return: false,
             offset: 0,
             line: 0,
             scratch: String::new(),
+            prefix: prefix::Prefix::default(),
             pending: Pending::default(),
             frame: 0,
+            left_out: false,
+            announced: false,
+            given: Nanos::ZERO,
             evidence: false,
             seen_tcp: false,
             timeline: time::Timeline::new(),
+            stamps: None,
+            echoes: echoes::Echoes::new(),
             timed: None,
             held: Vec::new(),
             names: names::Names::new(),
             conversations: relative::Conversations::new(),
+            others: errors::Others::default(),
             out: Vec::new(),
             packets: 0,
             not_ip: false,
             span: None,
             captured: None,
+            pings: pings::Pings::default(),
+            lookups: lookups::Lookups::default(),
             dropped: Tally::default(),
             elided: Tally::default(),
+            numbers_missing: Tally::default(),
+            logged: Tally::default(),
             unread: Tally::default(),
             headless: Tally::default(),
             cut: Tally::default(),
@@ -157,9 +203,15 @@ impl TextReader {
     /// The text is `-q` output, or another program's: nothing more can come of it.
     pub fn push<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), CaptureError> {
         let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|&b| b == b'\n') {
+        while let Some(end) = rest.iter().position(|&b| matches!(b, b'\n' | b'\r')) {
             let (line, after) = rest.split_at(end);
+            let is_return = after.first() == Some(&b'\r');
             rest = after.get(1..).unwrap_or(&[]);
+            // The second half of an end that is written as two characters.
+            if std::mem::replace(&mut self.after_return, is_return) && line.is_empty() && self.unfinished.is_empty() {
+                self.offset += 1;
+                continue;
+            }
             if self.unfinished.is_empty() && !self.too_long {
                 self.read_line(line, sink)?;
             } else {
@@ -168,6 +220,7 @@ impl TextReader {
             }
             self.offset += 1;
         }
+        self.after_return &= rest.is_empty();
         self.keep(rest);
         Ok(())
     }
@@ -183,7 +236,7 @@ impl TextReader {
         self.end_packet(sink);
         self.timeline.decide();
         self.release(sink);
-        if !self.evidence {
+        if !self.evidence && self.pings.is_empty() {
             let message = format!(
                 "no packet was found in {} of text; expected tcpdump's output, with lines such as \"{EXAMPLE}\"",
                 if self.line == 1 { "1 line".to_owned() } else { format!("{} lines", self.line) }
@@ -226,6 +279,11 @@ impl TextReader {
     }
 
     fn read_text<S: Sink>(&mut self, line: &str, sink: &mut S) -> Result<(), CaptureError> {
+        let stripped = self.prefix.strip(line);
+        let (line, before, logged) = match stripped {
+            Some((rest, logged)) => (rest, None, logged),
+            None => (line, Some(line), None),
+        };
         if line.trim().is_empty() {
             self.pending.take_blank();
             return Ok(());
@@ -236,18 +294,34 @@ impl TextReader {
                  save the packets as pcap or pcapng instead (tshark -w FILE, or File > Save As)",
             ));
         }
-        let start = start::find(line, self.timed);
+        let mut start = start::find(line, self.timed, before.is_none() || self.prefix.is_none());
+        if let (Some(start), Some(logged)) = (&mut start, logged)
+            && start.stamp.is_none()
+        {
+            (start.stamp, start.digits, start.logged) = (Some(logged.stamp), logged.digits, true);
+        }
         // Under -t, the second line of -v looks like a packet as well.
         let may_go_on = start.is_none_or(|start| {
             let text = line.get(start.text..).unwrap_or("");
-            start.stamp.is_none() && self.pending.is_partial() && !text.starts_with("IP")
+            (start.stamp.is_none() || start.logged) && self.pending.is_partial() && !text.starts_with("IP")
         });
+        if start.is_none() && self.pings.take(line) {
+            return Ok(());
+        }
+        let whole = self.pending.class;
         let part = if may_go_on { self.pending.take(line) } else { Part::None };
         match (part, start, self.pending.class) {
-            (Part::Taken, _, Some(class)) => self.check(&class),
+            (Part::Taken, _, Some(class)) => {
+                // Below a segment that is whole stands no other one.
+                self.unread.add(u64::from(matches!(whole, Some(Class::Tcp(_))) && line::is_packet(line)), self.line);
+                self.check(&class)
+            }
             (Part::Taken, _, None) => Ok(()),
             (_, Some(start), _) => {
                 self.end_packet(sink);
+                if let Some(before) = before.and_then(|line| line.get(..start.prefix)).filter(|_| start.certain) {
+                    self.prefix.learn(before);
+                }
                 self.begin_packet(&start, line.get(start.text..).unwrap_or(""))
             }
             (part, None, _) => {
@@ -257,17 +331,26 @@ impl TextReader {
         }
     }
 
-    fn begin_packet(&mut self, start: &start::Start, text: &str) -> Result<(), CaptureError> {
+    fn begin_packet(&mut self, start: &Start, text: &str) -> Result<(), CaptureError> {
         let class = grammar::classify(text);
         self.check(&class)?;
         self.evidence |= start.certain;
-        self.timed = self.timed.or(Some(start.stamp.is_some()));
+        self.timed = self.timed.or(Some(start.stamp.is_some() && !start.logged));
+        let next = self.frame.saturating_add(1);
+        let missing = start.number.filter(|_| self.frame > 0).map_or(0, |number| number.saturating_sub(next));
+        if missing > 0 {
+            self.numbers_missing.add(missing, self.line);
+            self.left_out = true;
+        }
         self.frame = match start.number {
             Some(number) if number > self.frame => number,
             _ => self.frame.saturating_add(1),
         };
+        self.logged.add(u64::from(start.logged), self.line);
         self.pending.begin(class, text);
         self.pending.stamp = start.stamp;
+        self.pending.digits = start.digits;
+        self.pending.left_out = std::mem::take(&mut self.left_out);
         self.pending.frame = self.frame;
         self.pending.line = self.line;
         Ok(())
@@ -304,7 +387,9 @@ impl TextReader {
             self.captured = Some(self.captured.unwrap_or(0).saturating_add(count));
         } else if part == Part::None && line::is_ellipsis(line) {
             self.elided.add(1, self.line);
-        } else if part == Part::None && line.contains(": Flags [") {
+            self.left_out = true;
+            self.pings.left_out();
+        } else if part == Part::None && line.contains(": Flags [") || line::is_packet(line) {
             self.unread.add(1, self.line);
         }
     }
@@ -329,9 +414,13 @@ impl TextReader {
             }
             _ => None,
         };
+        let mut said = None;
         let original_len = match (segment, class) {
             (Some(original_len), _) => original_len,
-            (None, Class::Ip(protocol)) => build::bare_ip(&mut out, protocol),
+            (None, Class::Ip(protocol)) => {
+                said = self.said();
+                self.error(&mut out, sink).unwrap_or_else(|| build::bare_ip(&mut out, protocol))
+            }
             (None, Class::NotIp(ether_type)) => {
                 link = LinkType::ETHERNET.0;
                 self.not_ip = true;
@@ -343,8 +432,14 @@ impl TextReader {
                 build::bare_ip(&mut out, 6)
             }
         };
-        self.deliver(LinkType(link), &out, original_len, sink);
+        self.deliver(LinkType(link), &out, original_len, said, sink);
         self.out = out;
+    }
+
+    /// What the pending packet says, if it is not TCP.
+    fn said(&self) -> Option<Said> {
+        let text = &self.pending.text;
+        Echo::read(text).map(Said::Echo).or_else(|| Talk::read(text).map(Said::Talk))
     }
 
     /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends make no sense.
@@ -353,6 +448,12 @@ impl TextReader {
         let text = &pending.text;
         let pair = line.pair;
         let [src_port, dst_port] = [pair.src_port.of(text), pair.dst_port.of(text)];
+        self.stamps = None;
+        let stamps = options::timestamps(line.options.of(text)).map(|(value, echo)| {
+            let nowhere = (std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
+            let echo = Some(echo).filter(|_| line.ack.is_some() && line.flags & relative::RST == 0);
+            Stamps { from: nowhere, to: nowhere, value, echo }
+        });
         let dumped = pending.dump.segment(names::number(src_port), names::number(dst_port), line.window.unwrap_or(0));
         if let Some(found) = dumped {
             self.names.learn(pair.src.of(text), found.src, sink);
@@ -360,15 +461,18 @@ impl TextReader {
             let printed_len = found.headers.saturating_add(line.payload_len());
             let original_len = found.original_len.unwrap_or(printed_len);
             let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));
+            self.stamps = stamps.map(|stamps| Stamps { from, to, ..stamps });
             let length = original_len.saturating_sub(found.headers);
             self.conversations.follow(from, to, found.flags, found.seq, found.ack, length);
             out.clear();
             out.extend_from_slice(found.bytes);
             return Some(original_len.max(out.len() as u32));
         }
-        let [src, dst] = [pair.src, pair.dst].map(|host| self.names.host(host.of(text), pair.v6, sink));
-        let (src, dst) = src.zip(dst).filter(|(src, dst)| src.is_ipv4() == dst.is_ipv4())?;
-        let (src_port, dst_port) = self.names.port(src_port).zip(self.names.port(dst_port))?;
+        let src = self.names.end([pair.src.of(text), src_port], pair.v6, sink);
+        let dst = self.names.end([pair.dst.of(text), dst_port], pair.v6, sink);
+        let (src, dst) = src.zip(dst).filter(|(src, dst)| src.0.is_ipv4() == dst.0.is_ipv4())?;
+        let ((src, src_port), (dst, dst_port)) = (src, dst);
+        self.stamps = stamps.map(|stamps| Stamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
         let payload_len = line.payload_len();
         let printed = relative::Printed { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
         let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
@@ -395,12 +499,16 @@ impl TextReader {
     }
 
     /// Gives a packet to the sink, or holds it back until its time is known.
-    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, sink: &mut S) {
-        let (stamp, frame) = (self.pending.stamp, self.pending.frame);
-        match self.timeline.place(stamp) {
-            Placed::At(time) => self.give(&Packet { frame, time, link, data, original_len }, sink),
+    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, said: Option<Said>, sink: &mut S) {
+        let Pending { stamp, digits, frame, left_out, .. } = self.pending;
+        let more = More { left_out, stamps: self.stamps.take(), said };
+        match self.timeline.place(stamp, digits, more.stamps.map(|stamps| (stamps.from, stamps.value))) {
+            Placed::At(time) => {
+                self.give(&Packet { frame, time, link, data, original_len }, more, sink);
+            }
             Placed::Held => {
-                self.held.push(Held { stamp, frame, link, data: data.to_vec(), original_len });
+                let data = data.to_vec();
+                self.held.push(Held { stamp, digits, frame, link, data, original_len, more });
                 self.release(sink);
             }
         }
@@ -412,73 +520,38 @@ impl TextReader {
             return;
         }
         for held in std::mem::take(&mut self.held) {
-            let Held { stamp, frame, link, ref data, original_len } = held;
-            if let Placed::At(time) = self.timeline.place(stamp) {
-                self.give(&Packet { frame, time, link, data, original_len }, sink);
+            let Held { stamp, digits, frame, link, ref data, original_len, more } = held;
+            if let Placed::At(time) = self.timeline.place(stamp, digits, None) {
+                self.give(&Packet { frame, time, link, data, original_len }, more, sink);
             }
         }
     }
 
-    fn give<S: Sink>(&mut self, packet: &Packet<'_>, sink: &mut S) {
+    fn give<S: Sink>(&mut self, packet: &Packet<'_>, more: More, sink: &mut S) {
+        let clock = self.timeline.clock();
+        if !std::mem::replace(&mut self.announced, true) {
+            sink.text(clock);
+        }
+        // Times that tell nothing are told nobody.
+        let packet = Packet { time: if clock == Clock::None { Nanos::ZERO } else { packet.time }, ..*packet };
+        if more.left_out && self.packets > 0 {
+            sink.left_out(None, self.given, packet.time);
+        }
+        self.given = packet.time;
+        if let Some(stamps) = &more.stamps
+            && let Some((from, until)) = self.echoes.see(stamps, packet.time)
+        {
+            sink.left_out(Some([stamps.from, stamps.to]), from, until);
+        }
         self.packets += 1;
         let time = packet.time;
         self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
-        sink.packet(packet);
-    }
-
-    fn summary(mut self) -> Summary {
-        let clock = self.timeline.clock();
-        let span = self.span.filter(|_| clock != Clock::None);
-        let missing = self.captured.map_or(0, |captured| captured.saturating_sub(self.packets));
-        let mut problems = Vec::new();
-        let mut say = |slug, tally: Tally, what: &str| {
-            if tally.count > 0 {
-                let detail = format!("{what} (first in line {})", tally.first_line);
-                problems.push(Problem { slug, count: tally.count, detail });
-            }
-        };
-        say("dropped-by-capture", self.dropped, "tcpdump could not keep up and dropped packets");
-        if missing > 0 {
-            self.elided.add(missing.saturating_sub(self.elided.count), self.line);
-            say("elided-text", self.elided, "tcpdump counted more packets than the text shows");
-        } else {
-            say("elided-text", self.elided, "lines of dots stand for packets that were left out of the text");
+        match more.said {
+            Some(Said::Talk(talk)) => self.lookups.see(talk, time),
+            Some(Said::Echo(echo)) => self.pings.see(echo, time),
+            None => {}
         }
-        say("unread-line", self.unread, "lines that look like packets and could not be read");
-        say("cut-header", self.headless, "TCP packets whose header tcpdump itself could not read");
-        say("cut-line", self.cut, "packets whose line ends too early, read as far as it goes");
-        say("long-line", self.long_lines, "lines of more than 64 KiB, read as far as that");
-        say("unread-option", self.unread_options, "TCP options with a name that is not known, left out");
-        let odd_times = Tally { count: self.timeline.odd, first_line: 0 };
-        let mut say = |slug, count: u64, detail: String| {
-            if count > 0 {
-                problems.push(Problem { slug, count, detail });
-            }
-        };
-        say(
-            "odd-time",
-            odd_times.count,
-            "packets whose time has another form than the first one's; they were given the time before theirs".into(),
-        );
-        let service = self.names.first_unknown_service.as_deref().unwrap_or("");
-        say(
-            "unknown-service",
-            self.names.unknown_services,
-            format!("ports printed as a name that is not known (first \"{service}\"), given a stand-in number"),
-        );
-        let names = "packets of hosts beyond the first 16,384 names; two of them may share an address".into();
-        say("many-names", self.names.beyond_table, names);
-        let mut link_types = vec![LinkType(build::RAW)];
-        link_types.extend(self.not_ip.then_some(LinkType::ETHERNET));
-        Summary {
-            format: "tcpdump text",
-            link_types,
-            packets: self.packets,
-            first_time: span.map(|(first, _)| first),
-            last_time: span.map(|(_, last)| last),
-            clock,
-            problems,
-        }
+        sink.packet(&packet);
     }
 }
 

@@ -86,6 +86,9 @@ pub struct Told {
     pub rtt_s: Option<Nanos>,
     /// Why it was slow, in one sentence.
     pub verdict: String,
+    /// Packets of it were left out of a text: its bytes and its whole time are compared, not how they came. Left out where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elided: bool,
 }
 
 /// Time of both, and by how much the second is longer.
@@ -217,14 +220,16 @@ pub struct Lead {
 /// Compares two transfers.
 pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
     let both = [a, b];
-    let reach = both.map(reach::of);
+    // Where packets were left out of a text, how its bytes came is not known: of both, the whole is told.
+    let whole = both.iter().all(|one| !one.transfer.elided);
+    let reach = both.map(|one| reach::of(one).filter(|_| whole));
     let curves = [0, 1].map(|which| Curve::new(both[which], reach[which].as_ref()));
     let phases = phases(both.map(|one| one.transfer));
     let sum = |which: usize| phases.iter().map(|phase| phase.times.seconds[which]).sum();
     let size = a.transfer.bytes.min(b.transfer.bytes);
     let at_size = [0, 1].map(|which: usize| curves[which].when(size));
     let same_size = match at_size {
-        [Some(one), Some(two)] if size > 0 => Some(SameSize { bytes: size, times: Times::new([one, two]) }),
+        [Some(one), Some(two)] if size > 0 && whole => Some(SameSize { bytes: size, times: Times::new([one, two]) }),
         _ => None,
     };
     let mut comparison = Comparison {
@@ -237,8 +242,8 @@ pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
         rounds: rounds(both),
         rounds_total: both.map(|one| one.transfer.rounds_total),
         settings: settings::of(both),
-        leads: leads::of(&curves, size, leads::least(both)),
-        curves: curves.map(Curve::told),
+        leads: if whole { leads::of(&curves, size, leads::least(both)) } else { Vec::new() },
+        curves: if whole { curves.map(Curve::told) } else { Default::default() },
         reach: reach.map(|reach| reach.map(|reach| reach.told)),
         summary: Vec::new(),
         caveats: Vec::new(),
@@ -250,7 +255,7 @@ pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
 
 /// From the request to the first byte; none where the transfer answers no request.
 fn wait(transfer: &Transfer) -> Option<Nanos> {
-    let waits = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink);
+    let waits = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
     let mut waited = transfer.before.iter().filter(|share| waits(share.limit)).peekable();
     waited.peek()?;
     Some(waited.map(|share| share.seconds.or_zero()).sum())
@@ -258,15 +263,11 @@ fn wait(transfer: &Transfer) -> Option<Nanos> {
 
 fn told(chosen: &Chosen<'_>) -> Told {
     let (connection, transfer) = (chosen.connection, chosen.transfer);
-    let end = |end: &crate::analysis::Endpoint| {
-        let host = end.name.as_ref().unwrap_or(&end.address);
-        if host.contains(':') { format!("[{host}]:{}", end.port) } else { format!("{host}:{}", end.port) }
-    };
     Told {
         path: chosen.path.to_owned(),
         connection: connection.id,
         transfer: chosen.number,
-        ends: [end(&connection.client), end(&connection.server)],
+        ends: [connection.client.told(), connection.server.told()],
         from: transfer.from,
         label: transfer.label.clone(),
         near: connection.near,
@@ -275,6 +276,7 @@ fn told(chosen: &Chosen<'_>) -> Told {
         rate_bps: transfer.rate_bps,
         rtt_s: chosen.rtt(),
         verdict: transfer.verdict.clone(),
+        elided: transfer.elided,
     }
 }
 

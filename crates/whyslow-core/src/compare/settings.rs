@@ -1,7 +1,7 @@
 //! What was agreed, and how each transfer began.
 
 use super::{Chosen, Setting};
-use crate::analysis::{Handshake, Limit};
+use crate::analysis::{Handshake, Limit, Round};
 use crate::rules::say;
 
 /// Round trips that differ by less than a tenth are the same path's.
@@ -17,15 +17,20 @@ const READINGS: [Reading; 9] = [
     ("window-scale", |one| pair(one, |handshake| handshake.window_scale.map(|shift| Some(scale(shift))))),
     ("sack", |one| pair(one, |handshake| handshake.sack.map(offered))),
     ("timestamps", |one| pair(one, |handshake| handshake.timestamps.map(offered))),
-    ("first-flight", |one| Some(format!("{} B", say::thousands(one.transfer.rounds.first()?.bytes)))),
+    ("first-flight", |one| Some(format!("{} B", say::thousands(first_round(one)?.bytes)))),
     ("initial-window", initial_window),
-    ("first-window", |one| Some(format!("{} B", say::thousands(one.transfer.rounds.first()?.window?)))),
+    ("first-window", |one| Some(format!("{} B", say::thousands(first_round(one)?.window?)))),
     ("first-record", |one| one.transfer.first_record.map(|bytes| format!("{} B", say::thousands(bytes)))),
     ("largest-record", |one| {
         let direction = one.connection.directions.iter().find(|direction| direction.from == one.transfer.from)?;
         direction.largest_record.map(|bytes| format!("{} B", say::thousands(bytes.into())))
     }),
 ];
+
+/// The first round; none where packets of it were left out of a text.
+fn first_round<'a>(one: &Chosen<'a>) -> Option<&'a Round> {
+    one.transfer.rounds.first().filter(|round| round.start_s == one.transfer.start_s)
+}
 
 /// All that either of them shows.
 pub(super) fn of(both: [&Chosen<'_>; 2]) -> Vec<Setting> {
@@ -84,8 +89,8 @@ fn initial_window(one: &Chosen<'_>) -> Option<String> {
     if earlier.filter(|other| other.from == one.transfer.from).count() > 0 {
         return None;
     }
-    let (first, more) = one.transfer.rounds.split_first()?;
-    if more.is_empty() || first.bytes == 0 {
+    let first = first_round(one)?;
+    if one.transfer.rounds.len() < 2 || first.bytes == 0 {
         return None;
     }
     // A congestion window counts segments, also a short one; what else held the flight is no window of segments.

@@ -1,6 +1,6 @@
 //! What follows from a comparison, in plain words.
 
-use super::{Chosen, Comparison, Lead, Phase, ReachKind, Side, Times};
+use super::{Chosen, Comparison, Lead, Phase, ReachKind, Side, Times, Told};
 use crate::analysis::Limit;
 use crate::rules::say;
 use crate::units::Nanos;
@@ -16,6 +16,11 @@ const SAME: f64 = 1.1;
 /// Sentences: which is faster, how each sends, where the time went, the first byte, and at what size it turns.
 pub(super) fn summary(told: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
+    if told.transfers.iter().any(|one| one.elided) {
+        sentences.extend(whole(told));
+        sentences.extend(first_byte(told));
+        return sentences;
+    }
     sentences.extend(told.same_size.map(|same| faster(same.bytes, same.times)));
     sentences.extend(flights(told));
     sentences.extend(phases(told));
@@ -32,6 +37,14 @@ pub(super) fn summary(told: &Comparison) -> Vec<String> {
         }));
     }
     sentences
+}
+
+/// What is known of both where packets are missing between the first and the last.
+fn whole(told: &Comparison) -> Option<String> {
+    let [a, b] = &told.transfers;
+    let took = |one: &Told| format!("{} for {} B", say::time(one.duration_s), say::thousands(one.bytes));
+    let timed = a.rate_bps.is_some() && b.rate_bps.is_some();
+    timed.then(|| format!("from the first byte to the ACK of the last A took {}, B {}", took(a), took(b)))
 }
 
 fn faster(bytes: u64, times: Times) -> String {
@@ -114,6 +127,8 @@ fn held(limit: Limit) -> &'static str {
         Limit::TlsHandshake => "for the TLS handshake",
         Limit::RequestWait => "for the request's round trip",
         Limit::ServerThink => "while the server thought",
+        Limit::ClientThink => "while the client's program thought",
+        Limit::Idle => "while nothing was due",
         Limit::SlowStart => "in slow start",
         Limit::CongestionAvoidance => "in congestion avoidance",
         Limit::ReceiveWindow => "for the receiver's window",
@@ -213,11 +228,16 @@ pub(super) fn caveats(told: &Comparison, both: [&Chosen<'_>; 2]) -> Vec<String> 
                 say::count(resent, "segment")
             ));
         }
+        if one.transfer.elided {
+            caveats.push(format!(
+                "packets were left out of {name}'s text: how its bytes came is not known, and not compared"
+            ));
+        }
         let untold = one.transfer.rounds_total.saturating_sub(one.transfer.rounds.len() as u64);
         if untold > 0 {
             caveats.push(format!("of {name}'s rounds the first {} are told one by one", one.transfer.rounds.len()));
         }
-        if told.reach[which].is_none() {
+        if told.reach[which].is_none() && told.transfers.iter().all(|one| !one.elided) {
             caveats.push(format!("{name} has no full round: how it would go on cannot be told"));
         }
         if one.rtt().is_none() {

@@ -15,7 +15,10 @@ use std::cmp::Reverse;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) id: ConnectionId,
-    /// From its first packet to the last one that carried or answered payload or a SYN: all that it can have lost.
+    /// Up to here no more packets of it came.
+    pub(super) until: Nanos,
+    /// From its first packet to the last one that carried or answered payload or a SYN, or to the end of a wait for an answer: all that
+    /// it can have lost.
     pub(super) active: Nanos,
     /// Payload that was seen, copies included.
     pub(super) bytes: u64,
@@ -45,7 +48,7 @@ pub(super) struct Account {
 impl Account {
     pub(super) fn new(size: Size, connection: Connection, outline: Outline, mark: Option<Mark>) -> Self {
         let findings = connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings);
-        let lost = findings.map(|finding| finding.seconds).sum();
+        let lost = findings.filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum();
         Self { size, connection, outline, mark, lost }
     }
 

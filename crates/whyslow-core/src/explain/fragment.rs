@@ -2,14 +2,17 @@
 
 use super::accounts::{Account, Told, Unlisted};
 use super::openings::{self, Openings};
-use crate::analysis::{Analysis, Capture, Problem, SCHEMA};
+use crate::analysis::{Analysis, Capture, Lookup, Ping, PingRtt, Problem, SCHEMA};
 use crate::assemble;
-use crate::capture::{Clock, Summary};
+use crate::capture::{self, Clock, Summary};
 use crate::flow::ConnectionId;
 use crate::pair::Mark;
-use crate::rules;
+use crate::rules::{self, Flows, say};
+use crate::tcp::WrongSums;
+use crate::tcp::elided::Marks;
+use crate::units::Nanos;
 use crate::whatif::{self, Plays, Replays};
-use crate::wire::{Skip, link_type_name};
+use crate::wire::{Sample, Skip, link_type_name};
 use std::collections::BTreeMap;
 
 /// The connections that fell to one explainer, accounted for.
@@ -20,7 +23,10 @@ pub struct Fragment {
     pub(super) openings: Openings,
     pub(super) accounts: Told,
     pub(super) replays: Replays,
+    pub(super) flows: Flows,
     pub(super) evicted: u64,
+    /// The first packet of all: times are told from it.
+    pub(super) first_time: Option<Nanos>,
 }
 
 /// What one capture says.
@@ -31,6 +37,57 @@ pub(super) struct CaptureState {
     /// Packets that are no segment: how many, and the first one's frame.
     pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
     pub(super) summary: Option<Summary>,
+    /// ICMP errors about segments of no connection that is open then.
+    pub(super) of_no_connection: Errors,
+    /// ICMP errors about segments that were not in flight on their connection.
+    pub(super) not_in_flight: Errors,
+    /// Whether its checksums tell anything.
+    pub(super) sample: Sample,
+    /// Of its connections whose wrong checksums tell nothing.
+    meaningless: Meaningless,
+    /// Packets that opened a connection of their own because they were damaged.
+    strays: u64,
+    /// It is a text, with such times.
+    pub(super) text: Option<Clock>,
+    /// Where packets were left out of it.
+    pub(super) left_out: Marks,
+}
+
+/// Wrong checksums that are no damage.
+#[derive(Clone, Copy, Debug, Default)]
+struct Meaningless {
+    segments: u64,
+    connections: u64,
+    /// Connections all of whose sums are off by the same amount.
+    rewritten: u64,
+}
+
+/// ICMP errors that nothing came of: how many, and the first one's frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Errors(Option<(u64, u64)>);
+
+impl Errors {
+    pub(super) fn note(&mut self, frame: u64) {
+        self.0.get_or_insert((0, frame)).0 += 1;
+    }
+
+    fn merge(&mut self, more: Self) {
+        if let Some((count, frame)) = more.0 {
+            let (all, first) = self.0.get_or_insert((0, frame));
+            *all += count;
+            *first = frame.min(*first);
+        }
+    }
+
+    /// As a problem of the capture: what they are `about`.
+    fn told(self, about: &str) -> Option<Problem> {
+        let (count, frame) = self.0?;
+        Some(Problem {
+            slug: "icmp-unmatched".into(),
+            count,
+            detail: format!("ICMP errors about {about} (first in frame {frame})"),
+        })
+    }
 }
 
 /// An analysis that lacks only what a model says of its transfers.
@@ -66,7 +123,8 @@ impl Fragment {
     /// Puts together what explainers that shared the connections have found.
     pub fn merge(fragments: Vec<Self>) -> Merged {
         let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Told>, Vec::new());
-        let (mut replays, mut evicted) = (Replays::default(), 0);
+        let (mut replays, mut flows, mut evicted) = (Replays::default(), Flows::default(), 0);
+        let first_time = fragments.first().and_then(|fragment| fragment.first_time);
         for fragment in fragments {
             merge_captures(&mut captures, fragment.captures);
             openings.push(fragment.openings);
@@ -75,6 +133,7 @@ impl Fragment {
                 None => accounts = Some(fragment.accounts),
             }
             replays.merge(fragment.replays);
+            flows.merge(fragment.flows);
             evicted += fragment.evicted;
         }
         let mut accounts = accounts.unwrap_or_default();
@@ -84,19 +143,23 @@ impl Fragment {
         // From the place of the first packet to the place among connections.
         let ids: Vec<_> = listed.iter().map(Account::id).collect();
         let places = openings::places(&openings, &ids);
-        replays.renumber(|id| Some(places[ids.binary_search(&ConnectionId(id)).ok()?]));
+        let place = |id| Some(places[ids.binary_search(&ConnectionId(id)).ok()?]);
+        replays.renumber(place);
+        flows.renumber(place);
         let (mut connections, mut outlines, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-        for (Account { mut connection, mut outline, mark, .. }, id) in listed.into_iter().zip(places) {
+        for (Account { mut connection, mut outline, mark, .. }, &id) in listed.into_iter().zip(&places) {
             (connection.id, outline.id) = (id, id);
             marks.extend(mark.map(|mark| Mark { id, ..mark }));
             connections.push(connection);
             outlines.push(outline);
         }
-        let mut findings = rules::check_across(&outlines, &connections);
+        let joint = rules::check_together(&flows, &mut connections);
+        replays.forget(&joint.void);
+        let mut findings = rules::check_across(&outlines, &connections, joint.findings);
         if !several {
             assemble::forget_files(&mut connections, &mut findings);
         }
-        let captures = captures.into_iter().map(|capture| capture.told(evicted, unlisted)).collect();
+        let captures = captures.into_iter().map(|capture| capture.told(evicted, unlisted, first_time)).collect();
         let analysis = Analysis {
             schema: SCHEMA,
             partial: false,
@@ -118,6 +181,12 @@ fn merge_captures(all: &mut Vec<CaptureState>, more: Vec<CaptureState>) {
     }
     for (capture, more) in all.iter_mut().zip(more) {
         capture.tcp_packets += more.tcp_packets;
+        capture.strays += more.strays;
+        capture.of_no_connection.merge(more.of_no_connection);
+        capture.not_in_flight.merge(more.not_in_flight);
+        capture.meaningless.segments += more.meaningless.segments;
+        capture.meaningless.connections += more.meaningless.connections;
+        capture.meaningless.rewritten += more.meaningless.rewritten;
         for (skip, (count, frame)) in more.skipped {
             let entry = capture.skipped.entry(skip).or_insert((0, frame));
             entry.0 += count;
@@ -131,7 +200,51 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    fn told(self, evicted: u64, unlisted: Unlisted) -> Capture {
+    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is none, but came of a damaged packet.
+    pub(super) fn note_wrong_sums(&mut self, wrong: WrongSums) -> bool {
+        let is_stray = if wrong.header { self.sample.headers_tell() } else { self.sample.segments_tell() };
+        if wrong.all && is_stray {
+            self.strays += wrong.segments;
+            return true;
+        }
+        if !wrong.tell {
+            self.meaningless.segments += wrong.segments;
+            self.meaningless.connections += 1;
+            self.meaningless.rewritten += u64::from(wrong.rewritten);
+        }
+        false
+    }
+
+    fn checksums(&self) -> impl Iterator<Item = Problem> + use<> {
+        let Meaningless { segments, connections, rewritten } = self.meaningless;
+        let why = if 2 * rewritten > connections {
+            "all of a connection's are off by the same amount, so that addresses or ports were rewritten after the capture"
+        } else {
+            "most of a side's are, so that packets were rewritten after the capture, or captured before the network card finished them"
+        };
+        let meaningless = (segments > 0).then(|| Problem {
+            slug: "bad-checksums".into(),
+            count: segments,
+            detail: format!(
+                "{} in {} with a wrong TCP checksum, used all the same: {why}",
+                say::count(segments, "segment"),
+                say::count(connections, "connection"),
+            ),
+        });
+        let strays = (self.strays > 0).then(|| Problem {
+            slug: "damaged-packets".into(),
+            count: self.strays,
+            detail: format!(
+                "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
+                say::count(self.strays, "packet"),
+            ),
+        });
+        meaningless.into_iter().chain(strays)
+    }
+
+    /// `first_time`: that of the first packet of all, from which times are told.
+    fn told(self, evicted: u64, unlisted: Unlisted, first_time: Option<Nanos>) -> Capture {
+        let checksums = self.checksums();
         let summary = self.summary.unwrap_or_default();
         let mut problems: Vec<Problem> = summary
             .problems
@@ -142,6 +255,27 @@ impl CaptureState {
             let slug = slug_of(*skip)?;
             Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})") })
         }));
+        problems.extend(
+            self.of_no_connection.told("segments of connections that are not in the capture, or no longer open"),
+        );
+        problems.extend(
+            self.not_in_flight
+                .told("segments that were not in flight: late, or forged; their senders do not heed them"),
+        );
+        problems.extend(checksums);
+        let early =
+            first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(told, earliest)| (told - earliest).or_zero());
+        let is_told = problems.iter().any(|problem| problem.slug == "clock-step");
+        if early > Nanos::ZERO && summary.clock != Clock::None && !is_told {
+            problems.push(Problem {
+                slug: "clock-step".into(),
+                count: 1,
+                detail: format!(
+                    "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
+                    say::time(early),
+                ),
+            });
+        }
         if evicted > 0 {
             problems.push(Problem {
                 slug: "connections-let-go".into(),
@@ -158,6 +292,9 @@ impl CaptureState {
                 ),
             });
         }
+        let pings = summary.pings.iter().map(ping).collect();
+        let lookups =
+            summary.lookups.iter().map(|one| lookup(one, first_time.unwrap_or_default(), summary.clock)).collect();
         let duration = summary.first_time.zip(summary.last_time).map(|(first, last)| last - first);
         Capture {
             path: self.path,
@@ -168,7 +305,39 @@ impl CaptureState {
             first_time: summary.first_time.filter(|_| summary.clock == Clock::Absolute).map(crate::units::iso_8601),
             duration_s: duration.filter(|_| summary.clock != Clock::None),
             problems,
+            pings,
+            lookups,
         }
+    }
+}
+
+fn ping(ping: &capture::Ping) -> Ping {
+    let counts = ping.sent.zip(ping.received).filter(|&(sent, _)| sent > 0);
+    let milliseconds = |time: Nanos| (time.as_millis_f64() * 1000.0).round() / 1000.0;
+    Ping {
+        from: ping.from.clone(),
+        to: ping.to.clone(),
+        sent: ping.sent,
+        received: ping.received,
+        loss: counts.map(|(sent, received)| sent.saturating_sub(received) as f64 / sent as f64),
+        rtt_ms: ping.round_trips.map(|times| {
+            let [min, avg, max] = times.map(milliseconds);
+            PingRtt { min, avg, max }
+        }),
+    }
+}
+
+fn lookup(lookup: &capture::Lookup, first: Nanos, clock: Clock) -> Lookup {
+    Lookup {
+        client: lookup.client.clone(),
+        server: lookup.server.clone(),
+        name: lookup.name.clone(),
+        kind: lookup.kind.clone(),
+        start_s: (clock != Clock::None).then(|| lookup.start - first),
+        duration_s: lookup.took,
+        queries: lookup.queries,
+        answers: lookup.answers,
+        refusal: lookup.refusal.clone(),
     }
 }
 
@@ -179,6 +348,7 @@ fn slug_of(skip: Skip) -> Option<&'static str> {
         Skip::Fragment => Some("ip-fragment"),
         Skip::Cut => Some("cut-headers"),
         Skip::Malformed(_) => Some("malformed-packet"),
+        Skip::IcmpCut => Some("icmp-unmatched"),
         _ => None,
     }
 }

@@ -69,13 +69,16 @@ impl<'a, T> Found<'a, T> {
         self.slot.kept.id
     }
 
+    /// What is kept for the connection, of which no segment came.
+    pub fn value(self) -> &'a mut T {
+        &mut self.slot.kept.value
+    }
+
     /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
     /// nor ends one, so that nothing else need be done about it.
     #[inline(always)]
     pub fn plain(self, time: Nanos) -> &'a mut T {
-        if time > self.slot.last {
-            self.slot.last = time;
-        }
+        self.slot.last.renew(time);
         self.slot.kept.answered = true;
         &mut self.slot.kept.value
     }
@@ -107,7 +110,7 @@ pub struct Expiry {
     pub opening: Nanos,
     /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
     pub open: Nanos,
-    /// Most connections held at once, over all parts.
+    /// Most connections held at once, over all parts; half as many, and a sixteenth, of those of which a single segment came.
     pub connections: usize,
 }
 
@@ -230,7 +233,7 @@ impl<T> Table<T> {
         due
     }
 
-    /// The connection between these ends, if there is one. The time must have been told with [`tick`](Self::tick).
+    /// The connection between these ends, if there is one. The time of a segment must have been told with [`tick`](Self::tick).
     #[inline(always)]
     pub fn find(&mut self, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
         let slot = self.parts[part_of(hash)].find(ends, hash)?;
@@ -285,8 +288,8 @@ impl<T> Table<T> {
     ) -> Routed<'a, T> {
         let most = (self.expiry.connections / PARTS).max(1);
         let part = &mut self.parts[part_of(hash)];
-        if part.len() >= most && !part.holds(ends, hash) {
-            self.evicted += part.evict_idlest(gone);
+        if part.may_have_no_room(most) && !part.holds(ends, hash) {
+            self.evicted += part.make_room(most, gone);
         }
         let fresh = || Kept {
             id,
@@ -310,7 +313,9 @@ impl<T> Table<T> {
             gone,
         );
         let Slot { last, kept, .. } = slot;
-        *last = (*last).max(time);
+        if !new {
+            last.renew(time);
+        }
         let from = kept.side(ends);
         kept.note(from, segment);
         Routed { id: kept.id, value: &mut kept.value, from, new }

@@ -110,11 +110,34 @@ fn connections_leave_by_their_state() {
 }
 
 #[test]
+fn of_connections_of_one_segment_half_as_many_are_held() {
+    let most = 64 * PARTS;
+    let mut flow = Flow::new(Expiry { connections: most, ..Expiry::default() });
+    // Some that go on, and then a flood.
+    for port in 0..500u16 {
+        flow.route(segment(2_000 + port, 80, 1, Flags::SYN), seconds(0));
+        flow.route(segment(80, 2_000 + port, 1, Flags::SYN | Flags::ACK), seconds(1));
+    }
+    for port in 0..30_000u16 {
+        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(2_000_000_000 + i64::from(port)));
+        assert!(flow.table.len() <= 500 + most / 2 + most / 16 + PARTS, "{}", flow.table.len());
+    }
+    assert!(flow.table.len() > most / 2, "{}", flow.table.len());
+    // The flood's own leave, the oldest first.
+    let gone = flow.gone();
+    assert!(gone.iter().all(|id| *id >= 500));
+    assert_eq!(flow.table.evicted, gone.len() as u64);
+    let newest = gone.into_iter().max().unwrap();
+    assert!(flow.table.drain().iter().all(|kept| kept.id.0 < 500 || kept.id.0 + 3000 > newest));
+}
+
+#[test]
 fn a_flood_does_not_grow_the_table() {
     let most = 256;
     let mut flow = Flow::new(Expiry { connections: most, ..Expiry::default() });
     for port in 0..10_000u16 {
-        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(i64::from(port)));
+        flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(2 * i64::from(port)));
+        flow.route(segment(80, 20_000 + port, 1, Flags::SYN | Flags::ACK), Nanos(2 * i64::from(port) + 1));
         assert!(flow.table.len() <= most);
     }
     assert!(flow.table.len() > most / 2, "{} are held: the parts share the room evenly", flow.table.len());

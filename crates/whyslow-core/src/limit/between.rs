@@ -146,7 +146,12 @@ mod tests {
             one_direction: false,
             elided: false,
             near_receiver: false,
+            next_to_receiver: false,
             small_window: None,
+            announces: false,
+            first_loss: None,
+            unasked: Default::default(),
+            is_multipath: false,
         }
     }
 

@@ -5,21 +5,30 @@
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
 mod between;
+mod path;
 mod phases;
 mod rates;
 mod rounds;
+mod unasked;
+mod waits;
 
 pub use between::Between;
-pub use phases::{before, handshake, tls_handshake};
+pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss};
+pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;
 pub(crate) use rates::queues;
 pub(crate) use rounds::rises;
 pub use rounds::{Plateau, Shape};
+pub use unasked::may_speak_unasked;
+pub use waits::{Wait, waits};
 
-use crate::analysis::{Limit, LimitShare, LimitSpan};
+use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
 use crate::flow::Side;
+use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
+use unasked::Unasked;
+use waits::SEGMENT;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,6 +43,11 @@ const LEAST_TIMER: Nanos = Nanos::from_millis(190);
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+/// The timer of a sender whose segment stands longer than this in a queue runs out (RFC 6298 section 2.4).
+const LEAST_RTO: Nanos = Nanos::from_millis(1_000);
+
+/// More rounds than this of less than a segment each are messages of their own.
+const MESSAGES: u64 = 3;
 
 /// So many transfers of a connection show the window that its sender begins with.
 const FIRST_TRANSFERS: usize = 64;
@@ -134,12 +148,22 @@ pub struct Context {
     pub epsilon: Nanos,
     /// Only this direction, or only the other, was captured.
     pub one_direction: bool,
-    /// Packets may have been left out on purpose (a text capture).
+    /// Packets of the connection were left out of a text.
     pub elided: bool,
     /// The capture stands nearer to the receiver than to the sender.
     pub near_receiver: bool,
+    /// It stands at the receiver.
+    pub next_to_receiver: bool,
     /// A window of less than four segments that the sender has shown to begin with, bytes.
     pub small_window: Option<u64>,
+    /// The sender's payload is of a protocol that announces what is to come: HTTP, or TLS with whatever is in it.
+    pub announces: bool,
+    /// When something of this direction was first sent again: the window that this left goes on in later transfers.
+    pub first_loss: Option<Nanos>,
+    /// What either side says may be no answer.
+    pub(crate) unasked: Unasked,
+    /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes over another.
+    pub is_multipath: bool,
 }
 
 impl Context {
@@ -151,14 +175,19 @@ impl Context {
             rtt,
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.doubts.one_direction,
-            elided: facts.is_text,
+            elided: !facts.elided.is_empty(),
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             small_window: small_window(facts, sender),
+            first_loss: time_of_first_loss(facts, sender),
+            unasked: Unasked::of(facts),
+            is_multipath: facts.handshake.is_multipath(),
+            announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
         }
     }
 
     /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
-    /// length is the round trip, unless something was repaired in it.
+    /// length is the round trip, unless something was repaired in it, or a program or a closed window held it up.
     pub fn round_trip(&self, transfer: &TransferFacts, index: usize) -> Option<Nanos> {
         let rounds = &transfer.rounds;
         let round = rounds.get(index).filter(|round| round.merged == 1)?;
@@ -166,8 +195,21 @@ impl Context {
             return round.rtt;
         }
         let next = rounds.get(index + 1)?;
-        (round.resent == 0).then(|| next.start - round.start)
+        let within = transfer.gaps.partition_point(|gap| gap.end <= round.start);
+        let mut pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.end <= next.start);
+        // Those that nothing ended are the path's own only where data was on its way.
+        let is_held = |gap: &Gap| match gap.release {
+            Release::Ack | Release::WindowAck => gap.zero_window,
+            Release::Nothing => gap.ran_dry || gap.idle || gap.heard.is_some(),
+            Release::WindowUpdate | Release::Peer | Release::Timer => true,
+        };
+        (round.resent == 0 && !pauses.any(is_held)).then(|| next.start - round.start)
     }
+}
+
+/// When a transfer began in which something had to be sent again, the first of them.
+fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
+    facts.halves[sender].transfers.iter().find(|transfer| transfer.resent_bytes > 0).map(|transfer| transfer.start)
 }
 
 /// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
@@ -193,9 +235,15 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
     let shape = rounds::shape(transfer, context);
     let mut spans = Vec::new();
     let mut by_round = Vec::with_capacity(transfer.rounds.len());
-    let mut gaps = transfer.gaps.iter().peekable();
+    let tail = transfer.needless_tail();
+    let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
+    // Where packets are missing, an ACK that was left out may have ended any pause.
+    let untold_from = transfer.told.map(|(_, until)| until).filter(|until| *until < transfer.end);
+    if let Some((from, _)) = transfer.told.filter(|_| transfer.began_untold()) {
+        add(&mut spans, Limit::Unknown, transfer.start, from);
+    }
     for (index, round) in transfer.rounds.iter().enumerate() {
-        let next = transfer.rounds.get(index + 1).map(|next| next.start);
+        let next = transfer.rounds.get(index + 1).map(|next| next.start).or(untold_from);
         let end = next.unwrap_or(transfer.last_send.max(round.start));
         let first = spans.len();
         let base = shape.base[index];
@@ -206,14 +254,25 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
             let alone = transfer.rounds.get(index + 1).is_some_and(|next| {
                 next.start == gap.end && next.bytes <= context.mss && index + 2 < transfer.rounds.len()
             });
-            cut_gap(&mut spans, gap, round, base, alone, &shape, context);
+            if is_between_messages(gap, transfer, context) && transfer.retransmitted == Retransmitted::default() {
+                add(&mut spans, Limit::Idle, gap.start, gap.end);
+            } else {
+                cut_gap(&mut spans, gap, (transfer, round), base, alone, &shape, context);
+            }
             at = gap.end.max(at);
         }
         add(&mut spans, rest, at, end);
         if next.is_none() {
+            if let Some(tail) = tail {
+                spans.truncate(spans.partition_point(|span| span.start < tail));
+                spans.iter_mut().for_each(|span| span.end = span.end.min(tail));
+            }
             add_last_wait(&mut spans, transfer, base, context);
         }
-        by_round.push(longest(&spans[first..]).unwrap_or(base));
+        by_round.push(spans.get(first..).and_then(longest).unwrap_or(base));
+    }
+    if let Some(from) = untold_from {
+        add(&mut spans, Limit::Unknown, from, transfer.end);
     }
     if context.one_direction {
         // Without the ACKs, or without the data, nothing that is said of a pause can be known.
@@ -257,7 +316,7 @@ fn is_rate(base: Limit) -> bool {
 fn cut_gap(
     spans: &mut Vec<Span>,
     gap: &Gap,
-    round: &RoundFacts,
+    (transfer, round): (&TransferFacts, &RoundFacts),
     base: Limit,
     alone: bool,
     shape: &Shape,
@@ -274,6 +333,12 @@ fn cut_gap(
         Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
         Release::Ack => {
             let late = delay_of_ack(gap, round);
+            if late >= DELAYED_ACK && context.elided {
+                // Where ACKs were left out, the next one that is shown comes late.
+                add(spans, base, gap.start, gap.end - late);
+                add(spans, Limit::Unknown, gap.end - late, gap.end);
+                return;
+            }
             if late >= DELAYED_ACK && late <= DELAYED_ACK_MOST {
                 if is_nagle(gap, context) {
                     add(spans, Limit::NagleDelayedAck, gap.start, gap.end);
@@ -297,7 +362,7 @@ fn cut_gap(
             {
                 add(spans, base, gap.start, heard);
             }
-            idle_limit(gap, base, alone, shape, context)
+            idle_limit(gap, transfer, base, alone, shape, context)
         }
     };
     add(spans, limit, gap.start, gap.end);
@@ -331,8 +396,21 @@ fn is_held_rest(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && (after <= small || (gap.in_flight > 4 * context.mss && after <= whole))
 }
 
+/// Whether some of what was outstanding before this pause had been lost by then.
+fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
+    let outstanding = gap.sent.saturating_sub(gap.in_flight)..gap.sent;
+    transfer.losses.iter().any(|loss| outstanding.contains(&loss.seq) && loss.time <= gap.start)
+}
+
 /// A pause that nothing seen in the capture ended.
-fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Context) -> Limit {
+fn idle_limit(
+    gap: &Gap,
+    transfer: &TransferFacts,
+    base: Limit,
+    alone: bool,
+    shape: &Shape,
+    context: &Context,
+) -> Limit {
     let length = gap.end - gap.start;
     if is_rate(base) && !gap.ran_dry {
         return base;
@@ -353,34 +431,91 @@ fn idle_limit(gap: &Gap, base: Limit, alone: bool, shape: &Shape, context: &Cont
     if full && !gap.ran_dry && alone && length >= LEAST_TIMER {
         return Limit::Timeout;
     }
-    if gap.unseen && context.elided {
-        return base;
+    // Without timestamps nothing tells whether an ACK that ended it was left out.
+    if context.elided && (gap.unseen || gap.sent_apart.is_none()) {
+        return Limit::Unknown;
     }
-    if gap.ran_dry || gap.idle {
+    // What had been sent before, or what was lost, was there to be sent. No timer is shorter than a round trip.
+    let is_brief = context.rtt.is_some_and(|rtt| length <= rtt + context.epsilon);
+    if (gap.ran_dry || gap.idle) && (gap.resent || (!gap.idle && has_lost(transfer, gap))) {
+        return match is_brief {
+            true if gap.resent => Limit::LossRecovery,
+            true => base,
+            false if length >= LEAST_TIMER => Limit::Timeout,
+            false => Limit::LossRecovery,
+        };
+    }
+    // What was not captured may have come at any time in it; and what is not sent here may go over another subflow.
+    if gap.unseen || context.is_multipath {
+        return Limit::Unknown;
+    }
+    // Amid losses it may be a timer's silence as well.
+    if is_between_messages(gap, transfer, context) {
+        return Limit::Unknown;
+    }
+    // Next to the receiver nothing but a timestamp tells when it was sent: full segments may have stood in a queue behind those of
+    // others meanwhile.
+    let queued =
+        context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < LEAST_RTO;
+    if gap.ran_dry || (gap.idle && !queued) {
         return Limit::Application;
     }
-    match context.rtt {
-        // Shorter than a round trip, with data on the way: part of the round's own rhythm.
-        Some(rtt) if length <= rtt + context.epsilon => base,
-        _ => Limit::Unknown,
-    }
+    // Shorter than a round trip, with data on the way: part of the round's own rhythm.
+    if is_brief { base } else { Limit::Unknown }
+}
+
+/// Whether nobody waited for what came after this pause. Lines of a log, keystrokes' echoes, messages of a chat: each is whole when it is
+/// sent, nothing is outstanding, and whether more was due nobody can tell. Unasked, messages of a few segments are such; what answers a
+/// request may be one message in several writes, and is a row of messages only where each is less than a segment.
+fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
+    let (segments, least) = match transfer.request {
+        // Where neither side need be asking, a screen that fits a first flight (RFC 6928) is one.
+        _ if context.unasked.is_at(transfer.start) => (10, 0),
+        None => (3, 0),
+        // Less than a segment in all is a message or two, unless they are heads and records, which may announce more.
+        Some(_) if transfer.bytes() < SEGMENT && !context.announces => (1, 1),
+        Some(_) => (1, MESSAGES),
+    };
+    // Unasked, what is on its way is whole as well.
+    let is_over = gap.idle || least == 0;
+    let by_program = gap.release == Release::Nothing && is_over && gap.ran_dry && !gap.zero_window && !gap.unseen;
+    let small = transfer.max_in_flight < segments * SEGMENT + u64::from(segments > 1);
+    by_program && small && transfer.rounds_total > least
 }
 
 /// From the last send to its ACK: a round trip, and what the ACK was late beyond that.
+///
+/// The ACK of a message's last segment keeps nobody waiting: its receiver has all of it. Only what a queue on the path, or a repair, adds
+/// is waited for; that much the ACKs before it were late as well.
 fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
-    let from = transfer.last_send;
+    let from = transfer.needless_tail().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {
         add(spans, Limit::Unknown, from, transfer.end);
         return;
     };
     let path = (from + rtt + context.epsilon).min(transfer.end);
     add(spans, Limit::RoundTrip, from, path);
+    let queued = (path + usually_late(transfer)).min(transfer.end);
     let rest = transfer.end - path;
-    let limit = match base {
-        Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => base,
-        _ if rest >= DELAYED_ACK - context.epsilon && rest <= DELAYED_ACK_MOST => Limit::AckDelay,
-        _ if rest <= context.epsilon => Limit::RoundTrip,
-        _ => Limit::Unknown,
+    let (limit, then) = match base {
+        Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => (base, base),
+        _ if context.elided && rest > context.epsilon => (Limit::Unknown, Limit::Unknown),
+        _ if rest <= context.epsilon => (Limit::RoundTrip, Limit::RoundTrip),
+        _ if transfer.end - queued <= DELAYED_ACK_MOST || transfer.needless_tail().is_some() => {
+            (Limit::Unknown, Limit::Idle)
+        }
+        _ => (Limit::Unknown, Limit::Unknown),
     };
-    add(spans, limit, path, transfer.end);
+    add(spans, limit, path, queued);
+    add(spans, then, queued, transfer.end);
+}
+
+/// By how much the ACKs before the last one were later than the soonest of all. Of one or two segments there is no other.
+fn usually_late(transfer: &TransferFacts) -> Nanos {
+    let late = |round: &RoundFacts| round.ack_late.unwrap_or_default();
+    match transfer.rounds.as_slice() {
+        [.., before, last] => late(before).min(late(last)),
+        [only] if transfer.segments > 2 => late(only),
+        _ => Nanos::ZERO,
+    }
 }

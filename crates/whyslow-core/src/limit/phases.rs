@@ -1,13 +1,23 @@
 //! What went before a transfer's first byte: the handshakes, the request's way, the server's thinking.
 
+use super::Wait;
 use crate::analysis::{Limit, LimitShare};
 use crate::flow::Side;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
 
+/// People begin to notice a wait so long.
+pub const NOTICED: Nanos = Nanos::from_millis(50);
+
 /// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went before it on this
-/// connection. A wait is told as the client lives it: one round trip, plus what the server took.
-pub fn before(facts: &Facts, sender: Side, transfer: &TransferFacts, first: bool) -> Vec<LimitShare> {
+/// connection. A wait is told as who asked lives it: one round trip, plus what the server took. `wait`: the exchange that it answers in.
+pub fn before(
+    facts: &Facts,
+    sender: Side,
+    transfer: &TransferFacts,
+    first: bool,
+    wait: Option<&Wait>,
+) -> Vec<LimitShare> {
     let mut phases = Vec::new();
     let rtt = facts.min_rtt();
     if first {
@@ -18,16 +28,26 @@ pub fn before(facts: &Facts, sender: Side, transfer: &TransferFacts, first: bool
             phases.push((Limit::TlsHandshake, time));
         }
     }
-    if sender != facts.client
-        && let Some((_, asked)) = transfer.request
+    if let Some(wait) = wait.filter(|wait| wait.is_first && wait.client > rtt.unwrap_or_default().max(NOTICED)) {
+        phases.push((Limit::ClientThink, wait.client));
+    }
+    if sender != facts.asker
+        && let Some(asked) = transfer.request
     {
         let there_and_back = facts.vantage.loop_to(sender);
-        let think = (transfer.start - asked - there_and_back).or_zero();
+        let think = (transfer.start - asked.last - there_and_back).or_zero();
         if let Some(rtt) = rtt {
             phases.push((Limit::RequestWait, rtt));
         }
         if facts.vantage.toward[sender].is_some() {
-            phases.push((Limit::ServerThink, think));
+            let limit = match wait.and_then(|wait| wait.polled) {
+                Some(_) => Limit::Idle,
+                // It was sent, and sent again.
+                None if transfer.missing_before > 0 => Limit::Timeout,
+                None if transfer.begins_lost() => Limit::LossRecovery,
+                None => Limit::ServerThink,
+            };
+            phases.push((limit, think));
         }
     }
     phases.retain(|&(_, time)| time > Nanos::ZERO);

@@ -125,7 +125,9 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
     };
-    let doubtful = context.one_direction || context.elided || transfer.unseen > 0 || transfer.resent_bytes > 0;
+    // Where a text has packets left out, the rounds are those that it shows whole.
+    let unseen = transfer.unseen > 0 && transfer.told.is_none();
+    let doubtful = context.one_direction || unseen || transfer.resent_bytes > 0;
     // A mark is made by a queue.
     let marked = transfer.ecn_echoes > 0;
     let mss = context.mss as f64;
@@ -147,7 +149,7 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
         && rounds.iter().all(has_room)
         && queued * 10 <= rounds.len()
         && !rises(whole, context.mss)
-        && otherwise(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.duration().0 as f64
+        && otherwise(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.told_for().0 as f64
 }
 
 /// The rounds after the first one that carried the rate: before it, the window was still opening, and in it what left at once, before

@@ -12,6 +12,8 @@ use crate::units::Nanos;
 const GROWTH: f64 = 1.2;
 /// Growth may pause for so many rounds: ACKs that arrive in clumps shift segments between rounds.
 const GROWTH_PAUSE: usize = 2;
+/// No sender's buffer is smaller (the least value of Linux' tcp_wmem): flights of fewer bytes are messages.
+const LEAST_BUFFER: u64 = 4_096;
 /// Rounds without growth that make a plateau.
 const PLATEAU: usize = 4;
 /// A plateau after a loss must be longer, as congestion avoidance can look flat for a while.
@@ -66,6 +68,9 @@ pub struct Shape {
 
 pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     let rounds = &transfer.rounds;
+    if rounds.is_empty() {
+        return Shape::default();
+    }
     let late = rates::after_burst(transfer, context).filter(|&(rate, burst)| {
         rates::queues(transfer, context, rate, burst.until) || rates::is_paced(transfer, context, rate, burst.until)
     });
@@ -87,7 +92,8 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);
-    let mut plateaus = plateaus(transfer, context, lost);
+    // What one subflow is given is its scheduler's choice.
+    let mut plateaus = if context.is_multipath { Vec::new() } else { plateaus(transfer, context, lost) };
     let from = shape.burst.map_or(transfer.start, |burst| burst.until);
     let at_rate = shape.steady.map(|rate| filled(transfer, context, rate, from));
     if let Some(at_rate) = &at_rate {
@@ -221,6 +227,9 @@ pub(super) fn alike_rates(low: f64, high: f64) -> bool {
 }
 
 fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shape, lost: usize) {
+    if transfer.began_untold() {
+        return;
+    }
     let starts: Vec<usize> = std::iter::once(0).chain(shape.restarts.iter().copied()).collect();
     for (nth, &start) in starts.iter().enumerate() {
         let end = starts.get(nth + 1).copied().unwrap_or(transfer.rounds.len()).min(lost.max(start));
@@ -262,6 +271,7 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
     // So it is with two flights only, if the first was no larger than an initial window.
     let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
     let reached_end = end == transfer.rounds.len()
+        && transfer.told.is_none_or(|(_, until)| until >= transfer.end)
         && last_growth + 2 >= rounds.len()
         && rounds.len() > 1
         && (last_growth > 0 || began_small);
@@ -297,6 +307,8 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
         rounds[index].in_flight.max(next)
     };
     let tops: Vec<u64> = (0..rounds.len()).map(top).collect();
+    // Losses lie perhaps where packets were left out of a text.
+    let lost_untold = transfer.began_untold() && transfer.resent_bytes > 0;
     let mut found = Vec::new();
     let mut first = 0;
     while first < rounds.len() {
@@ -310,12 +322,14 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
             (low, high) = (l, h);
             after += 1;
         }
-        let needed = if first > lost { PLATEAU_AFTER_LOSS } else { PLATEAU };
+        let after_loss = first > lost || lost_untold || context.first_loss.is_some_and(|time| time < transfer.start);
+        let needed = if after_loss { PLATEAU_AFTER_LOSS } else { PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
         let room_left = window.is_none_or(|window| window > high + alike(high, context.mss));
         let length: usize = rounds[first..after].iter().map(|round| round.merged as usize).sum();
         if length >= needed
             && high > context.mss
+            && high >= LEAST_BUFFER
             && room_left
             && waits_for_acks(transfer, first, after)
             && stands_still(&tops[first..after], context.mss)

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::tcp::facts::RateSpread;
+use crate::tcp::facts::{Loss, RateSpread};
 use proptest::prelude::*;
 
 pub(crate) const MSS: u64 = 1000;
@@ -14,7 +14,12 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         one_direction: false,
         elided: false,
         near_receiver: false,
+        next_to_receiver: false,
         small_window: None,
+        announces: false,
+        first_loss: None,
+        unasked: Default::default(),
+        is_multipath: false,
     }
 }
 
@@ -41,6 +46,7 @@ pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
         last_send: at(sizes.len() - 1),
         acknowledged: true,
         rounds_total: sizes.len() as u64,
+        max_in_flight: sizes.iter().copied().max().unwrap_or(0),
         rounds,
         gaps,
         ..TransferFacts::default()
@@ -111,6 +117,88 @@ fn a_silence_after_which_one_segment_goes_alone_is_the_timers() {
     };
     assert_eq!(after(MSS), (ms(400), Nanos::ZERO), "a timer leaves a window of one segment");
     assert_eq!(after(10 * MSS), (Nanos::ZERO, ms(400)), "an idle sender begins with its initial window");
+}
+
+/// Two flights with a pause of 400 ms between them that nothing seen ended, behind a short segment: what it counts as.
+fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
+    let ms = Nanos::from_millis;
+    let mut transfer = flights(&[20_000, 20_000], Release::Nothing);
+    for (round, start) in transfer.rounds.iter_mut().zip([0, 400]) {
+        (round.start, round.last_send) = (ms(start), ms(start));
+    }
+    transfer.gaps[0] = Gap {
+        idle: true,
+        ran_dry: true,
+        sent: 20_001,
+        in_flight: 20_000,
+        before_len: 500,
+        ..gap(ms(0), ms(400), Release::Nothing)
+    };
+    (transfer.last_send, transfer.end) = (ms(400), ms(500));
+    transfer.request = Some(Default::default());
+    change(&mut transfer);
+    let cut = partition(&transfer, context);
+    cut.spans.iter().max_by_key(|span| span.length()).unwrap().limit
+}
+
+#[test]
+fn a_pause_is_the_programs_only_where_it_had_nothing_to_send() {
+    assert_eq!(pause_of(|_| (), &context(100)), Limit::Application);
+    assert_eq!(
+        pause_of(|transfer| transfer.gaps[0].resent = true, &context(100)),
+        Limit::Timeout,
+        "it had it all along"
+    );
+    assert_eq!(pause_of(|transfer| transfer.gaps[0].unseen = true, &context(100)), Limit::Unknown);
+    let lost = Loss { time: Nanos::ZERO, seq: 15_001, bytes: 1_000, ..Loss::default() };
+    let outstanding = |idle: bool| {
+        move |transfer: &mut TransferFacts| {
+            transfer.gaps[0].idle = idle;
+            transfer.losses = vec![lost];
+        }
+    };
+    assert_eq!(pause_of(outstanding(false), &context(100)), Limit::Timeout, "something of it was lost by then");
+    assert_eq!(pause_of(outstanding(true), &context(100)), Limit::Application, "and was there again");
+    let multipath = Context { is_multipath: true, ..context(100) };
+    assert_eq!(pause_of(|_| (), &multipath), Limit::Unknown, "what it had to send may have gone over another");
+}
+
+#[test]
+fn what_is_pushed_in_small_messages_waits_for_nobody() {
+    let small = |transfer: &mut TransferFacts| transfer.max_in_flight = 2 * MSS;
+    let pushed = |transfer: &mut TransferFacts| {
+        small(transfer);
+        transfer.request = None;
+    };
+    assert_eq!(pause_of(small, &context(100)), Limit::Application);
+    assert_eq!(pause_of(pushed, &context(100)), Limit::Idle);
+    let either = Context { unasked: Unasked::Unknown, ..context(100) };
+    assert_eq!(pause_of(small, &either), Limit::Idle, "of a shell it need be no answer");
+    let lossy = |transfer: &mut TransferFacts| {
+        pushed(transfer);
+        transfer.retransmitted.timeout = 1;
+    };
+    assert_eq!(pause_of(lossy, &context(100)), Limit::Unknown, "it may be a timer's silence");
+}
+
+#[test]
+fn flights_smaller_than_any_buffer_are_messages() {
+    let cap = |flight: u64| {
+        let cut = partition(&flights(&[flight; 8], Release::Ack), &context(100));
+        cut.time(Limit::SenderCap) > Nanos::ZERO
+    };
+    assert!(cap(8_000));
+    assert!(!cap(2_500));
+}
+
+#[test]
+fn a_window_that_earlier_losses_left_is_no_cap() {
+    let transfer = flights(&[8_000; 8], Release::Ack);
+    let at =
+        |first_loss| partition(&transfer, &Context { first_loss, ..context(100) }).time(Limit::SenderCap) > Nanos::ZERO;
+    assert!(at(None));
+    assert!(at(Some(Nanos::from_millis(900))), "a later one");
+    assert!(!at(Some(Nanos::from_millis(-500))));
 }
 
 #[test]
@@ -197,6 +285,29 @@ fn an_empty_buffer_is_the_applications() {
 }
 
 #[test]
+fn what_came_late_next_to_the_receiver_may_have_stood_in_a_queue() {
+    let near = Context { near_receiver: true, next_to_receiver: true, ..context(20) };
+    let program = |length: i64, change: fn(&mut Gap)| {
+        let mut transfer = flights(&[5_000; 6], Release::Nothing);
+        for pause in &mut transfer.gaps {
+            (pause.idle, pause.before_len, pause.after_len) = (true, MSS, MSS);
+            change(pause);
+        }
+        let end = transfer.gaps[0].start + Nanos::from_millis(length);
+        transfer.gaps.truncate(1);
+        transfer.gaps[0].end = end;
+        let cut = partition(&transfer, &near);
+        (cut.time(Limit::Application) > Nanos::ZERO, cut.time(Limit::Unknown) > Nanos::ZERO)
+    };
+    assert_eq!(program(60, |_| {}), (false, true), "between full segments");
+    assert_eq!(program(60, |pause| pause.before_len = MSS - 1), (true, false), "what it was given ended there");
+    assert_eq!(program(60, |pause| pause.ran_dry = true), (true, false));
+    let stamped: fn(&mut Gap) = |pause| pause.sent_apart = Some(pause.end - pause.start);
+    assert_eq!(program(60, stamped), (true, false), "the sender's clock tells");
+    assert!(program(1_200, |_| {}).0, "the timer would have run out");
+}
+
+#[test]
 fn a_program_that_answers_credit_late_had_waited_for_it() {
     let ms = Nanos::from_millis;
     let mut transfer = credited(&[32_000; 10]);
@@ -231,14 +342,82 @@ fn small_messages_are_held_by_nagle_or_by_their_program() {
 }
 
 #[test]
+fn the_last_ack_of_a_message_is_waited_for_only_if_a_queue_made_it_late() {
+    let last = |late: i64, rounds: usize| {
+        let mut transfer = flights(&vec![5_000; rounds], Release::Ack);
+        transfer.segments = 5 * rounds as u64;
+        transfer.end = transfer.last_send + Nanos::from_millis(100 + late);
+        transfer.rounds.iter_mut().for_each(|round| round.ack_late = Some(Nanos::from_millis(60)));
+        let cut = partition(&transfer, &context(100));
+        (cut.time(Limit::Idle).0 / 1_000_000, cut.time(Limit::Unknown).0 / 1_000_000)
+    };
+    // Ten more are tolerance.
+    assert_eq!(last(210, 1), (140, 60));
+    assert_eq!(last(210, 3), (140, 60));
+    assert_eq!(last(60, 3), (0, 50));
+    assert_eq!(last(900, 3), (0, 890), "no receiver holds an ACK back for so long");
+}
+
+#[test]
+fn copies_of_what_had_arrived_are_waited_for_by_nobody() {
+    let mut transfer = flights(&[5_000, 5_000, 1_000], Release::Ack);
+    let sent = Nanos::from_millis(200);
+    let again = sent + Nanos::from_millis(335);
+    transfer.gaps.push(Gap { sent: 11_001, ..gap(sent, again, Release::Timer) });
+    transfer.rounds.push(RoundFacts { start: again, last_send: again, resent: 1, merged: 1, ..RoundFacts::default() });
+    (transfer.last_send, transfer.end) = (again, again + Nanos::from_millis(100));
+    let lost = |transfer: &TransferFacts| {
+        let cut = partition(transfer, &context(100));
+        let whole: Nanos = cut.spans.iter().map(Span::length).sum();
+        assert_eq!((whole, cut.rounds.len()), (transfer.duration(), 4));
+        (cut.time(Limit::Timeout), cut.time(Limit::Idle))
+    };
+    assert_eq!(lost(&transfer), (Nanos::from_millis(335), Nanos::ZERO));
+    transfer.tail_is_needless = true;
+    assert_eq!(lost(&transfer), (Nanos::ZERO, Nanos::from_millis(335 + 100 - 110)));
+}
+
+#[test]
+fn messages_that_nobody_asked_for_leave_nobody_waiting() {
+    let pauses = |flight: u64, asked: bool| {
+        let mut transfer = flights(&[flight; 8], Release::Nothing);
+        transfer.gaps.iter_mut().for_each(|gap| {
+            (gap.idle, gap.ran_dry, gap.in_flight, gap.before_len, gap.after_len) =
+                (true, true, flight, flight.min(300), 300);
+        });
+        transfer.request = asked.then(Default::default);
+        let cut = partition(&transfer, &context(10));
+        (cut.time(Limit::Idle) > Nanos::from_millis(400), cut.time(Limit::Application) > Nanos::from_millis(400))
+    };
+    assert_eq!(pauses(300, false), (true, false), "lines of a log");
+    assert_eq!(pauses(4 * MSS, false), (true, false));
+    assert_eq!(pauses(8 * MSS, false), (false, true), "a program that reads too slowly what it sends");
+    assert_eq!(pauses(300, true), (true, false), "a row of messages");
+    assert_eq!(pauses(2 * MSS, true), (false, true), "an answer in several writes");
+}
+
+#[test]
+fn a_programs_pause_is_no_round_trip_next_to_the_receiver() {
+    let near = Context { near_receiver: true, ..context(100) };
+    let mut transfer = flights(&[5_000; 4], Release::Ack);
+    assert_eq!(near.round_trip(&transfer, 1), Some(Nanos::from_millis(100)));
+    (transfer.gaps[1].release, transfer.gaps[1].idle) = (Release::Nothing, true);
+    assert_eq!(near.round_trip(&transfer, 1), None);
+    assert_eq!(near.round_trip(&transfer, 0), Some(Nanos::from_millis(100)));
+    (transfer.gaps[1].release, transfer.gaps[1].idle) = (Release::Peer, false);
+    assert_eq!(near.round_trip(&transfer, 1), None);
+}
+
+#[test]
 fn a_held_back_ack_is_told_from_the_path() {
     let mut transfer = flights(&[5_000; 6], Release::Ack);
     transfer.gaps.iter_mut().for_each(|gap| gap.ack_late = Nanos::from_millis(40));
     let cut = partition(&transfer, &context(60));
+    assert_eq!(cut.time(Limit::AckDelay), Nanos::from_millis(5 * 40));
     assert_eq!(
-        cut.time(Limit::AckDelay).0 / 1_000_000,
-        5 * 40 + 34,
-        "and the last ACK, 34 ms after path and tolerance"
+        cut.time(Limit::Idle),
+        Nanos::from_millis(34),
+        "of the last ACK, 34 ms after path and tolerance, nobody has anything"
     );
     transfer.gaps.iter_mut().for_each(|gap| gap.after_len = 300);
     transfer.gaps.iter_mut().for_each(|gap| (gap.before_len, gap.in_flight) = (300, 300));

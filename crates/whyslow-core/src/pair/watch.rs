@@ -5,7 +5,7 @@ use crate::capture::{Packet, Sink};
 use crate::flow::{ConnectionId, Gone, Side, Table};
 use crate::tcp::facts::Offer;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{self, Checksum, Ends, Flags, Segment};
+use crate::wire::{self, Checksum, Ends, Flags, Segment, Sums};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
@@ -92,8 +92,10 @@ pub struct Track {
     pub(super) offers: [Option<Offer>; 2],
     /// Packets of each direction that came a second time.
     pub(super) again: [u64; 2],
-    /// Packets of each direction with a wrong checksum.
+    /// Packets of each direction that were damaged, by their checksum.
     pub(super) damaged: [u64; 2],
+    /// Of those checksums of each direction that were looked at.
+    sums: [Sums; 2],
     /// Packets that found no room.
     pub(super) beyond: u64,
     recent: [VecDeque<Rec>; 2],
@@ -104,10 +106,17 @@ pub struct Track {
 impl Track {
     fn push(&mut self, segment: &Segment<'_>, time: Nanos, frame: Frame) {
         let from = usize::from(self.client != Some((segment.src, segment.src_port)));
-        if segment.checksum == Checksum::Bad {
-            // The receiver drops it.
-            self.damaged[from] += 1;
-            return;
+        match segment.checksum {
+            Checksum::Good => self.sums[from].note(true),
+            Checksum::Bad(_) | Checksum::BadHeader(1..) => {
+                self.sums[from].note(false);
+                if self.sums[from].tell() {
+                    // The receiver drops it.
+                    self.damaged[from] += 1;
+                    return;
+                }
+            }
+            Checksum::BadHeader(0) | Checksum::Partial | Checksum::Unknown => {}
         }
         let rec = Rec::new(segment, from, time, frame);
         if self.beyond > 0 || self.recs.len() >= self.most {

@@ -44,7 +44,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         || !facts.handshake.is_complete()
         || doubts.one_direction
         || doubts.unseen_bytes > 0
-        || facts.is_text
+        || !facts.elided.is_empty()
     {
         return None;
     }
@@ -82,7 +82,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             "cap the initial congestion window: {INITIAL_WINDOW} segments are {} B on this path; find what ignores it (initcwnd of the route, a proxy or balancer in front)",
             thousands(INITIAL_WINDOW * mss)
         ),
-        Some(format!("ip route change default via GATEWAY initcwnd {INITIAL_WINDOW}")),
+        Some(super::command::default_route(
+            case.facts.endpoints[1 - case.sender].0,
+            &format!("initcwnd {INITIAL_WINDOW}"),
+        )),
     );
     found.settle = Some("`ip route show` and `ss -ti` on the server name its initial window; the same first flight to every client proves it".into());
     Some(found)

@@ -6,7 +6,10 @@
 //!
 //! ## How it is recognised
 //! Pauses that nothing in the capture ended: no ACK, no window update, no timer. Before them the sender's buffer had run
-//! empty: everything was acknowledged, or the last segment was shorter than the MSS. Away from the sender its IPv4 numbers, which
+//! empty: everything was acknowledged, or the last segment was shorter than the MSS. A pause that a retransmission ended, in which something
+//! lost was outstanding, or packets of either side were not captured, is none; nor is one between small messages that nobody asked for, nor
+//! any of Multipath TCP, where what is not sent here may go over another subflow. Next to the receiver, without timestamps,
+//! what comes within a second of a full segment may have stood in a queue, and is not counted. Away from the sender its IPv4 numbers, which
 //! Linux counts up by one for each packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
 //! the sender's timers, the confidence is lower: segments may have been lost before the capture point, and come again.
 //!
@@ -42,7 +45,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
         return None;
     }
-    let pauses = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && (gap.ran_dry || gap.idle));
+    let spans = &case.partition.spans;
+    let is_the_programs = |gap: &&Gap| {
+        let from = spans.partition_point(|span| span.end <= gap.start);
+        spans[from..].iter().take_while(|span| span.start < gap.end).any(|span| span.limit == Limit::Application)
+    };
+    let by_nothing = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing);
+    let pauses = by_nothing.filter(|gap| gap.ran_dry || gap.idle).filter(is_the_programs);
     let longest = pauses.clone().max_by_key(|gap| gap.end - gap.start)?;
     let number = pauses.clone().count() as u64;
     let summary = format!(

@@ -9,12 +9,18 @@
 //! whatever the window does, and the sender's buffer was not empty. Or, where losses interrupt that (a short queue, CoDel): one rate
 //! passed between losses, always, and round trips were long when something was lost.
 //!
+//! Or several transfers share it: their rates add up to one, always, while each of them goes up and down (the sum varies far less than
+//! those of independent transfers would), or has more by what another one had when that one ends; and queues or losses show that
+//! something is full. They are told together then, with each one's part. What each shows by itself (losses, late ACKs, a window that
+//! does not grow) is how they share, and is told no more; what would speed one of them up slows the others down.
+//!
 //! ## What it is confused with
 //! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Where no queue stands, and
 //!   nothing is lost or marked, the confidence is lower.
 //! - `policer`: one rate between losses, and no queue.
 //! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
+//! - `loss`, `random-loss`: where others fill the link meanwhile, losses cost nothing in all. Losses by chance leave the sum unsteady.
 //! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
 //!
 //! ## The fix
@@ -51,7 +57,7 @@ fn shows_a_queue(case: &TransferCase<'_>, rate: f64) -> bool {
 }
 
 /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
-fn queue_is_hidden(case: &TransferCase<'_>) -> bool {
+pub(super) fn queue_is_hidden(case: &TransferCase<'_>) -> bool {
     let stamped = case.facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps));
     case.context.near_receiver && !stamped
 }

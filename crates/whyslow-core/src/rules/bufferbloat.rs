@@ -56,10 +56,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("95th percentile over the rounds", high, "ms", &[]));
     found.evidence.push(evidence("correlation with the bytes in flight", follows, "", &[]));
+    // CAKE must be the narrowest place itself to have the queue.
+    let bandwidth = case.partition.shape.steady.map(|rate| format!("{:.0}kbit", 0.95 * rate / 1e3));
     found.fix = fix(
         Actor::Network,
-        "manage the queue at the bottleneck (CAKE, fq_codel) or make its buffer smaller",
-        Some("tc qdisc replace dev DEV root cake bandwidth RATE".into()),
+        format!(
+            "manage the queue at the bottleneck (CAKE, fq_codel; DEV is the interface towards it) or make its buffer smaller{}",
+            if bandwidth.is_some() { "" } else { "; RATE is a little below what the link carries" }
+        ),
+        Some(format!("tc qdisc replace dev DEV root cake bandwidth {}", bandwidth.as_deref().unwrap_or("RATE"))),
     );
     Some(found)
 }
@@ -69,7 +74,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
     let rounds = &case.transfer.rounds;
     let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.resent > 0);
-    let calm = |&(index, round): &(usize, &RoundFacts)| round.in_flight > 0 && !repairs(index) && !repairs(index + 1);
+    // The ACK of up to two segments may be delayed (RFC 9293 section 3.8.6.3).
+    let least = 2 * case.context.mss;
+    let calm =
+        |&(index, round): &(usize, &RoundFacts)| round.in_flight > least && !repairs(index) && !repairs(index + 1);
     rounds
         .iter()
         .enumerate()
@@ -90,4 +98,28 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
         yy += (y - my) * (y - my);
     }
     if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{MSS, Scene, ms};
+
+    #[test]
+    fn a_queue_grows_with_what_is_in_flight_and_a_delayed_ack_does_not() {
+        let growing = |segments: &[u64]| {
+            let sizes: Vec<u64> = segments.iter().map(|n| n * MSS).collect();
+            let mut scene = Scene::flights(&sizes);
+            for round in &mut scene.transfer.rounds {
+                round.rtt = Some(ms(100) + ms(10 * (round.in_flight / MSS) as i64));
+            }
+            scene.finding("bufferbloat")
+        };
+        assert_eq!(growing(&[3, 6, 9, 12, 15, 18]).unwrap().seconds, ms(180));
+        let mut messages = Scene::flights(&[20, 20, 20, 20, 150, 20, 20]);
+        for round in &mut messages.transfer.rounds {
+            round.rtt = Some(if round.in_flight > 100 { ms(143) } else { ms(101) });
+        }
+        assert!(messages.finding("bufferbloat").is_none());
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::{End, Frame, Limit, LimitShare, Near};
 use crate::flow::Side;
-use crate::limit::{Context, Partition, Plateau};
+use crate::limit::{Context, Partition, Plateau, Wait};
 use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
 use crate::units::Nanos;
 use std::net::IpAddr;
@@ -37,9 +37,9 @@ impl TransferCase<'_> {
         self.facts.vantage.near == if self.sender == self.facts.client { Near::Client } else { Near::Server }
     }
 
-    /// How long it took.
-    pub(super) fn duration(&self) -> Nanos {
-        self.transfer.duration()
+    /// For how long somebody waited for it: from its first byte to its end, but for what was idle.
+    pub(crate) fn duration(&self) -> Nanos {
+        (self.transfer.duration() - self.time(Limit::Idle)).or_zero()
     }
 
     /// Time under a limit.
@@ -85,6 +85,10 @@ impl TransferCase<'_> {
         if doubts.unseen_bytes > 0 && missing > 0.01 && self.transfer.retransmitted.unseen_original == 0 {
             trust *= 0.7;
         }
+        if self.transfer.told.is_some() {
+            // What was left out might tell another cause.
+            trust *= 0.6;
+        }
         if doubts.one_direction {
             trust *= 0.3;
         }
@@ -103,7 +107,8 @@ impl TransferCase<'_> {
     pub(super) fn rate_of(&self, plateau: &Plateau) -> f64 {
         let rounds = &self.transfer.rounds;
         let start = rounds.get(plateau.first).map_or(self.transfer.start, |round| round.start);
-        let end = rounds.get(plateau.after).map_or(self.transfer.end, |round| round.start);
+        let told = self.transfer.told.map_or(self.transfer.end, |(_, until)| until);
+        let end = rounds.get(plateau.after).map_or(told, |round| round.start);
         let bytes: u64 =
             rounds.get(plateau.first..plateau.after).unwrap_or_default().iter().map(|round| round.bytes).sum();
         let seconds = (end - start).as_secs_f64();
@@ -123,9 +128,16 @@ pub struct ConnectionCase<'a> {
     pub facts: &'a Facts,
     /// By sending side: each transfer and its partition, in time order.
     pub transfers: [&'a [(&'a TransferFacts, Partition)]; 2],
+    /// Its exchanges, in time order.
+    pub waits: &'a [Wait],
 }
 
 impl ConnectionCase<'_> {
+    /// The transfers of the side that is asked.
+    pub(super) fn answers(&self) -> &[TransferFacts] {
+        &self.facts.halves[1 - self.facts.asker].transfers
+    }
+
     /// As [`TransferCase::trust`], for what rests on several transfers.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
         clock(&self.facts.doubts, confidence)
@@ -146,6 +158,8 @@ pub struct Outline {
     pub client: IpAddr,
     /// The server's address and port.
     pub server: (IpAddr, u16),
+    /// The addresses of client and server as they are told: in a text that hides them, what it shows in their place.
+    pub addresses: [String; 2],
     /// The server's name.
     pub name: Option<String>,
     /// First packet.

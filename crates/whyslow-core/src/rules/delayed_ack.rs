@@ -58,7 +58,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Receiver,
         "make the receiver acknowledge at once, or let the sender have more in flight so that no flight ends in a lone segment",
-        Some("ip route change default via GATEWAY quickack 1".into()),
+        Some(super::command::default_route(case.facts.endpoints[case.sender].0, "quickack 1")),
     );
     Some(found)
 }

@@ -25,6 +25,7 @@
 //! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New TCP slow start", 2011.
 
 use super::say::{count, evidence, finding, fix, thousands, time};
+use super::together::Together;
 use super::{Check, Outline, Rule, TransferCase};
 use crate::analysis::{Actor, End, Finding, Frame, Limit};
 use crate::tcp::facts::RoundFacts;
@@ -188,20 +189,22 @@ fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
     if group.len() < LEAST_EXITS || group.len() * 10 < all * 7 || risen * 2 > group.len() {
         return None;
     }
-    let lost: Nanos = group.iter().map(|(_, exit)| exit.lost).sum();
+    let mut lost = Together::default();
+    group.iter().for_each(|(outline, exit)| lost.add(outline.start, outline.end, exit.lost));
     let (first, exit) = group.first()?;
+    let [client, server] = &first.addresses;
     let (sender, peer) = match exit.sender {
-        End::Server => (first.name.clone().unwrap_or_else(|| first.server.0.to_string()), first.client),
-        End::Client => (first.client.to_string(), first.server.0),
+        End::Server => (first.name.clone().unwrap_or_else(|| server.clone()), client),
+        End::Client => (client.clone(), server),
     };
     let number = group.len() as u64;
     let summary = format!(
-        "{} from {sender} to {peer} stopped doubling their windows at the same {}: the sender remembers a threshold for this peer, which cost {} in all",
+        "{} from {sender} to {peer} stopped doubling their windows at the same {}: the sender remembers a threshold for this peer, which cost {}",
         count(number, "connection"),
         count(typical, "segment"),
-        time(lost),
+        lost.told(),
     );
-    let mut told = finding("early-slow-start-exit", lost, 0.85, summary);
+    let mut told = finding("early-slow-start-exit", lost.elapsed(), 0.85, summary);
     let frames: Vec<_> = group.iter().take(6).map(|(_, exit)| exit.frame).collect();
     told.evidence.push(evidence("connections that stopped at this size", number as f64, "connections", &frames));
     told.evidence.push(evidence("flight at which the doubling stopped, median", typical as f64, "segments", &[]));
@@ -231,12 +234,13 @@ mod tests {
             frame: Frame::default(),
         };
         Outline {
+            addresses: ["192.0.2.1".into(), "192.0.2.2".into()],
             id,
             client: [192, 0, 2, 1].into(),
             server: ([192, 0, 2, 2].into(), 443),
             name: None,
-            start: Nanos::ZERO,
-            end: Nanos::ZERO,
+            start: Nanos::from_millis(1000 * id as i64),
+            end: Nanos::from_millis(1000 * id as i64 + 700),
             handshakes: Nanos::ZERO,
             slow_start: Nanos::ZERO,
             bytes: 1,

@@ -85,10 +85,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Network,
         format!(
-            "give the marking queue more capacity, or a target that fits this round trip of {}: {target:.0} ms in an interval of {interval:.0} ms",
+            "give the marking queue (of the interface DEV) more capacity, or a target that fits this round trip of {}: {target:.0} ms in an interval of {interval:.0} ms",
             least.map_or("unknown length".into(), time),
         ),
-        Some(format!("tc qdisc replace dev DEV root fq_codel ecn target {target:.0}ms interval {interval:.0}ms")),
+        Some(format!("tc qdisc change dev DEV root fq_codel ecn target {target:.0}ms interval {interval:.0}ms")),
     );
     found.settle = Some(
         "`tc -s qdisc show` on the routers counts ecn_mark; a capture behind the marking one shows CE in the IP header"

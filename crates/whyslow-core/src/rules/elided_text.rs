@@ -5,7 +5,9 @@
 //! and most of the times, but not every round.
 //!
 //! ## How it is recognised
-//! A text capture in which ACKs, or later segments, cover bytes that were never shown; lines of dots count too.
+//! A text capture in which ACKs, or later segments, cover bytes that were never shown; in which a segment echoes a timestamp (RFC
+//! 7323) that no segment of the other side in the text has; or with lines of dots, `[snip]`, numbers (`tcpdump -#`) that are missing.
+//! Over such a stretch no rounds, no late ACKs and no pauses are concluded: bytes, whole times and what came before it are told.
 //!
 //! ## What it is confused with
 //! `capture-loss`: the same in a binary capture.
@@ -26,15 +28,21 @@ pub(super) const RULE: Rule =
 
 fn check(facts: &Facts) -> Option<Problem> {
     let doubts = &facts.doubts;
-    if doubts.unseen_bytes == 0 || !facts.is_text {
+    if facts.elided.is_empty() {
         return None;
     }
+    let what = match doubts.unseen_bytes {
+        0 => "packets were left out of the text".to_owned(),
+        bytes => {
+            format!(
+                "packets with {} B are not in the text, though later ones show that they were sent",
+                thousands(bytes)
+            )
+        }
+    };
     Some(Problem {
         slug: RULE.slug.into(),
-        count: doubts.unseen_stretches,
-        detail: format!(
-            "packets with {} B are not in the text, though later ones show that they were sent: bytes are counted, rounds may be missing",
-            thousands(doubts.unseen_bytes),
-        ),
+        count: facts.elided.len() as u64,
+        detail: format!("{what}: bytes and whole times are told, not what came to pass between"),
     })
 }

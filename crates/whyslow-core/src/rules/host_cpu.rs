@@ -47,7 +47,7 @@ const PROMPT: Nanos = Nanos::from_millis(1);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let doubts = &case.facts.doubts;
-    if case.facts.is_text || doubts.one_direction || doubts.backwards > 0 {
+    if !case.facts.elided.is_empty() || doubts.one_direction || doubts.backwards > 0 {
         return None;
     }
     slow_sender(case).into_iter().chain(slow_receiver(case)).max_by_key(|found| found.seconds)
@@ -99,7 +99,7 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Sender,
         "check the sending host's processors while it sends: a core that is full, steal time, offloads that are off",
-        Some("mpstat -P ALL 1; cat /proc/net/softnet_stat; ethtool -k DEV | grep -E 'tcp-seg|generic'".into()),
+        Some("mpstat -P ALL 1 5; cat /proc/net/softnet_stat; for d in $(ls /sys/class/net); do ethtool -k $d | grep -E 'tcp-seg|generic'; done".into()),
     );
     found.settle = Some(
         "a program that writes late looks the same where its writes fill whole segments: `perf top` and `mpstat -P ALL 1` on the sender tell"
@@ -140,7 +140,7 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Receiver,
         "check the receiving host's processors while it receives: a core that is full of interrupts, steal time, one receive queue for all",
-        Some("mpstat -P ALL 1; cat /proc/net/softnet_stat; ethtool -l DEV; ethtool -c DEV".into()),
+        Some("mpstat -P ALL 1 5; cat /proc/net/softnet_stat; for d in $(ls /sys/class/net); do ethtool -l $d; ethtool -c $d; done".into()),
     );
     found.settle = Some(
         "a capture point that is a hop away from the receiver looks the same: `mpstat -P ALL 1` on the receiver tells"

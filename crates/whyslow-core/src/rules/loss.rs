@@ -83,7 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             "find where the path loses {:.2} % of its packets (cable, radio, policer, full queue)",
             share_lost * 100.0
         ),
-        Some("sysctl -w net.ipv4.tcp_congestion_control=bbr   # on the sender, if the loss cannot be mended".into()),
+        bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {
         found.settle = Some(
@@ -104,6 +104,11 @@ fn burst(case: &TransferCase<'_>) -> f64 {
     let rtt = case.context.rtt.unwrap_or_default();
     let events = 1 + times.windows(2).filter(|pair| pair[1] - pair[0] > rtt).count();
     times.len() as f64 / events as f64
+}
+
+/// The command that has a sender use BBR; none for one that paces itself whatever is lost, as BBR does.
+pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
+    (!case.partition.shape.paced).then_some(super::command::BBR)
 }
 
 /// Repairing, and from the first loss on the time under a window that losses made small.

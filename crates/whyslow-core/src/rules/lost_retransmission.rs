@@ -77,8 +77,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     } else {
         fix(
             Actor::Network,
-            "find what drops several packets in a row (a policer, a full queue, a radio link); pacing on the sender keeps copies out of such bursts",
-            Some("tc qdisc replace dev DEV root fq".into()),
+            "find what drops several packets in a row (a policer, a full queue, a radio link); pacing on the sender (BBR, or the fq queue on its interface) keeps copies out of such bursts",
+            None,
         )
     };
     Some(found)

@@ -6,34 +6,43 @@
 
 mod amplification_risk;
 mod application;
+mod bad_checksums;
 mod bandwidth;
 mod bufferbloat;
 mod capture_loss;
 mod case;
+mod client_think;
 mod clock_step;
+mod coarse_times;
+mod command;
 mod delayed_ack;
 mod duplication;
 mod early_slow_start_exit;
 mod ecn;
 mod elided_text;
 mod host_cpu;
+pub(crate) mod icmp;
 mod loss;
 mod lost_retransmission;
 mod mtu_black_hole;
 mod nagle_delayed_ack;
 mod new_connection_each_time;
+mod no_answer;
 mod no_handshake;
 mod no_sack;
 mod no_window_scaling;
 mod offload;
 mod one_direction;
+mod outstanding;
 mod pacing;
+mod path_latency;
 mod policer;
 mod protocol_window;
 mod proxy_split;
 mod random_loss;
 mod receive_window;
 mod reordering;
+mod reset;
 mod restart_after_idle;
 pub(crate) mod say;
 #[cfg(test)]
@@ -48,15 +57,19 @@ mod small_segments;
 mod spurious_retransmission;
 mod syn_loss;
 mod tail_loss;
+mod terse_text;
 mod timeout;
 mod tls_record_buffering;
+mod together;
 mod turn_taking;
 mod zero_window;
 
 pub use case::{ConnectionCase, Outline, TransferCase};
 pub use early_slow_start_exit::{Exit, exit_of};
+pub use shared::{Flows, Joint};
+pub use together::Together;
 
-use crate::analysis::{Connection, Finding, HEALTHY, Limit, Problem, UNTOLD};
+use crate::analysis::{Connection, Finding, HEALTHY, Limit, Problem, UNTOLD, UNTOLD_ELIDED};
 use crate::limit;
 use crate::tcp::Brief;
 use crate::tcp::facts::Facts;
@@ -90,10 +103,13 @@ enum Check {
 const RULES: &[Rule] = &[
     amplification_risk::RULE,
     application::RULE,
+    bad_checksums::RULE,
     bandwidth::RULE,
     bufferbloat::RULE,
     capture_loss::RULE,
+    client_think::RULE,
     clock_step::RULE,
+    coarse_times::RULE,
     delayed_ack::RULE,
     duplication::RULE,
     early_slow_start_exit::RULE,
@@ -105,18 +121,21 @@ const RULES: &[Rule] = &[
     mtu_black_hole::RULE,
     nagle_delayed_ack::RULE,
     new_connection_each_time::RULE,
+    no_answer::RULE,
     no_handshake::RULE,
     no_sack::RULE,
     no_window_scaling::RULE,
     offload::RULE,
     one_direction::RULE,
     pacing::RULE,
+    path_latency::RULE,
     policer::RULE,
     protocol_window::RULE,
     proxy_split::RULE,
     random_loss::RULE,
     receive_window::RULE,
     reordering::RULE,
+    reset::RULE,
     restart_after_idle::RULE,
     sender_cap::RULE,
     server_think::RULE,
@@ -127,6 +146,7 @@ const RULES: &[Rule] = &[
     spurious_retransmission::RULE,
     syn_loss::RULE,
     tail_loss::RULE,
+    terse_text::RULE,
     timeout::RULE,
     tls_record_buffering::RULE,
     turn_taking::RULE,
@@ -156,19 +176,28 @@ pub(crate) fn cost_nothing(brief: &Brief) -> bool {
     brief.sending < say::WORTH_SAYING
         && brief.pauses < nagle_delayed_ack::LEAST as u64
         && brief.late_ack < limit::DELAYED_ACK
-        && brief.answer <= server_think::NOTICED
+        && brief.answer <= limit::NOTICED
         && brief.transfers < turn_taking::LEAST_TURNS
         && brief.largest < STEADY
+        && brief.late_handshake <= path_latency::LATE
+        && !brief.waits
 }
 
-/// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first.
-pub fn check_across(outlines: &[Outline], connections: &[Connection]) -> Vec<Finding> {
+/// What connections that ran at the same time change in what was said of each: bottlenecks that they share, and waits for one another.
+pub(crate) fn check_together(flows: &Flows, connections: &mut [Connection]) -> Joint {
+    shared::together(flows, connections)
+}
+
+/// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first. `joint`: what
+/// is known of those that ran at the same time.
+pub(crate) fn check_across(outlines: &[Outline], connections: &[Connection], joint: Vec<Finding>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES
         .iter()
         .flat_map(|rule| match rule.check {
             Check::Across(check) | Check::TransferAndAcross(_, check) => check(outlines),
             _ => Vec::new(),
         })
+        .chain(joint)
         .collect();
     found.extend(shared::check(connections, &found));
     sorted(found.into_iter())
@@ -189,13 +218,24 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 /// the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     // A risk costs no time: it is told below, and is not why the transfer took what it took.
+    match told(findings, case.duration()) {
+        Some(_) if case.transfer.told.is_some() => {
+            let (shown, whole) = (say::time(case.transfer.told_for()), say::time(case.duration()));
+            format!("what held it back is known for {shown} of {whole} only: packets of it were left out of the text")
+        }
+        Some(told) => told,
+        None => without_cause(case),
+    }
+}
+
+/// What findings say of a transfer that took so long; none where none of them cost time.
+fn told(findings: &[Finding], whole: Nanos) -> Option<String> {
     let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
-        return without_cause(case);
+        return None;
     };
-    let whole = case.duration();
     let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
-    if clear {
+    Some(if clear {
         format!("{}: {}", first.cause, first.summary)
     } else {
         let names: Vec<String> = findings
@@ -204,7 +244,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
             .map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds)))
             .collect();
         format!("mixed: {}", names.join(", "))
-    }
+    })
 }
 
 /// A share of the time that is more than a second round trip's or a tail's: of two flights the first one's wait is half.
@@ -217,10 +257,12 @@ const ALONE: f64 = 0.8;
 fn without_cause(case: &TransferCase<'_>) -> String {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
-    let held: Vec<_> = case.partition.shares().into_iter().filter(|share| share.limit != Limit::RoundTrip).collect();
+    let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);
+    let held: Vec<_> = case.partition.shares().into_iter().filter(|share| !needed(share.limit)).collect();
     let sum: Nanos = held.iter().map(|share| share.seconds).sum();
     if case.facts.timeless || case.facts.doubts.one_direction || mostly(case.time(Limit::Unknown)) {
-        return UNTOLD.into();
+        let elided = !case.facts.timeless && case.transfer.told.is_some();
+        return if elided { UNTOLD_ELIDED } else { UNTOLD }.into();
     }
     let [first, ..] = held[..] else {
         return HEALTHY.into();
@@ -240,8 +282,13 @@ fn without_cause(case: &TransferCase<'_>) -> String {
 
 fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = findings.collect();
-    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.seconds), finding.cause));
+    sort(&mut findings);
     findings
+}
+
+/// Most seconds first, and last what nobody is known to have waited for.
+fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| (!finding.is_waited_for(), std::cmp::Reverse(finding.seconds), finding.cause));
 }
 
 /// A cause's documentation, as `help-cause` prints it.

@@ -7,25 +7,32 @@
 //!
 //! ## How it is recognised
 //! At the sender's side: the timer sends a segment again, two times or more, that is larger than any that was ever acknowledged in this
-//! direction, while the connection's small packets were answered. Next to the receiver the large segments never existed: there is
-//! only silence, which looks like a server that thinks.
+//! direction, while the connection's small packets were answered, or smaller segments pass afterwards. Where a segment of that size passes
+//! in the end, three times or more. Where the router's ICMP error comes past the capture, it says how much passes, and the copies say that
+//! the sender does not heed it. Next to the receiver the large
+//! segments never existed: there is a silence, which looks like a server that thinks. But the sender's IP numbers go on during it, by
+//! two or more for packets that never came, and no segment behind it is as large as both ends had agreed on.
 //!
 //! ## What it is confused with
 //! - an outage of the whole path that begins with the first large segment: small packets would be lost as well.
-//! - `timeout`: segments of the same size had passed before.
+//! - `timeout`: segments of the same size had passed before, or pass when the timer sends them the second time (a first flight into a
+//!   queue that others have filled is lost as a whole, and so may be the first copy); or, next to the receiver, full-size ones come when the silence is over.
+//! - `server-think`: no number is missing, for the server has sent nothing.
+//! - path MTU discovery that works: the error comes, the sender sends shorter segments a round trip later, and nobody waits for a timer.
 //! - offload at the sending host hides the size on the wire; the retransmissions are single segments all the same.
 //!
 //! ## The fix
-//! Let ICMP pass, or clamp the MSS at the tunnel: `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
+//! Let ICMP pass (also at the sender: errors of a router without a route back to it are dropped by `rp_filter`), or clamp the MSS at the tunnel: `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
 //! --clamp-mss-to-pmtu`; or let the sender search: `net.ipv4.tcp_mtu_probing=1`.
 //!
 //! ## References
-//! RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC 8899 (packetization layer path MTU discovery), RFC 8201.
+//! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC 8899 (packetization layer path MTU discovery), RFC 8201.
 
+use super::icmp;
 use super::say::{count, evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding};
-use crate::tcp::facts::{Gap, Release};
+use crate::analysis::{Actor, Finding, Frame, Limit};
+use crate::tcp::facts::{Facts, Fate, Gap, HalfFacts, Notice, Release, TransferFacts};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -34,10 +41,76 @@ pub(super) const RULE: Rule =
 /// As causes go, one loss is chance.
 const LEAST: u64 = 2;
 
+/// Where that size passes in the end, the path has changed meanwhile or two losses were chance, as the first flight's and its copy's in a
+/// full queue are: one more is needed.
+const LEAST_HEALED: u64 = 3;
+
 /// Whether large segments alone do not pass here.
 pub(super) fn is_black_hole(case: &TransferCase<'_>) -> bool {
+    is_seen(case) || unseen(case).is_some()
+}
+
+/// Large segments pass the capture point and go no farther.
+fn is_seen(case: &TransferCase<'_>) -> bool {
+    let (transfer, half) = (case.transfer, case.half());
+    if half.largest_acked >= transfer.stuck_size && transfer.stuck_large < LEAST_HEALED {
+        return false;
+    }
+    let small_pass = transfer.acknowledged && (1..transfer.stuck_size).contains(&half.largest_acked);
+    is_stuck(case.facts, transfer) || (transfer.stuck_large >= LEAST && small_pass)
+}
+
+/// The same by the transfer alone.
+pub(super) fn is_stuck(facts: &Facts, transfer: &TransferFacts) -> bool {
     // A handshake, so that small packets are known to pass both ways.
-    case.transfer.stuck_large >= LEAST && case.facts.handshake.is_complete()
+    transfer.stuck_large >= LEAST && facts.handshake.is_complete()
+}
+
+/// Large segments that never came to the capture point.
+struct Unseen {
+    /// Packets that did not come, by the sender's IP numbers.
+    packets: u64,
+    waited: Nanos,
+    frames: Vec<Frame>,
+}
+
+/// Nothing came that was as large as both ends had agreed on, though there was enough to fill such a segment.
+pub(super) fn lacks_full_size(facts: &Facts, half: &HalfFacts, transfer: &TransferFacts) -> bool {
+    half.largest < half.mss && transfer.bytes() > half.mss && facts.handshake.is_complete()
+}
+
+/// Whether a silence before the answer may have been one in which only large segments were sent: none came, and no IP numbers tell
+/// (IPv6, text).
+pub(super) fn may_be_unseen(case: &TransferCase<'_>) -> bool {
+    !case.near_sender() && !case.half().numbers_tell && lacks_full_size(case.facts, case.half(), case.transfer)
+}
+
+/// Those of which the sender's IP numbers tell.
+fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
+    let (transfer, half) = (case.transfer, case.half());
+    if !lacks_full_size(case.facts, half, transfer) {
+        return None;
+    }
+    let mut found = Unseen { packets: 0, waited: Nanos::ZERO, frames: Vec::new() };
+    let mut add = |packets: u32, waited: Nanos, frames: &[Frame]| {
+        found.packets += u64::from(packets);
+        found.waited += waited;
+        found.frames.extend(frames);
+    };
+    if u64::from(transfer.missing_before) >= LEAST {
+        add(transfer.missing_before, waited_before(case), &[transfer.frames.0]);
+    }
+    for gap in waits(case).filter(|gap| gap.after_len < half.mss) {
+        if let Some(missing) = gap.missing.filter(|&missing| u64::from(missing) >= LEAST) {
+            add(missing, gap.end - gap.start, &[gap.frames.0, gap.frames.1]);
+        }
+    }
+    (found.packets >= LEAST).then_some(found)
+}
+
+/// How long the first byte was late because its first copies did not come.
+pub(super) fn waited_before(case: &TransferCase<'_>) -> Nanos {
+    case.before.iter().filter(|phase| phase.limit == Limit::Timeout).map(|phase| phase.seconds).sum()
 }
 
 fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
@@ -45,8 +118,37 @@ fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    if is_seen(case) { seen_here(case) } else { unseen(case).and_then(|unseen| tell(case, &unseen)) }
+}
+
+fn tell(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
+    if !case.matters(unseen.waited, 0.1) {
+        return None;
+    }
+    let (largest, mss) = (case.half().largest, case.half().mss);
+    let summary = format!(
+        "segments of more than {} B did not come here, though both ends had agreed on {} B: {} of silence, in which the sender sent {} that never came",
+        thousands(largest),
+        thousands(mss),
+        time(unseen.waited),
+        count(unseen.packets, "packet"),
+    );
+    let mut found = finding("mtu-black-hole", unseen.waited, case.trust(0.7), summary);
+    found.evidence.push(evidence(
+        "packets of the sender that never came here, by its IP numbers",
+        unseen.packets as f64,
+        "packets",
+        &unseen.frames,
+    ));
+    found.evidence.push(evidence("largest segment that came", largest as f64, "B", &[]));
+    found.evidence.push(evidence("segments that both ends agreed on", mss as f64, "B", &[]));
+    mend(case, &mut found, mss);
+    Some(found)
+}
+
+fn seen_here(case: &TransferCase<'_>) -> Option<Finding> {
     let lost: Nanos = waits(case).map(|gap| gap.end - gap.start).sum();
-    if !is_black_hole(case) || !case.matters(lost, 0.1) {
+    if !case.matters(lost, 0.1) {
         return None;
     }
     let size = case.transfer.stuck_size;
@@ -62,15 +164,73 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
     found.evidence.push(evidence("sent again by the timer", number as f64, "times", &frames));
+    mend(case, &mut found, size);
+    Some(found)
+}
+
+/// What is to be done, and how to make sure: a segment of `size` bytes does not pass.
+fn mend(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
+    let said: Vec<&Notice> = icmp::of(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
+    found.evidence.extend(said.iter().map(|notice| icmp::shown(notice)));
+    // Of several the narrowest link counts.
+    let narrowest = said.iter().filter_map(|notice| Some((*notice, icmp::mtu(notice)?))).min_by_key(|&(_, mtu)| mtu);
+    if let Some((notice, mtu)) = narrowest
+        && icmp::obeyed(case.facts, notice) != Some(true)
+    {
+        return mend_unheeded(case, found, notice, mtu);
+    }
     found.fix = fix(
         Actor::Network,
         "let ICMP \"fragmentation needed\" and \"packet too big\" pass, or clamp the MSS at the tunnel; on the sender, MTU probing helps",
-        Some("sysctl -w net.ipv4.tcp_mtu_probing=1".into()),
+        Some(PROBE.into()),
     );
-    let packet = size + 40 + if case.facts.handshake.offers.iter().flatten().all(|o| o.timestamps) { 12 } else { 0 };
+    let is_v6 = case.facts.endpoints[case.sender].0.is_ipv6();
+    let packet = size + icmp::headers(case.facts, case.sender);
     found.settle = Some(format!(
         "ping with packets of that size that may not be fragmented: `ping -M do -s {}` must fail where `ping -M do -s 1000` passes",
-        packet.saturating_sub(28)
+        packet.saturating_sub(ping_headers(is_v6))
     ));
-    Some(found)
 }
+
+const PROBE: &str = "sysctl -w net.ipv4.tcp_mtu_probing=1";
+
+/// IP's and ICMP's.
+const fn ping_headers(is_v6: bool) -> u64 {
+    if is_v6 { 48 } else { 28 }
+}
+
+/// The error passed here, and did not help: the sender did not get it, or does not heed it.
+fn mend_unheeded(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
+    let by = notice.by;
+    let told = format!("{} B", thousands(mtu.into()));
+    let end = if case.sender == case.facts.client { "client" } else { "server" };
+    found.summary += &format!("; {by} says by ICMP that packets of {told} pass, and the sender does not heed it");
+    found.confidence = case.trust(0.95);
+    let v6 = case.facts.endpoints[case.sender].0.is_ipv6();
+    let clamp = thousands(u64::from(mtu).saturating_sub(if v6 { 60 } else { 40 }));
+    found.fix = if case.near_sender() {
+        fix(
+            Actor::Sender,
+            format!(
+                "let the {end}'s host take the ICMP errors of {by}, which come to it: a firewall drops them, or its reverse-path filter, if it has no route to {by}; or clamp the MSS to {clamp} B"
+            ),
+            Some(PROBE.into()),
+        )
+    } else {
+        fix(
+            Actor::Network,
+            format!(
+                "let the ICMP errors of {by} pass on to the {end}, for they come as far as this capture, and let its host take them; or clamp the MSS to {clamp} B"
+            ),
+            Some(PROBE.into()),
+        )
+    };
+    let passes = u64::from(mtu).saturating_sub(ping_headers(v6));
+    found.settle = Some(format!(
+        "from the {end}, `ping -M do -s {passes}` must pass, and `ping -M do -s {}` must fail; a capture at the {end}'s own device tells whether the errors get there",
+        passes + 1
+    ));
+}
+
+#[cfg(test)]
+mod tests;

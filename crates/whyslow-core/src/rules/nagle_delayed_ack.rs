@@ -38,6 +38,7 @@ pub(super) const LEAST: usize = 3;
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
     let mut frames = Vec::new();
+    let mut waited = [false; 2];
     // Behind one or two whole segments the rest of a write may wait for a window of that size too.
     let (mut doubtful, mut late) = (0, 0);
     for (side, transfers) in case.transfers.iter().enumerate() {
@@ -45,6 +46,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         for (transfer, partition) in transfers.iter() {
             for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
                 waits.push(span.length());
+                waited[side] = true;
                 let gap = transfer.gaps.iter().find(|gap| gap.start == span.start);
                 doubtful += usize::from(gap.is_some_and(|gap| gap.before_len >= mss && gap.in_flight <= 2 * mss));
                 late += usize::from(gap.is_some_and(|gap| gap.ack_late >= limit::DELAYED_ACK));
@@ -74,12 +76,17 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(median),
         if late { "a delayed ACK" } else { "the ACK of the one before" },
     );
+    let whose = match waited {
+        [true, true] => "set TCP_NODELAY on the sockets of both ends, as both of them waited",
+        _ if waited[case.facts.client] => "set TCP_NODELAY on the client's socket",
+        _ => "set TCP_NODELAY on the server's socket",
+    };
     let mut found = finding("nagle-delayed-ack", lost, case.trust(confidence), summary);
     found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));
     found.evidence.push(evidence("typical wait", median.as_millis_f64(), "ms", &[]));
     found.fix = fix(
         Actor::Application,
-        "set TCP_NODELAY on the sending socket, or write header and body in one call",
+        format!("{whose}, or let it write header and body in one call"),
         Some("setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into()),
     );
     if doubtful {

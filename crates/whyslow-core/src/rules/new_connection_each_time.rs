@@ -6,8 +6,8 @@
 //! one.
 //!
 //! ## How it is recognised
-//! Three or more connections from one client to one server, one after the other, whose handshakes and slow starts make up
-//! 30 % or more of the time that they took.
+//! Three or more connections from one client to one server, one after the other and no more than 75 s apart, whose handshakes and
+//! slow starts make up 30 % or more of the time that they took.
 //!
 //! ## What it is confused with
 //! - one-shots on purpose: health checks, cron jobs, far apart in time.
@@ -23,7 +23,7 @@
 
 use super::say::{count, evidence, fix, time};
 use super::{Check, Outline, Rule};
-use crate::analysis::{Actor, End, Finding, Frame};
+use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub(super) const RULE: Rule = Rule {
 
 const LEAST: usize = 3;
 const SHARE: f64 = 0.3;
+/// A connection that is not used for longer is closed by servers anyway (nginx: keepalive_timeout, 75 s).
+const KEPT: Nanos = Nanos::from_millis(75_000);
 
 fn check(outlines: &[Outline]) -> Vec<Finding> {
     let mut groups: BTreeMap<_, Vec<&Outline>> = BTreeMap::new();
@@ -46,20 +48,27 @@ fn check(outlines: &[Outline]) -> Vec<Finding> {
 
 fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
     group.sort_by_key(|outline| outline.start);
-    // One after the other: those that begin while an earlier one lasts are a pool at work.
+    // One after the other: those that begin while an earlier one lasts are a pool at work. After a long pause a connection has to be
+    // opened in any case, and another series begins.
     let mut busy_until = Nanos(i64::MIN);
-    let mut series = Vec::new();
+    let mut runs: Vec<Vec<&Outline>> = Vec::new();
     for outline in group.iter() {
         if outline.start >= busy_until {
-            series.push(*outline);
+            match runs.last_mut().filter(|_| (outline.start - busy_until) <= KEPT) {
+                Some(run) => run.push(*outline),
+                None => runs.push(vec![*outline]),
+            }
         }
         busy_until = busy_until.max(outline.end);
     }
-    if series.len() < LEAST || series.len() * 10 < group.len() * 7 {
+    let alone: usize = runs.iter().map(Vec::len).sum();
+    runs.retain(|run| run.len() >= LEAST);
+    let series: Vec<&Outline> = runs.iter().flatten().copied().collect();
+    if series.is_empty() || alone * 10 < group.len() * 7 {
         return None;
     }
-    // The first one has to be opened in any case.
-    let lost: Nanos = series[1..].iter().map(|outline| outline.handshakes + outline.slow_start).sum();
+    let again = runs.iter().flat_map(|run| &run[1..]);
+    let lost: Nanos = again.map(|outline| outline.handshakes + outline.slow_start).sum();
     let whole: Nanos = series.iter().map(|outline| outline.end - outline.start).sum();
     if (lost.0 as f64) < SHARE * whole.0 as f64 || lost < super::say::WORTH_SAYING {
         return None;
@@ -78,7 +87,7 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
         (0, server) => format!("the server sent {what} first in {}", number_of(server, series.len())),
         (client, server) => format!("{what} came first from the client in {client}, from the server in {server}"),
     };
-    let name = first.name.clone().unwrap_or_else(|| format!("{}:{}", first.server.0, first.server.1));
+    let name = first.name.clone().unwrap_or_else(|| host_and_port(&first.addresses[1], first.server.1));
     let summary = format!(
         "{} to {name} one after the other; opening them again took {} of {} ({who})",
         count(series.len() as u64, "connection"),
@@ -106,4 +115,53 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
 
 fn number_of(some: usize, all: usize) -> String {
     if some == all { "all of them".to_owned() } else { format!("{some} of them") }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these seconds.
+    fn found(starts: &[i64]) -> Option<Finding> {
+        let outline = |(id, &start): (u64, &i64)| Outline {
+            id,
+            client: [192, 0, 2, 1].into(),
+            server: ([192, 0, 2, 2].into(), 80),
+            addresses: ["client".into(), "x.x.x.x1".into()],
+            name: None,
+            start: Nanos::from_millis(1_000 * start),
+            end: Nanos::from_millis(1_000 * start + 300),
+            handshakes: Nanos::from_millis(250),
+            slow_start: Nanos::ZERO,
+            bytes: 1_000,
+            closed_by: None,
+            reset: false,
+            rtt: None,
+            early_exit: None,
+            first_frame: Frame { file: None, number: 1 },
+        };
+        let outlines: Vec<_> = (1..).zip(starts).map(outline).collect();
+        check(&outlines).pop()
+    }
+
+    #[test]
+    fn one_after_the_other_is_a_series() {
+        let told = found(&[0, 1, 30, 100]).unwrap();
+        assert_eq!((told.connections.as_slice(), told.seconds), ([1, 2, 3, 4].as_slice(), Nanos::from_millis(750)));
+        // As the capture writes the address.
+        assert!(told.summary.contains("to x.x.x.x1:80 one after the other"), "{}", told.summary);
+    }
+
+    #[test]
+    fn what_is_far_apart_is_none() {
+        assert!(found(&[0, 1_320, 2_640, 3_960]).is_none());
+        assert!(found(&[0, 1, 1_320, 1_321]).is_none());
+        // The first one after a long pause has to be opened in any case.
+        let told = found(&[0, 1, 2, 1_320, 2_640, 2_641, 2_642]).unwrap();
+        assert_eq!(
+            (told.connections.as_slice(), told.seconds),
+            ([1, 2, 3, 5, 6, 7].as_slice(), Nanos::from_millis(1_000))
+        );
+    }
 }

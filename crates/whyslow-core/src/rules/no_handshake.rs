@@ -2,7 +2,9 @@
 //!
 //! ## What it is
 //! Window scale, MSS, SACK and timestamps are agreed in the SYNs only. Without them the windows in the capture have an unknown
-//! unit, and whether the receive window was full cannot be said.
+//! unit. That a window is closed shows at any scale; whether an open one was full, only where what was in flight tells its unit: no sender has
+//! more in flight than its window, so that this bounds the unit from below, and where the window is then full whenever ACKs come, the
+//! bound is taken for the unit.
 //!
 //! ## How it is recognised
 //! No SYN, or only one of the two, or SYNs whose options were cut when they were captured (`short-snaplen`).
@@ -16,6 +18,7 @@
 //! ## References
 //! RFC 7323 section 2.
 
+use super::say::count;
 use super::{Check, Rule};
 use crate::analysis::Problem;
 use crate::tcp::facts::Facts;
@@ -29,13 +32,18 @@ fn check(facts: &Facts) -> Option<Problem> {
         return None;
     }
     let seen = handshake.offers.iter().flatten().count();
+    let taken = facts.halves.iter().find_map(|half| half.taken_shift).map(|shift| {
+        let unit = count(1 << shift, "byte");
+        format!("windows are taken to count in {unit}, which is the least that allows what was in flight, as they were full then again and again")
+    });
+    let so = taken.unwrap_or_else(|| "nothing is said about full windows".into());
     Some(Problem {
         slug: RULE.slug.into(),
         count: 2 - seen as u64,
         detail: if handshake.unreadable.contains(&true) {
-            "the options of the SYNs are cut or damaged: window scale and MSS are unknown, so nothing is said about full windows".into()
+            format!("the options of the SYNs are cut or damaged: window scale and MSS are unknown, so {so}")
         } else if seen == 0 {
-            "the connection was open before the capture began: window scale and MSS are unknown, so nothing is said about full windows".into()
+            format!("the connection was open before the capture began: window scale and MSS are unknown, so {so}")
         } else {
             "only one of the two SYNs was captured: the window scale in force is unknown unless that one lacks the option".into()
         },

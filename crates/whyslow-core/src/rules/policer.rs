@@ -15,10 +15,12 @@
 //! ## What it is confused with
 //! - `bandwidth`, a shaper: the round trip grows before anything is lost.
 //! - random loss: what passes between two losses is of any rate.
-//! - a very short queue behaves like a policer, as it nearly is one.
+//! - a very short queue behaves like a policer, as it nearly is one; and so does a long one, as far as a capture next to the receiver shows
+//!   without timestamps: the confidence is lower there.
 //!
-//! Among other traffic in the same bucket a policer is missed (the paper's test finds 64 % alone on a path, and few there), and `loss` is
-//! said. One capture cannot prove it, so it is called possible.
+//! Among other traffic in the same bucket that is not in the capture a policer is missed (the paper's test finds 64 % alone on a path, and
+//! few there), and `loss` is said. Where the others are in the capture, the sum of all is looked at: it is steady at the policed rate,
+//! whatever each of them does, 15 segments or more are lost, and no queue grows (see `bandwidth`). One capture cannot prove it, so it is called possible.
 //!
 //! ## The fix
 //! Ask for the policed rate and burst, or for shaping instead. A sender that paces, or shapes itself just below the rate, loses nothing: `tc
@@ -27,6 +29,7 @@
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
+use super::bandwidth::queue_is_hidden;
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
@@ -46,6 +49,8 @@ const SWING: f64 = 1.33;
 const OTHERS: f64 = 0.3;
 /// Losses in a burst, on average: they are more often alone where they come by chance.
 const BURST: f64 = 1.5;
+/// Next to a receiver without timestamps a full queue loses in the same way.
+const HIDDEN: f64 = 0.4;
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
 pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
@@ -91,14 +96,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let number = case.transfer.losses.len() as u64;
+    let hidden = queue_is_hidden(case);
     let summary = format!(
-        "a policer is possible: {} segments were lost, and between losses always {} passed, though no queue grew: {} of {}",
+        "a policer is possible: {} segments were lost, and between losses always {} passed, {}: {} of {}",
         thousands(number),
         rate(between.rate),
+        if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" },
         time(lost),
         time(case.duration()),
     );
     let confidence = if between.burst >= BURST { 0.65 } else { 0.55 };
+    let confidence = if hidden { HIDDEN } else { confidence };
     let mut found = finding("policer", lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", number as f64, "segments", &frames));
@@ -113,9 +121,52 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             "ask for more than {} or for shaping instead of policing; until then shape or pace the sender below it",
             rate(between.rate)
         ),
-        Some(format!("tc qdisc replace dev DEV root fq maxrate {:.0}kbit", between.rate * 0.95 / 1e3)),
+        Some(format!(
+            "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &(unsigned){{{:.0}}}, sizeof(unsigned))",
+            between.rate * 0.95 / 8.0
+        )),
     );
-    found.settle =
-        Some("a very short queue looks alike: ask the carrier, or send at a constant rate below and above it".into());
+    let alike = if hidden {
+        "a full queue looks alike here: capture at the sender"
+    } else {
+        "a very short queue looks alike: ask the carrier"
+    };
+    found.settle = Some(format!("{alike}, or send at a constant rate below and above it"));
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::tcp::facts::Loss;
+    use crate::units::Nanos;
+
+    /// Fifty flights of 8 and 4 segments in turn; two losses at each of these times, between which 60 segments a second passed.
+    fn policed() -> Scene {
+        let mut scene = Scene::flights(&[8 * MSS, 4 * MSS].repeat(25));
+        for (nth, at) in [400, 900, 1_300, 2_000, 2_600, 3_100, 3_900, 4_500].into_iter().enumerate() {
+            scene.transfer.rounds[at as usize / 100].resent = 2;
+            for again in 0..2 {
+                let time = ms(1_000 + at);
+                let sent = (60 * at as u64 / 1_000 + 2 * nth as u64 + again) * MSS;
+                let seq = sent + 1;
+                scene.transfer.losses.push(Loss { time, until: time, seq, bytes: MSS, sent, unseen: false });
+            }
+        }
+        scene
+    }
+
+    #[test]
+    fn where_no_queue_can_be_seen_none_is_denied() {
+        let found = policed().finding("policer").unwrap();
+        assert!(found.summary.contains("though no queue grew") && found.confidence == 0.65, "{}", found.summary);
+        let mut receiver = policed();
+        receiver.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
+        assert_eq!(receiver.finding("policer").unwrap().confidence, 0.65, "timestamps tell");
+        receiver.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
+        let found = receiver.finding("policer").unwrap();
+        assert!(found.summary.contains("whether a queue grew cannot be seen here"), "{}", found.summary);
+        assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
+    }
 }

@@ -160,10 +160,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     told.fix = fix(
         Actor::Network,
         format!(
-            "find the link that damages {:.2} % of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex",
-            share * 100.0
+            "find the link that damages {:.2} % of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
+            share * 100.0,
+            super::loss::bbr(case).map_or(String::new(), |bbr| format!("; until it is mended, on the sender: {bbr}"))
         ),
-        Some("ethtool -S DEV | grep -iE 'err|crc|drop'   # and until it is mended, on the sender: sysctl -w net.ipv4.tcp_congestion_control=bbr".into()),
+        Some("for d in $(ls /sys/class/net); do ethtool -S $d | grep -iE '(err|crc|drop).*: *[1-9]'; done".into()),
     );
     told.settle = Some(
         "send at a constant low rate (iperf3 -u -b 1M): losses that stay in proportion are random, those of a queue or a policer vanish"

@@ -15,21 +15,24 @@
 //! - autotuning: a window that grows each round and is full each time is the receiver's own slow start.
 //!
 //! ## The fix
-//! On the receiver, let the buffer grow to 2–8 times the bandwidth-delay product: `sysctl -w net.ipv4.tcp_rmem="4096 131072
-//! BYTES"`, and remove any SO_RCVBUF from the program (setting it turns autotuning off). The window is about 0.6 of
-//! tcp_rmem's largest value on Linux. nginx: `listen … rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy:
+//! On the receiver, let the buffer be twice the bandwidth-delay product: the second figure of `net.ipv4.tcp_rmem` is where each connection
+//! begins, the third what it may grow to, and while it grows the sender waits. Remove any SO_RCVBUF from the program (setting it turns
+//! autotuning off). Where the window falls because a program reads slowly, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy:
 //! `per_connection_buffer_limit_bytes`.
 //!
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7).
 
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit};
-use crate::units::Nanos;
+use super::{Check, Rule, TransferCase, command};
+use crate::analysis::{Actor, Finding, Fix, Limit};
 
 pub(super) const RULE: Rule =
     Rule { slug: "receive-window", source: include_str!("receive_window.rs"), check: Check::Transfer(check) };
+
+/// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
+/// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
+const UNIT_TAKEN: f64 = 0.7;
 
 /// The full window's size during the rounds that it held: the median.
 pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
@@ -55,6 +58,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         _ if share >= 0.5 => 0.8,
         _ => 0.6,
     };
+    // By what was in flight, and not by the SYNs.
+    let confidence = if case.half().taken_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
     let summary = format!(
         "the receiver's window of {} B was full for {} of {}: {} B / {} = {}",
         thousands(window),
@@ -70,22 +75,35 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
-    let buffer = buffer_for(rtt);
-    found.fix = fix(
-        Actor::Receiver,
-        format!(
-            "give the receiver a larger buffer: 100 Mbit/s at this round trip needs a buffer of {} B (2 × bandwidth × RTT, as Linux offers about 0.6 of it as window); remove SO_RCVBUF from the program if it sets one",
-            thousands(buffer)
-        ),
-        Some(format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {buffer}\"")),
-    );
+    found.fix = remedy(case, window);
+    if case.half().taken_shift.is_some() {
+        found.settle = Some("capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same".into());
+    }
     Some(found)
 }
 
-/// Twice the bandwidth-delay product of 100 Mbit/s, over the 0.6 of a buffer that Linux offers as window.
-fn buffer_for(rtt: Nanos) -> u64 {
-    let bytes = 2.0 * 100e6 / 8.0 * rtt.as_secs_f64() / 0.6;
-    (bytes as u64).div_ceil(65_536).max(1) * 65_536
+/// A larger buffer; but none where the program leaves what it has unread.
+fn remedy(case: &TransferCase<'_>, window: u64) -> Option<Fix> {
+    if let Some(before) = unread(case, window) {
+        let what = format!(
+            "make the receiving program read faster: the window had been {} B, and fell to {} B as data lay unread; a larger buffer only fills later",
+            thousands(before),
+            thousands(window)
+        );
+        return fix(Actor::Application, what, None);
+    }
+    let (buffer, whence) = command::buffer_for(case)?;
+    let what = format!(
+        "give the receiver a larger buffer, from the start of a connection on: {whence}; if the command changes nothing, the program sets SO_RCVBUF, which turns the kernel's own growth off: remove it",
+    );
+    fix(Actor::Receiver, what, Some(command::receive_buffer(buffer)))
+}
+
+/// The largest window before those that held the transfer, if they are much smaller: a buffer does not shrink, what is free in it does.
+fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
+    let first = case.partition.rounds.iter().position(|limit| *limit == Limit::ReceiveWindow)?;
+    let before = case.transfer.rounds.iter().take(first + 1).filter_map(|round| round.window).max()?;
+    (window.saturating_mul(3) < before.saturating_mul(2)).then_some(before)
 }
 
 /// First and last frame of the rounds under a limit.

@@ -2,6 +2,7 @@
 
 use crate::analysis::{Actor, Evidence, Finding, Fix, Frame};
 use crate::units::Nanos;
+use std::net::{IpAddr, SocketAddr};
 
 /// Less than this is not worth a finding: a person does not notice it, and timers and schedulers alone can cost it.
 pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
@@ -74,6 +75,14 @@ pub(crate) fn rate(bits: f64) -> String {
 pub(crate) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(number))
+}
+
+/// An end as one writes it; a port that is not known is left out.
+pub(super) fn end((address, port): (IpAddr, u16)) -> String {
+    match (address, port) {
+        (address, 0) => address.to_string(),
+        (address, port) => SocketAddr::new(address, port).to_string(),
+    }
 }
 
 /// Bits per second of a window's worth of bytes a round trip.

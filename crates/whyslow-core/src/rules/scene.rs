@@ -1,10 +1,10 @@
 //! Made-up transfers for the tests of the rules: what the `tcp` stage would give of them.
 
-use super::{TransferCase, check_transfer, verdict};
+use super::{ConnectionCase, TransferCase, check_connection, check_transfer, verdict};
 use crate::analysis::{Finding, Frame, State};
 use crate::limit::{self, Context};
 use crate::tcp::facts::{
-    Doubts, Facts, Gap, HalfFacts, HandshakeFacts, Offer, Release, RoundFacts, RttFacts, TransferFacts, Vantage,
+    Asked, Doubts, Facts, Gap, HalfFacts, HandshakeFacts, Offer, Release, RoundFacts, RttFacts, TransferFacts, Vantage,
 };
 use crate::units::Nanos;
 
@@ -56,23 +56,41 @@ impl Scene {
             end: at(sizes.len()),
             last_send: at(sizes.len() - 1),
             acknowledged: true,
-            request: Some((ms(900), ms(900))),
+            request: Some(Asked { first: ms(900), last: ms(900), bytes: 100, ..Asked::default() }),
             rounds_total: sizes.len() as u64,
             segments: bytes.div_ceil(MSS),
+            max_in_flight: sizes.iter().copied().max().unwrap_or(0),
             gaps: (1..sizes.len()).map(|index| gap(at(index - 1), at(index), Release::Ack)).collect(),
             rounds,
             ..TransferFacts::default()
         };
-        let offer =
-            Offer { mss: Some(1012), window_scale: Some(7), sack: true, timestamps: true, window: 64_000, ecn: 0 };
-        let request = TransferFacts { seq: (1, 101), start: ms(900), end: ms(1000), ..TransferFacts::default() };
+        let offer = Offer {
+            mss: Some(1012),
+            window_scale: Some(7),
+            sack: true,
+            timestamps: true,
+            multipath: Default::default(),
+            window: 64_000,
+            ecn: 0,
+        };
+        let request = TransferFacts {
+            seq: (1, 101),
+            start: ms(900),
+            last_send: ms(900),
+            end: ms(1000),
+            acknowledged: true,
+            rounds_total: 1,
+            ..TransferFacts::default()
+        };
         let client = HalfFacts { mss: MSS, transfers: vec![request], ..HalfFacts::default() };
         let facts = Facts {
             endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
             client: 0,
+            asker: 0,
             client_proven: true,
             first: ms(800),
             last: transfer.end,
+            until: transfer.end,
             first_frame: Frame { file: None, number: 1 },
             handshake: HandshakeFacts { offers: [Some(offer); 2], ..HandshakeFacts::default() },
             origins: [None; 2],
@@ -80,12 +98,19 @@ impl Scene {
             state: State::Open,
             closed_by: None,
             closing: [None; 2],
+            fins: [false; 2],
+            reset: None,
             vantage: Vantage { toward: [Some(ms(100)), Some(Nanos::ZERO)], ..Vantage::default() },
             rtt: RttFacts { min: Some(ms(100)), p50: Some(ms(100)), p95: Some(ms(100)), samples: 10 },
             halves: [client, HalfFacts { mss: MSS, ..HalfFacts::default() }],
+            exchanges: Vec::new(),
+            exchanges_total: 0,
             content: Default::default(),
+            begins_with_text: [false; 2],
             doubts: Doubts::default(),
             is_text: false,
+            notices: Default::default(),
+            elided: Vec::new(),
             timeless: false,
         };
         Self { facts, transfer }
@@ -101,7 +126,8 @@ impl Scene {
         self.judge(|case| verdict(case, &check_transfer(case)))
     }
 
-    fn judge<T>(&self, by: impl Fn(&TransferCase<'_>) -> T) -> T {
+    /// What is said of it as a case.
+    pub fn judge<T>(&self, by: impl Fn(&TransferCase<'_>) -> T) -> T {
         let context = Context::new(&self.facts, 1);
         let partition = limit::partition(&self.transfer, &context);
         let whole: Nanos = partition.spans.iter().map(limit::Span::length).sum();
@@ -117,8 +143,34 @@ impl Scene {
         })
     }
 
+    /// The finding of this cause over the connection, which has the transfer after those that its sides have already, all of them
+    /// acknowledged.
+    pub fn finding_over_connection(&self, cause: &str) -> Option<Finding> {
+        let mut facts = self.facts.clone();
+        facts.halves[1].transfers.push(self.transfer.clone());
+        judge_connection(&facts, cause)
+    }
+
+    /// As [`finding_over_connection`](Self::finding_over_connection), without the transfer.
+    pub fn finding_without_answer(&self, cause: &str) -> Option<Finding> {
+        judge_connection(&self.facts, cause)
+    }
+
     /// The finding of this cause.
     pub fn finding(&self, cause: &str) -> Option<Finding> {
         self.findings().into_iter().find(|finding| finding.cause == cause)
     }
+}
+
+fn judge_connection(facts: &Facts, cause: &str) -> Option<Finding> {
+    let mut facts = facts.clone();
+    for half in &mut facts.halves {
+        half.transfers_total = half.transfers.len() as u64;
+        if let Some(last) = half.transfers.last() {
+            half.last_payload = Some((last.last_send, last.frames.1));
+            half.bytes = last.seq.1 - 1;
+        }
+    }
+    let case = ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &limit::waits(&facts) };
+    check_connection(&case).into_iter().find(|finding| finding.cause == cause)
 }

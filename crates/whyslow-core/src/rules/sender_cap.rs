@@ -10,6 +10,7 @@
 //! receiver's window, and ACKs that start the sender again. The rate that follows, cap / RTT, agrees with the measured one.
 //!
 //! ## What it is confused with
+//! - messages: flights of less than 4,096 B are no buffer's.
 //! - `protocol-window` (SSH, HTTP/2, SFTP): a small message of the other side starts it again, not an ACK. With such
 //!   messages encrypted inside large ones the two look the same.
 //! - `receive-window`: the flights reach the right edge.
@@ -18,8 +19,8 @@
 //! - congestion avoidance: flights rise by a segment every one or two rounds.
 //!
 //! ## The fix
-//! On the sender, let the buffer grow: remove SO_SNDBUF from the program, `sysctl -w net.ipv4.tcp_wmem="4096 65536 BYTES"`
-//! (about 0.94 of the largest value can be in flight on Linux). For proxies: nginx `sndbuf=` of `listen` and
+//! On the sender, let the buffer grow: remove SO_SNDBUF from the program, raise the third figure of `net.ipv4.tcp_wmem` (about 0.94 of it
+//! can be in flight on Linux). For proxies: nginx `sndbuf=` of `listen` and
 //! `proxy_buffers`; HAProxy `tune.sndbuf.client`, `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`.
 //!
 //! ## References
@@ -27,7 +28,7 @@
 
 use super::receive_window::frames_of;
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase};
+use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::tcp::facts::Release;
 
@@ -37,9 +38,14 @@ pub(super) const RULE: Rule =
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;
 
+/// One byte in so many that had to be sent again is a loss that matters, as for `loss`.
+const LOSSY: u64 = 100;
+
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SenderCap);
-    if !case.matters(lost, 0.2) {
+    // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last one left.
+    let is_lossy = case.transfer.resent_bytes * LOSSY >= case.transfer.bytes();
+    if !case.matters(lost, 0.2) || is_lossy {
         return None;
     }
     let plateau = case.plateau()?;
@@ -89,15 +95,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("cap / round trip", predicted, "bit/s", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
-    let target = ((2.0 * 100e6 / 8.0 * rtt.as_secs_f64() / 0.94) as u64).div_ceil(65_536).max(1) * 65_536;
+    let (buffer, whence) = command::buffer_for(case)?;
     found.fix = fix(
         Actor::Sender,
         format!(
-            "{}; 100 Mbit/s at this round trip needs a buffer of {} B (2 × bandwidth × RTT, of which about 0.94 can be in flight)",
+            "{}: {whence}; if the command changes nothing, the program or proxy sets its own buffer (SO_SNDBUF)",
             candidates(cap, case.context.mss),
-            thousands(target)
         ),
-        Some(format!("sysctl -w net.ipv4.tcp_wmem=\"4096 65536 {target}\"")),
+        Some(command::send_buffer(buffer)),
     );
     let alike = if plateau.window.is_some() { "" } else { "a full window of the receiver, " };
     found.settle = Some(format!(

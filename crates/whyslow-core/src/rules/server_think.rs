@@ -6,12 +6,16 @@
 //!
 //! ## How it is recognised
 //! The first byte of the answer comes later than a round trip after the request, by more than a round trip and 50 ms. The
-//! request was acknowledged at once, so the network had delivered it.
+//! request was acknowledged at once, so the network had delivered it. Where the server is asked by nobody in particular (a shell, a chat, a
+//! routing session, a connection that was open before the capture began and shows no protocol), what it says behind a prompt message of the
+//! client's, or seconds later, may be no answer, and is none here. OpenFlow's switches connect to the controller that asks them: there the
+//! client is the one whose answers are late.
 //!
 //! ## What it is confused with
 //! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer from afar. From one side the
 //!   two look the same.
 //! - `loss`: the request or the first answer was lost and sent again.
+//! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the receiver only IP numbers tell.
 //!
 //! ## The fix
 //! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more: nginx `$upstream_response_time` beside
@@ -23,12 +27,10 @@
 use super::say::{evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::units::Nanos;
+use crate::limit::NOTICED;
 
 pub(super) const RULE: Rule =
     Rule { slug: "server-think", source: include_str!("server_think.rs"), check: Check::Transfer(check) };
-
-pub(super) const NOTICED: Nanos = Nanos::from_millis(50);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
@@ -36,11 +38,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if think <= rtt.max(NOTICED) || think < case.duration().scale(0.2) {
         return None;
     }
-    let summary =
-        format!("the server took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
+    // A switch connects to the controller that asks it.
+    let who = if case.sender == case.facts.client { "the client, which is asked here," } else { "the server" };
+    let summary = format!("{who} took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
     // It may be a proxy, and then the time is spent behind it.
     let split = super::proxy_split::is_relayed(case) || super::proxy_split::is_two_machines(case);
-    let mut found = finding("server-think", think, case.trust(if split { 0.5 } else { 0.85 }), summary);
+    let unseen = super::mtu_black_hole::may_be_unseen(case);
+    let mut found = finding("server-think", think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
     found.evidence.push(evidence(
         "request to first byte, less the path",
         think.as_secs_f64(),
@@ -48,7 +52,214 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         &[case.transfer.frames.0],
     ));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
-    found.fix = fix(Actor::Application, "look at what the server does for this request, or at what it waits for", None);
-    found.settle = Some("if this address is a proxy, the time may be spent behind it: capture there".into());
+    let who = if case.sender == case.facts.client { "client" } else { "server" };
+    let what = format!("look at what the {who} does for this request, or at what it waits for");
+    found.fix = fix(Actor::Application, what, None);
+    found.settle = Some(if unseen {
+        "no segment is as long as both ends agreed on: longer ones may have been sent meanwhile and lost on the way; a capture at the server tells, or one with IP numbers (tcpdump -v)"
+            .into()
+    } else {
+        "if this address is a proxy, the time may be spent behind it: capture there".into()
+    });
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::limit::waits;
+    use crate::rules::scene::{Scene, ms};
+    use crate::tcp::content::Protocol;
+    use crate::tcp::facts::{Asked, ExchangeFacts, Gap, Loss, TransferFacts};
+    use crate::units::Nanos;
+
+    /// An exchange: whether the client asked, what it took before, and what the server took, milliseconds.
+    type Turn = (bool, i64, i64);
+
+    /// What the server is known to have taken in each, and what the client.
+    fn told(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<(Option<Nanos>, Nanos)> {
+        let mut scene = Scene::flights(&[500]);
+        let mut at = ms(1_000);
+        scene.facts.exchanges.clear();
+        scene.facts.halves.iter_mut().for_each(|half| half.transfers.clear());
+        for (n, &(asked, before, server)) in turns.iter().enumerate() {
+            let start = at + ms(before);
+            let message = |start: Nanos| TransferFacts {
+                seq: (1 + 100 * n as u64, 101 + 100 * n as u64),
+                start,
+                last_send: start,
+                ..TransferFacts::default()
+            };
+            let question = Asked { first: start, last: start, bytes: 100, ..Asked::default() };
+            let answer = TransferFacts { request: asked.then_some(question), ..message(start + ms(server)) };
+            scene.facts.halves[0].transfers.push(message(start));
+            scene.facts.halves[1].transfers.push(answer);
+            at = start + ms(server + 100);
+            scene.facts.exchanges.push(ExchangeFacts {
+                request: asked.then_some(n),
+                answer: Some(n),
+                start,
+                end: at,
+                before: Some(ms(before)),
+                server: asked.then_some(ms(server)),
+            });
+        }
+        scene.facts.endpoints[1].1 = 5_000;
+        change(&mut scene);
+        waits(&scene.facts).iter().map(|wait| (wait.server, wait.client)).collect()
+    }
+
+    fn servers(change: impl Fn(&mut Scene), turns: &[Turn]) -> Vec<Option<Nanos>> {
+        told(change, turns).into_iter().map(|(server, _)| server).collect()
+    }
+
+    const PROMPT_QUESTIONS: [Turn; 3] = [(true, 0, 300), (true, 1, 700), (true, 2, 400)];
+    const ALL: [Option<Nanos>; 3] = [Some(Nanos(300_000_000)), Some(Nanos(700_000_000)), Some(Nanos(400_000_000))];
+
+    fn without_handshake(scene: &mut Scene) {
+        scene.facts.handshake.offers = [None; 2];
+    }
+
+    #[test]
+    fn the_end_that_connects_and_speaks_first_asks() {
+        assert_eq!(servers(|_| (), &PROMPT_QUESTIONS), ALL);
+    }
+
+    #[test]
+    fn ends_of_a_routing_session_ask_each_other_nothing() {
+        assert_eq!(servers(|scene| scene.facts.endpoints[1].1 = 179, &PROMPT_QUESTIONS), [None; 3]);
+    }
+
+    #[test]
+    fn a_switch_connects_to_the_controller_that_asks_it() {
+        let asked_by_the_server = |scene: &mut Scene| {
+            scene.facts.asker = 0;
+            scene.facts.client = 1;
+        };
+        let turns = [(true, 0, 900), (true, 1, 300), (true, 1, 1_200)];
+        // Greetings answer nothing, and what the switch says later than a second is as likely news.
+        assert_eq!(servers(asked_by_the_server, &turns), [None, Some(ms(300)), None]);
+    }
+
+    #[test]
+    fn reactions_of_a_connection_that_was_open_before_may_be_answers_themselves() {
+        assert_eq!(servers(without_handshake, &PROMPT_QUESTIONS), [None; 3]);
+        // What a person asks is a question, and what comes within a second its answer.
+        let turns = [(true, 900, 300), (true, 900, 2_500)];
+        assert_eq!(servers(without_handshake, &turns), [Some(ms(300)), None]);
+        // Who has been prompt again and again answers.
+        let mut habit = vec![(true, 0, 5); 8];
+        habit.push((true, 0, 2_500));
+        assert_eq!(servers(without_handshake, &habit).last(), Some(&Some(ms(2_500))));
+    }
+
+    #[test]
+    fn who_speaks_unasked_need_not_be_answering() {
+        let turns = [(true, 0, 300), (false, 4_000, 0), (true, 1, 3_000), (true, 500, 300), (true, 500, 3_000)];
+        let told = told(|_| (), &turns);
+        let servers: Vec<_> = told.iter().map(|(server, _)| *server).collect();
+        assert_eq!(servers, [Some(ms(300)), None, None, Some(ms(300)), None]);
+        assert!(told[2..].iter().all(|(_, client)| *client == ms(0)), "nor need the client be asking: {told:?}");
+    }
+
+    #[test]
+    fn a_greeting_is_not_unasked() {
+        let turns = [(false, 0, 0), (true, 1, 300), (true, 1, 700)];
+        let greeted = servers(|scene| scene.facts.begins_with_text[1] = true, &turns);
+        assert_eq!(greeted, [None, Some(ms(300)), Some(ms(700))]);
+        assert_eq!(servers(|_| (), &turns), [None; 3], "in bytes that nobody can read it may be a question");
+        let mut prompt = vec![(false, 0, 0)];
+        prompt.extend([(true, 0, 5); 8]);
+        prompt.push((true, 0, 900));
+        assert_eq!(
+            servers(|_| (), &prompt).last(),
+            Some(&Some(ms(900))),
+            "but who answers at once again and again is asked"
+        );
+    }
+
+    /// The server's answer in the first exchange goes on with another message after a pause.
+    fn pushes(pauses: i64, milliseconds: i64) -> impl Fn(&mut Scene) {
+        move |scene: &mut Scene| {
+            let first = &mut scene.facts.halves[1].transfers[0];
+            (first.rounds_total, first.max_in_flight) = (1 + pauses as u64, 60);
+            first.gaps = (0..pauses)
+                .map(|n| Gap {
+                    ran_dry: true,
+                    idle: true,
+                    after_len: 60,
+                    before_len: 40,
+                    ..Gap::example(ms(milliseconds * n), ms(milliseconds * (n + 1)))
+                })
+                .collect();
+        }
+    }
+
+    #[test]
+    fn who_goes_on_after_a_pause_that_is_no_reaction_speaks_unasked() {
+        let turns = [(true, 0, 2), (true, 1, 600), (true, 1, 600)];
+        let fed = servers(pushes(1, 480), &turns);
+        assert_eq!(fed, [Some(ms(2)), None, None], "a subscription, acknowledged message by message");
+        assert_eq!(servers(pushes(1, 90), &turns)[1], Some(ms(600)), "an answer in two pieces");
+        let tls = |times: i64| {
+            let tls = move |scene: &mut Scene| {
+                pushes(times, 480)(scene);
+                scene.facts.content[0].protocol = Some(Protocol::Tls);
+                let small = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + 32;
+                scene.facts.halves[0].transfers.iter_mut().skip(2).for_each(small);
+            };
+            servers(tls, &turns)
+        };
+        assert_eq!(tls(2)[1..], [Some(ms(600)); 2], "a page in pieces");
+        assert_eq!(tls(3)[1..], [Some(ms(600)), None], "a feed; what is large enough is a question all the same");
+    }
+
+    #[test]
+    fn an_upgraded_connection_is_no_more_asked_than_others() {
+        let upgraded = |scene: &mut Scene| {
+            let content = &mut scene.facts.content[1];
+            (content.protocol, content.heads) = (Some(Protocol::Http), vec![(1, "101 Switching Protocols".into())]);
+        };
+        assert_eq!(servers(upgraded, &PROMPT_QUESTIONS), [ALL[0], None, None], "it was asked for the upgrade");
+        let http = |scene: &mut Scene| scene.facts.content[1].protocol = Some(Protocol::Http);
+        assert_eq!(servers(http, &PROMPT_QUESTIONS), ALL);
+    }
+
+    #[test]
+    fn a_client_that_reports_more_than_it_is_told_may_be_the_one_who_is_asked() {
+        let reports = |port: u16, bytes: u64| {
+            move |scene: &mut Scene| {
+                scene.facts.endpoints[1].1 = port;
+                let grow = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + bytes;
+                scene.facts.halves[0].transfers.iter_mut().for_each(grow);
+            }
+        };
+        assert_eq!(servers(reports(5_000, 300), &PROMPT_QUESTIONS), [None; 3]);
+        assert_eq!(servers(reports(5_000, 60_000), &PROMPT_QUESTIONS), ALL, "uploads");
+        assert_eq!(servers(reports(5_432, 300), &PROMPT_QUESTIONS), ALL, "rows for a database");
+    }
+
+    #[test]
+    fn an_answer_whose_first_bytes_were_lost_began_before_it_seems_to() {
+        let lost = |scene: &mut Scene| {
+            let answer = &mut scene.facts.halves[1].transfers[1];
+            answer.losses = vec![Loss { unseen: true, seq: answer.seq.0, ..Loss::default() }];
+        };
+        assert_eq!(servers(lost, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
+    }
+
+    #[test]
+    fn a_subflow_is_answered_on_another() {
+        let joins = |scene: &mut Scene| {
+            if let Some(offer) = &mut scene.facts.handshake.offers[0] {
+                offer.multipath = crate::tcp::facts::Multipath::Joins;
+            }
+        };
+        assert_eq!(servers(joins, &PROMPT_QUESTIONS), [None; 3]);
+    }
+
+    #[test]
+    fn what_was_not_captured_may_have_been_the_question() {
+        let unseen = |scene: &mut Scene| scene.facts.halves[0].missing = vec![(ms(1_450), ms(1_900))];
+        assert_eq!(servers(unseen, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
+    }
 }

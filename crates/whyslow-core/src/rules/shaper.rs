@@ -90,7 +90,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             rate(on_the_wire),
             thousands(burst.bytes),
         ),
-        Some("tc -s qdisc show; tc -s class show dev DEV   # on routers of one's own".into()),
+        Some("tc -s qdisc show; for d in $(ls /sys/class/net); do tc -s class show dev $d; done   # on routers of one's own".into()),
     );
     found.settle = Some(
         "other traffic that began at that moment looks the same: repeat it after a pause, and a bucket gives the same burst and the same rate"

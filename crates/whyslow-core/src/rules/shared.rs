@@ -1,11 +1,23 @@
-//! One cause that most connections of a server, or of a path, share: said once for all of them.
+//! What connections have to do with each other: bottlenecks that they share (`bottleneck`, and what follows from them: `joint`), queues
+//! in which they stand (`queue`), waits for one another (`waiting`), and one cause that most connections of a server, or of a path, share: said once for all of them.
 //!
 //! Two hundred connections that the same receive window or the same lossy link held back are one problem with one owner. Looks at
 //! findings that were made, and makes none of its own: a shared finding sums up theirs, names their connections, and has the fix of
-//! the costliest. Groups are the connections to one server (address and port), and else those between two addresses. What
+//! the costliest. What ran at the same time is not added up. Groups are the connections to one server (address and port), and else those between two addresses. What
 //! `new-connection-each-time` explains already (slow start, over and over) is not said twice.
 
-use super::say::{WORTH_SAYING, count, evidence, finding, time};
+mod bottleneck;
+mod flows;
+mod joint;
+mod queue;
+#[cfg(test)]
+mod scene;
+mod waiting;
+
+pub use flows::Flows;
+
+use super::say::{WORTH_SAYING, count, evidence, finding};
+use super::together::Together;
 use crate::analysis::{Connection, Finding};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +30,34 @@ const SHARE: f64 = 0.7;
 struct Cost<'a> {
     id: u64,
     seconds: Nanos,
+    /// When, and what of it.
+    spans: Vec<(Nanos, Nanos, Nanos)>,
     /// Its costliest finding.
     worst: &'a Finding,
+}
+
+/// What came of looking at connections together.
+#[derive(Debug, Default)]
+pub struct Joint {
+    /// Over several of them.
+    pub(crate) findings: Vec<Finding>,
+    /// Transfers of which nothing can be promised: their connections, and when they began.
+    pub(crate) void: Vec<(u64, Nanos)>,
+}
+
+/// Finds what those that ran at the same time have to do with each other, and changes what was said of each.
+pub(super) fn together(flows: &Flows, connections: &mut [Connection]) -> Joint {
+    let mut joint = Joint::default();
+    for mut shared in bottleneck::find(flows.iter()) {
+        shared.let_go = flows.let_go();
+        if let Some((finding, void)) = joint::apply(&shared, connections) {
+            joint.findings.push(finding);
+            joint.void.extend(void);
+        }
+    }
+    queue::apply(flows, connections);
+    waiting::apply(connections);
+    joint
 }
 
 /// The shared causes, one for each group at most. `known`: what was found across connections by rules of their own.
@@ -31,30 +69,30 @@ pub(super) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Findin
         servers.entry((&server.address, server.port)).or_default().push(connection);
         paths.entry((client, &server.address)).or_default().push(connection);
     }
-    let known = ids(known);
-    let mut found: Vec<Finding> = servers.values().filter_map(|group| check_group(group, &known, true)).collect();
+    let mut found: Vec<Finding> = servers.values().filter_map(|group| check_group(group, known, true)).collect();
     // A path is worth saying where no server on it was.
-    let said = ids(&found);
+    let said: BTreeSet<u64> = found.iter().flat_map(ids).collect();
     let untold = paths.values().filter(|group| !group.iter().any(|connection| said.contains(&connection.id)));
-    found.extend(untold.filter_map(|group| check_group(group, &known, false)));
+    found.extend(untold.filter_map(|group| check_group(group, known, false)));
     found
 }
 
-fn ids(findings: &[Finding]) -> BTreeSet<u64> {
-    findings.iter().flat_map(|finding| finding.connections.iter().copied()).collect()
+fn ids(finding: &Finding) -> impl Iterator<Item = u64> {
+    finding.connections.iter().copied()
 }
 
-fn check_group(group: &[&Connection], known: &BTreeSet<u64>, of_server: bool) -> Option<Finding> {
+fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Option<Finding> {
     if group.len() < LEAST {
         return None;
     }
     let mut causes: BTreeMap<&'static str, Vec<Cost<'_>>> = BTreeMap::new();
     for connection in group {
         let mut own: BTreeMap<&'static str, Cost<'_>> = BTreeMap::new();
-        for finding in connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings) {
-            let cost =
-                own.entry(finding.cause).or_insert(Cost { id: connection.id, seconds: Nanos::ZERO, worst: finding });
+        for (finding, (start, end)) in found_in(connection) {
+            let fresh = || Cost { id: connection.id, seconds: Nanos::ZERO, spans: Vec::new(), worst: finding };
+            let cost = own.entry(finding.cause).or_insert_with(fresh);
             cost.seconds += finding.seconds;
+            cost.spans.push((start, end, finding.seconds));
             if finding.seconds > cost.worst.seconds {
                 cost.worst = finding;
             }
@@ -63,25 +101,45 @@ fn check_group(group: &[&Connection], known: &BTreeSet<u64>, of_server: bool) ->
             causes.entry(cause).or_default().push(cost);
         }
     }
-    let explained =
-        |cause: &str| cause == "slow-start" && group.iter().any(|connection| known.contains(&connection.id));
+    let again: BTreeSet<u64> = known.iter().filter(|known| !known.shared).flat_map(ids).collect();
+    let explained = |cause: &str, costs: &[Cost<'_>]| {
+        let is_said = |known: &Finding| {
+            known.shared && known.cause == cause && costs.iter().any(|cost| known.connections.contains(&cost.id))
+        };
+        let over_and_over = cause == "slow-start" && group.iter().any(|connection| again.contains(&connection.id));
+        over_and_over || known.iter().any(is_said)
+    };
     let shared = causes.into_iter().filter(|(cause, costs)| {
-        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(cause)
+        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(cause, costs)
     });
     let whole = |costs: &[Cost<'_>]| costs.iter().map(|cost| cost.seconds).sum::<Nanos>();
     let (cause, costs) = shared.max_by_key(|(_, costs)| whole(costs))?;
-    let seconds = whole(&costs);
-    if seconds < WORTH_SAYING {
+    let mut lost = Together::default();
+    for (start, end, seconds) in costs.iter().flat_map(|cost| cost.spans.iter().copied()) {
+        lost.add(start, end, seconds);
+    }
+    if lost.elapsed() < WORTH_SAYING {
         return None;
     }
-    Some(tell(cause, seconds, &costs, group, of_server))
+    Some(tell(cause, &lost, &costs, group, of_server))
 }
 
-fn tell(cause: &'static str, seconds: Nanos, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
+/// All findings of a connection, each with when the time passed that it tells of: a transfer's begins with the waits before it.
+fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, Nanos))> {
+    let of_transfers = connection.transfers.iter().flat_map(|transfer| {
+        let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
+        let span = (transfer.start_s - before, transfer.start_s + transfer.duration_s);
+        transfer.findings.iter().map(move |finding| (finding, span))
+    });
+    let span = (connection.start_s, connection.start_s + connection.duration_s);
+    of_transfers.chain(connection.findings.iter().map(move |finding| (finding, span)))
+}
+
+fn tell(cause: &'static str, lost: &Together, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
     let server = &group[0].server;
     let name = server.name.as_ref().unwrap_or(&server.address);
     let whose = if of_server {
-        format!("connections to {name}:{}", server.port)
+        format!("connections to {}", server.told())
     } else {
         format!("connections between {} and {name}", group[0].client.address)
     };
@@ -93,13 +151,13 @@ fn tell(cause: &'static str, seconds: Nanos, costs: &[Cost<'_>], group: &[&Conne
     sure.sort_unstable_by(f64::total_cmp);
     let confidence = sure.get(sure.len() / 2).copied().unwrap_or_default();
     let summary = format!(
-        "{} of {} {whose} have this in common, {} in all; at its worst: {}",
+        "{} of {} {whose} have this in common, {}; at its worst: {}",
         costs.len(),
         group.len(),
-        time(seconds),
+        lost.told(),
         worst.map_or("", |finding| finding.summary.as_str()),
     );
-    let mut found = finding(cause, seconds, confidence, summary);
+    let mut found = finding(cause, lost.elapsed(), confidence, summary);
     let frames: Vec<_> = worst
         .iter()
         .flat_map(|finding| &finding.evidence)

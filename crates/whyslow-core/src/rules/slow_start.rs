@@ -18,7 +18,7 @@
 //!
 //! ## The fix
 //! Keep connections open and reuse them: a warm connection sends the same bytes in one round trip. Where that is not
-//! possible, raise the sender's initial window: `ip route change default via GATEWAY initcwnd N` (Linux). The receiver's
+//! possible, raise the sender's initial window (Linux: `initcwnd` of its route), to 32 segments at most. The receiver's
 //! first window caps it (`initrwnd`, or tcp_rmem's middle value). Move the data nearer, so that a round trip costs less.
 //!
 //! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive pools
@@ -31,6 +31,7 @@ use super::receive_window::frames_of;
 use super::say::{count, evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::limit::LARGEST_INITIAL_WINDOW;
 use crate::tcp::facts::Gap;
 
 pub(super) const RULE: Rule =
@@ -109,21 +110,22 @@ fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
     let mss = case.context.mss;
     let window = case.transfer.rounds.first()?.window.filter(|&window| window < case.transfer.bytes());
     let cap = window.map(|window| window / mss);
-    let target = cap.map_or(needed, |cap| cap.min(needed)).max(initial);
+    let target = needed.min(LARGEST_INITIAL_WINDOW);
     let limited = match (cap, window) {
         (Some(cap), Some(window)) if cap < needed => format!(
-            "; the receiver's first window of {} B lets no more than {} out at once: raise its initrwnd or tcp_rmem as well to send all {} in one round trip",
+            "; the receiver's first window of {} B lets no more than {} of the {} out at once in any case",
             thousands(window),
             count(cap, "segment"),
-            count(needed, "segment"),
+            thousands(needed),
         ),
         _ => String::new(),
     };
-    if target > initial {
+    if target > initial && cap.is_none_or(|cap| cap > initial) {
         let what = format!(
-            "keep the connection open and reuse it, or raise the sender's initial congestion window from {initial} to {target} segments{limited}",
+            "keep the connection open and reuse it; if that is not possible, raise the sender's initial congestion window from {initial} to {target} segments, which slow or narrow paths may answer with loss{limited}",
         );
-        fix(Actor::Sender, what, Some(format!("ip route change default via GATEWAY initcwnd {target}")))
+        let peer = case.facts.endpoints[1 - case.sender].0;
+        fix(Actor::Sender, what, Some(super::command::default_route(peer, &format!("initcwnd {target}"))))
     } else {
         fix(Actor::Application, format!("keep the connection open and reuse it{limited}"), None)
     }

@@ -97,7 +97,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
                 "offer windows of many segments: remove SO_RCVBUF from the receiving program, or set it to {} B (16 segments) at least",
                 thousands(buffer)
             ),
-            Some("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 6291456\"".into()),
+            Some(super::command::receive_buffer(buffer)),
         )
     } else {
         fix(

@@ -20,7 +20,9 @@
 
 use super::say::{evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit};
+use crate::analysis::{Actor, Finding, Limit, ResendKind};
+use crate::limit::Span;
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule {
     slug: "spurious-retransmission",
@@ -37,7 +39,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let share = needless as f64 / all as f64;
-    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout) + case.time(Limit::CongestionAvoidance);
+    // The wait for the first of them and what came of it: before that one nothing was needless, and no window was cut for it.
+    let first = case.half().retransmissions.iter().find(|copy| {
+        copy.kind == ResendKind::Spurious && copy.time_s >= case.transfer.start && copy.time_s <= case.transfer.end
+    });
+    let since = first?.time_s;
+    let of_it = |span: &&Span| match span.limit {
+        Limit::LossRecovery | Limit::Timeout => span.end >= since,
+        Limit::CongestionAvoidance => span.start >= since,
+        _ => false,
+    };
+    let repairing: Nanos = case.partition.spans.iter().filter(of_it).map(Span::length).sum();
     let lost = repairing.scale(share);
     if !case.matters(lost, 0.05) {
         return None;
@@ -48,13 +60,20 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(all),
         time(lost),
     );
-    let mut found = finding("spurious-retransmission", lost, case.trust(0.75), summary);
+    // Without IP numbers a copy that the network made is like one of the sender's.
+    let doubtful = super::terse_text::lacks_ip_headers(case.facts) && !case.near_sender();
+    let confidence = if doubtful { 0.45 } else { 0.75 };
+    let mut found = finding("spurious-retransmission", lost, case.trust(confidence), summary);
+    if doubtful {
+        found.settle =
+            Some("IP numbers (tcpdump -v) tell whether the sender or the network made the second copies".into());
+    }
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("needless retransmissions", needless as f64, "segments", &frames));
     found.fix = fix(
         Actor::Sender,
         "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",
-        Some("ip route change default via GATEWAY rto_min 500ms".into()),
+        Some(super::command::default_route(case.facts.endpoints[1 - case.sender].0, "rto_min 500ms")),
     );
     Some(found)
 }

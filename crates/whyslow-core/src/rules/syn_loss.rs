@@ -5,11 +5,13 @@
 //! 1 s): the opening takes seconds before a byte is sent.
 //!
 //! ## How it is recognised
-//! The same SYN or SYN-ACK more than once in the capture.
+//! The same SYN or SYN-ACK again, later than any timer is short: two within 190 ms were captured twice. It cost the time from the first to the
+//! last that the opening waited for.
 //!
 //! ## What it is confused with
-//! A SYN-ACK lost on its way back looks the same at the client as a SYN lost on its way there. A capture at the server
-//! tells.
+//! - `no-answer`: nothing ever comes back, or no answer to a SYN is ever acknowledged.
+//! - A SYN-ACK lost on its way back looks the same at the client as a SYN lost on its way there. A capture at the server
+//!   tells.
 //!
 //! ## The fix
 //! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`, `net.ipv4.tcp_max_syn_backlog`; nginx `listen …
@@ -20,7 +22,7 @@
 
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, ConnectionCase, Rule};
-use crate::analysis::{Actor, Finding, Frame};
+use crate::analysis::{Actor, Finding, Frame, State};
 
 pub(super) const RULE: Rule =
     Rule { slug: "syn-loss", source: include_str!("syn_loss.rs"), check: Check::Connection(check) };
@@ -29,12 +31,16 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;
-    if a + b == 0 {
+    // SYNs that nobody ever answered are no loss alone, nor are answers that never reach who asks.
+    if a + b == 0 || facts.state == State::Unanswered || super::no_answer::is_half_open(facts) {
         return None;
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;
     let done = handshake.ack.map_or(facts.last, |(time, _)| time);
-    let lost = (done - syn - facts.min_rtt().unwrap_or_default()).or_zero();
+    // Of the SYN-ACK alone, the way there and back went before it. What came again behind the last ACK kept nobody waiting.
+    let only_answers = handshake.retries[facts.client] == 0;
+    let waited_from = handshake.syn_ack.filter(|_| only_answers).map_or(syn, |(time, _)| time);
+    let lost = (handshake.again? - waited_from).or_zero();
     if lost < super::say::WORTH_SAYING {
         return None;
     }

@@ -46,7 +46,10 @@ fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
     let kinds = &case.transfer.retransmitted;
     // Where none of them was needed, nothing was lost.
     let needed = kinds.tail_probe + kinds.timeout > 0;
-    case.transfer.gaps.iter().filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
+    // What was tried to the end and never acknowledged is no tail alone.
+    let given_up = super::no_answer::given_up(case.half(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
+    let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
+    waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

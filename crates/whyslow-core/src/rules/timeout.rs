@@ -11,6 +11,8 @@
 //! never have been seen: numbers that the sender gave to packets meanwhile (IPv4 identification, which Linux counts up by one for each
 //! packet of a connection) are missing; or a window of one segment follows, which only the timer leaves.
 //!
+//! The same is told by numbers that are missing in the silence before an answer's first byte.
+//!
 //! ## What it is confused with
 //! - `application`: nothing was outstanding, and new bytes end the silence.
 //! - `zero-window`: the window was closed.
@@ -25,22 +27,33 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::tcp::facts::Release;
+use crate::tcp::facts::{Notice, Release};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    // A lost tail, a lost copy, and a path that does not pass large segments have findings of their own.
+    // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass large segments have findings of
+    // their own.
     let copies = super::lost_retransmission::lost(case) > Nanos::ZERO;
     let of_copies = if copies { super::lost_retransmission::waited_for_timer(case) } else { Nanos::ZERO };
-    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case) - of_copies).or_zero();
-    if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
+    let given_up = super::no_answer::given_up(case.half(), case.transfer);
+    let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
+    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case) - of_copies - in_vain).or_zero();
+    if super::mtu_black_hole::is_black_hole(case) {
+        return None;
+    }
+    let before = super::mtu_black_hole::waited_before(case);
+    if before > lost {
+        return first_copies(case, before);
+    }
+    if !case.matters(lost, 0.1) {
         return None;
     }
     let tails =
         |start| case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_copy)));
+    let tails = |start| tails(start) || given_up.first().is_some_and(|first| start >= first.start);
     let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
     let longest = waits.max_by_key(|span| span.length())?;
@@ -66,10 +79,70 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     }
+    let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
+    let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
+    if let Some(notice) = said.peek() {
+        found.fix = super::icmp::remedy(notice, case.facts.endpoints[1 - case.sender]);
+        found.evidence.extend(said.map(super::icmp::shown));
+        return Some(found);
+    }
     found.fix = fix(
         Actor::Network,
         "mend the loss; on the sender make sure that SACK and RACK-TLP are on, so that fewer losses need the timer",
         Some("sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3".into()),
     );
     Some(found)
+}
+
+/// The first copies of an answer's first bytes never came here.
+fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
+    if waited < super::say::WORTH_SAYING || waited < case.duration().scale(0.1) {
+        return None;
+    }
+    let missing = case.transfer.missing_before;
+    let summary = format!(
+        "the answer began {} late: the sender had sent {} meanwhile that never came here, and waited for its retransmission timer",
+        time(waited),
+        count(missing.into(), "packet"),
+    );
+    let mut found = finding("timeout", waited, case.trust(0.75), summary);
+    let figure = "packets of the sender that never came here, by its IP numbers";
+    found.evidence.push(evidence(figure, f64::from(missing), "packets", &[case.transfer.frames.0]));
+    found.settle = Some(super::tail_loss::UNSEEN.into());
+    found.fix = fix(
+        Actor::Network,
+        "find where the path lost all of that flight and its copies, while smaller packets passed",
+        None,
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::rules::icmp::tests::notice;
+    use crate::rules::scene::{MSS, Scene, gap, ms};
+    use crate::tcp::facts::Fate;
+
+    #[test]
+    fn what_a_router_says_meanwhile_names_the_place() {
+        let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+        let start = scene.transfer.last_send;
+        let end = start + ms(900);
+        scene.transfer.gaps.push(gap(start, end, Release::Timer));
+        scene.transfer.rounds[1].last_send = end;
+        (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
+        let found = scene.finding("timeout").unwrap();
+        assert!(found.fix.unwrap().what.starts_with("mend the loss"));
+        let said = notice(Fate::NetworkUnreachable, 1, 1_200);
+        scene.facts.notices.list = vec![said];
+        let found = scene.finding("timeout").unwrap();
+        assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
+        assert_eq!(found.evidence.last().unwrap().frames, [said.frame]);
+        // What was over before the wait began has nothing to do with it.
+        scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, 1, 1_050)];
+        assert!(scene.finding("timeout").unwrap().fix.unwrap().what.starts_with("mend the loss"));
+    }
 }

@@ -6,8 +6,8 @@
 //! one request outstanding, chatty remote calls.
 //!
 //! ## How it is recognised
-//! Eight or more requests with their answers one after the other on a connection, each small, whose round trips make up 20 % of
-//! the connection's time or more.
+//! Eight or more requests with their answers one after the other on a connection, each small and asked for within a round trip (or 50 ms)
+//! of the answer before it, whose round trips make up 20 % of the connection's time or more, idle time left out.
 //!
 //! ## What it is confused with
 //! - `protocol-window`: a fixed quota of bytes per small answer.
@@ -24,6 +24,9 @@
 use super::say::{count, evidence, finding, fix, time};
 use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding};
+use crate::limit::{NOTICED, Wait};
+use crate::tcp::facts::TransferFacts;
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule { slug: "turn-taking", source: include_str!("turn_taking.rs"), check: Check::Connection(check) };
@@ -32,14 +35,21 @@ pub(super) const LEAST_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 
+/// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it was there.
+fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
+    let &(answer, _) = case.transfers[1 - case.facts.asker].get(wait.exchange.answer?)?;
+    let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);
+    (answer.request.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
+}
+
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let rtt = facts.min_rtt()?;
-    let answers = case.transfers[1 - facts.client];
-    let turns: Vec<_> =
-        answers.iter().filter(|(t, _)| t.request.is_some() && t.rounds_total <= SMALL_ROUNDS).map(|(t, _)| t).collect();
+    let soon = rtt.max(NOTICED);
+    let turns: Vec<_> = case.waits.iter().filter_map(|wait| turn(case, wait, soon)).collect();
     let number = turns.len() as u64;
-    let whole = facts.last - facts.first;
+    let idle: Nanos = case.waits.iter().map(|wait| wait.idle + wait.polled.unwrap_or_default()).sum();
+    let whole = (facts.last - facts.first - idle).or_zero();
     // A clock that was set may have shortened the connection, and not the round trips.
     let lost = rtt.scale(number as f64).min(whole);
     if number < LEAST_TURNS || lost.0 * 5 < whole.0 || lost < super::say::WORTH_SAYING {

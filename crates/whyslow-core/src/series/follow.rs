@@ -7,7 +7,7 @@ use crate::capture::{Packet, Sink};
 use crate::flow::Side;
 use crate::tcp::Connection;
 use crate::units::Nanos;
-use crate::wire::{self, Segment};
+use crate::wire::{self, Icmp, Sample, Segment, Skip};
 
 /// Which connection to follow.
 #[derive(Clone, Debug)]
@@ -47,6 +47,9 @@ pub struct Follow<'a> {
     numbering: Numbering,
     connection: Option<Box<Connection>>,
     first: Option<Nanos>,
+    /// The first packets of the capture that is read, and how many of all there were.
+    sample: Sample,
+    seen: u64,
     /// The place of the capture that is read among all; none with one.
     file: Option<u16>,
     give: &'a mut dyn FnMut(Point),
@@ -63,12 +66,23 @@ impl<'a> Follow<'a> {
     /// Follows a connection; `give` is called for each of its segments, in the capture's order, with times from the capture's
     /// first packet.
     pub fn new(wanted: Wanted, give: &'a mut dyn FnMut(Point)) -> Self {
-        Self { wanted, numbering: Numbering::default(), connection: None, first: None, file: None, give, late: 0 }
+        Self {
+            wanted,
+            numbering: Numbering::default(),
+            connection: None,
+            first: None,
+            sample: Sample::default(),
+            seen: 0,
+            file: None,
+            give,
+            late: 0,
+        }
     }
 
     /// The packets that follow come from the capture at this place among all; none: it is the only one.
     pub fn begin_capture(&mut self, file: Option<u16>) {
         self.file = file;
+        (self.sample, self.seen) = (Sample::default(), 0);
     }
 
     /// Everything was read: gives the points that waited. Says how many verdicts came when their points had been given.
@@ -84,21 +98,45 @@ impl<'a> Follow<'a> {
     }
 }
 
+impl Follow<'_> {
+    /// What was too long for the path is sent again for that, and not for a loss.
+    fn take_error(&mut self, error: &Icmp, time: Nanos, frame: Frame) {
+        if let Some((id, about)) = self.numbering.of_error(error)
+            && id == self.wanted.id
+            && let Some(connection) = &mut self.connection
+        {
+            connection.note_error(error, about, time, frame);
+        }
+    }
+}
+
 impl Sink for Follow<'_> {
     fn packet(&mut self, packet: &Packet<'_>) {
         let first = *self.first.get_or_insert(packet.time);
         let frame = Frame { file: self.file, number: packet.frame };
+        self.seen += 1;
+        if self.seen <= Sample::PACKETS
+            && let Ok(segment) = wire::decode_verified(packet)
+        {
+            self.sample.take(&segment);
+        }
         let plain = wire::glance(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
         if let Some((id, from, plain)) = plain {
             // It is not the connection's first.
             let Some(connection) = self.connection.as_mut().filter(|_| id == self.wanted.id) else { return };
             connection.push_plain(&plain, from, packet.time, frame.into());
         } else {
-            let Ok(segment) = wire::decode(packet) else { return };
+            let segment = match wire::decode(packet) {
+                Ok(segment) => segment,
+                Err(Skip::Icmp(error)) => return self.take_error(&error, packet.time, frame),
+                Err(_) => return,
+            };
             let (id, from) = self.numbering.of(&segment, packet.time);
             if id != self.wanted.id {
                 return;
             }
+            let checksum = self.sample.told(&segment, packet, self.connection.is_none());
+            let segment = Segment { checksum, ..segment };
             let wanted = &self.wanted;
             let connection = self.connection.get_or_insert_with(|| {
                 let mut connection = Box::new(Connection::new(&segment, packet.time, frame));

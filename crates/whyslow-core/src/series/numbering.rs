@@ -5,7 +5,7 @@
 
 use crate::flow::{ConnectionId, Gone, Side, Table};
 use crate::units::Nanos;
-use crate::wire::{Ends, Glance, Plain, Segment};
+use crate::wire::{Ends, Glance, Icmp, Plain, Segment};
 
 /// Numbers the connections of a capture that is read once more.
 #[derive(Debug, Default)]
@@ -28,6 +28,13 @@ impl Numbering {
         let (id, from) = (found.id(), found.from);
         found.plain(time);
         Some((id.0 + 1, from, plain))
+    }
+
+    /// The id of the connection that an ICMP error is about, if it is there, and who of it sent what is quoted.
+    pub fn of_error(&mut self, error: &Icmp) -> Option<(u64, Side)> {
+        let ends = error.ends();
+        let found = self.table.find(&ends, ends.hash())?;
+        Some((found.id().0 + 1, found.from))
     }
 
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.

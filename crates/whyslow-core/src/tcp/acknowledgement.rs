@@ -1,5 +1,6 @@
 //! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
 
+use super::elided;
 use super::half::{Half, STRAY, View};
 use super::recorder::{Recorder, note_least};
 use super::segment::{Place, Seg};
@@ -36,6 +37,7 @@ impl Half {
         match self.plainly_said(seg, sack, view) {
             Some(ack) if ack.says.ack > self.una => {
                 self.note_stamp(seg);
+                self.note_reached(ack.says.ack, seg.time);
                 self.calm = 0;
                 self.apply_new::<true>(&ack, sack, seg.time + view.toward_sender, view);
             }
@@ -89,6 +91,7 @@ impl Half {
             self.note_unseen(ack, seg);
         }
         self.note_stamp(seg);
+        self.note_reached(ack, seg.time);
         self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
         if self.waiting.is_empty() && view.toward_sender <= AT_ONCE {
             let ack = Ack::new(seg, ack, window, !sack.is_empty());
@@ -99,10 +102,13 @@ impl Half {
         }
     }
 
-    /// The window that a segment without SYN offers, bytes; none while its scale is not known.
+    /// The window that a segment without SYN offers, bytes; none while its scale is not known, but zero is zero at any scale.
     #[inline(always)]
     fn offered(&self, seg: &Seg) -> Option<u32> {
-        self.window_shift.map(|shift| u32::from(seg.window) << shift.min(14))
+        match self.window_shift {
+            Some(shift) => Some(u32::from(seg.window) << shift.min(14)),
+            None => (seg.window == 0).then_some(0),
+        }
     }
 
     /// Whether this ACK says no more than the last one that was taken in. All that was asked of that one has the same answer then: no
@@ -110,6 +116,14 @@ impl Half {
     #[inline(always)]
     fn is_said(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         self.said.is_some_and(|said| said.is_of(seg, sack) && self.sent_max.wrapping_sub(said.ack) <= u64::from(STRAY))
+    }
+
+    /// An ACK up to here passes the capture point.
+    #[inline(always)]
+    fn note_reached(&mut self, ack: u64, time: Nanos) {
+        if ack >= self.sent_max && self.all_acked.0 != self.sent_max {
+            self.all_acked = (self.sent_max, time);
+        }
     }
 
     #[inline(always)]
@@ -129,7 +143,7 @@ impl Half {
 
     /// The same, for what was sent.
     #[inline(always)]
-    fn place_of_sent(&self, number: SeqNumber) -> Option<u64> {
+    pub(super) fn place_of_sent(&self, number: SeqNumber) -> Option<u64> {
         let below = (self.origin? + self.sent_max as u32).0.wrapping_sub(number.0);
         if below <= STRAY { self.sent_max.checked_sub(below.into()) } else { None }
     }
@@ -190,6 +204,7 @@ impl Half {
             }
             unseen += hole.end.min(ack) - hole.start;
             stretches += 1;
+            elided::add(&mut self.facts.missing, (hole.before, hole.time));
             hole.start = hole.end.min(ack);
             hole.start < hole.end
         });
@@ -198,6 +213,7 @@ impl Half {
             let first = self.sent_max;
             unseen += ack - first;
             stretches += 1;
+            elided::add(&mut self.facts.missing, (self.last_send.map_or(seg.time, |(last, _)| last), seg.time));
             self.reach(ack);
             let bin = self.bin();
             let begin = || Recorder::new(first, seg.time, seg.frame(), Nanos::from_millis(1), bin);
@@ -492,7 +508,7 @@ impl Half {
             if left >= right || right > self.sent_max.max(ack) {
                 continue;
             }
-            let mut second = || blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
+            let second = || blocks.as_slice().get(1).and_then(|&(l, r)| Some((self.unwrap(l)?, self.unwrap(r)?)));
             if index == 0 && reports_duplicate((left, right), second(), ack) {
                 self.on_dsack(left, right);
             } else if left >= ack {
@@ -523,17 +539,22 @@ impl Half {
     #[inline(always)]
     fn set_window<const SMOOTH: bool>(&mut self, says: &Says, at: Nanos) -> bool {
         let Some(window) = says.window() else {
-            return false;
+            return self.set_unknown_window(says, at);
         };
         // RFC 9293 section 3.10.7.4: an older ACK must not set the window back.
         if says.ack < self.una {
+            return false;
+        }
+        if self.facts.taken_shift.is_some() && self.edge.is_some_and(|edge| edge < self.sent_max) && !self.is_probing()
+        {
+            self.mistake_scale();
             return false;
         }
         let edge = says.ack + window;
         let opened = self.edge.is_none_or(|before| edge > before);
         self.window = Some(window);
         self.edge = Some(edge);
-        if self.facts.max_window.is_none_or(|most| window > most) {
+        if (SMOOTH || self.window_shift.is_some()) && self.facts.max_window.is_none_or(|most| window > most) {
             self.facts.max_window = Some(window);
         }
         let is_closure = !SMOOTH && (window == 0 || self.zero_since.is_some());
@@ -541,6 +562,25 @@ impl Half {
             self.note_closure(window, at);
         }
         opened
+    }
+
+    /// More was sent than the window allows, as the probe of a closed one is.
+    fn is_probing(&self) -> bool {
+        self.edge.is_some_and(|edge| self.sent_max <= edge + 1)
+    }
+
+    /// There is room, and how much is not known. Says whether there was none before.
+    #[inline(never)]
+    fn set_unknown_window(&mut self, says: &Says, at: Nanos) -> bool {
+        self.weigh_scale(says);
+        if self.zero_since.is_none() || says.ack < self.una {
+            return false;
+        }
+        (self.window, self.edge) = (None, None);
+        if says.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
+            self.note_closure(1, at);
+        }
+        true
     }
 
     /// The window is closed, or was until now.

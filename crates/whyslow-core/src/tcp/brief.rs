@@ -9,7 +9,7 @@ use super::half::STRAY;
 use super::held::Held;
 use super::opening::Negotiated;
 use super::segment::Seg;
-use super::turns::{Heard, Then};
+use super::turns::{Before, Heard, Then};
 use super::vantage::Estimator;
 use super::{Connection, Stage};
 use crate::flow::Side;
@@ -34,20 +34,40 @@ pub struct Brief {
     pub transfers: u64,
     /// Payload of the largest of them, in segments of the negotiated size, begun ones included.
     pub largest: u64,
+    /// By how much the handshake took longer than the least round trip.
+    pub late_handshake: Nanos,
+    /// Somebody may have been waiting when it ended: the client had the last word, something was not acknowledged, the server reset it
+    /// before there was any, or the SYN was refused, or not answered for as long as its sender would wait.
+    pub waits: bool,
 }
 
+/// Who has not sent its SYN again by then waits no longer: the first timer is a second (RFC 6298 section 2.1), three on older systems
+/// (RFC 1122 section 4.2.3.1).
+pub const FIRST_TIMERS: [Nanos; 2] = [Nanos::from_millis(1_000), Nanos::from_millis(3_000)];
+
 impl Connection {
-    /// The bounds, if it is of this kind.
-    pub fn brief(&self) -> Option<Brief> {
+    /// The bounds, if it is of this kind. No packet of it came up to `until`.
+    pub fn brief(&self, until: Nanos) -> Option<Brief> {
         let Stage::Held(held) = &self.stage else { return None };
         let handshake = self.opening.facts();
-        if handshake.retries != [0, 0] {
+        let is_told_of = self.rare.as_ref().is_some_and(|rare| rare.notices.total > 0);
+        if handshake.retries != [0, 0] || held.closes || is_told_of || self.wrong_sums_tell() != [false; 2] {
             return None;
         }
         let negotiated = Negotiated::of(&handshake);
         let mut glance = Glance::new(negotiated.mss.unwrap_or(1460), self.client());
         glance.look(held)?;
-        Some(glance.brief(handshake.rtt()))
+        let brief = glance.brief(handshake.rtt());
+        Some(Brief { waits: brief.waits || self.waits_for_opening(until), ..brief })
+    }
+
+    /// The server reset it before anything was said, or has not answered the SYN until just now.
+    fn waits_for_opening(&self, until: Nanos) -> bool {
+        let opened = !self.opening.began() || self.opening.syn_ack.is_some();
+        let silence = until - self.last;
+        let awaited = !opened && FIRST_TIMERS[0] < silence && silence <= FIRST_TIMERS[1];
+        let refused = self.reset.is_some_and(|reset| reset.from.side() != self.client());
+        self.first_payload.is_none() && (awaited || refused)
     }
 }
 
@@ -145,7 +165,7 @@ impl Glance {
         if unseen {
             return None;
         }
-        let turn = sender.take_turn(seg, self.mss);
+        let turn = sender.take_turn(seg, self.mss)?;
         match &mut sender.transfer {
             Some(transfer) if turn.is_none() => {
                 if transfer.acked.0 {
@@ -181,7 +201,12 @@ impl Glance {
         let least = round_trips.map(|time| time.unwrap_or(Nanos::MAX)).into_iter().fold(Nanos::MAX, Nanos::min);
         let late = |side: Side| self.senders[side].longest_wait + to_sender(side) - least;
         let largest = self.largest.div_ceil(self.mss);
-        Brief { late_ack: late(0).max(late(1)).or_zero(), largest, ..self.brief }
+        let late_ack = late(0).max(late(1)).or_zero();
+        let late_handshake = handshake.map_or(Nanos::ZERO, |handshake| handshake - least);
+        let [asking, answering] = [self.client, 1 - self.client].map(|side| &self.senders[side]);
+        let unsettled = |sender: &Sender| sender.transfer.is_some_and(|transfer| !transfer.acked.1);
+        let waits = asking.last_send > answering.last_send || unsettled(asking) || unsettled(answering);
+        Brief { late_ack, largest, late_handshake, waits, ..self.brief }
     }
 }
 
@@ -216,17 +241,23 @@ impl Sender {
         Some(())
     }
 
-    /// When the payload ended that this segment answers, if it begins another transfer.
-    fn take_turn(&mut self, seg: &Seg, mss: u64) -> Option<Nanos> {
-        let heard = self.heard.take()?;
-        let then = heard.and_then(seg, self.transfer.map(|transfer| transfer.bytes), mss);
-        (then == Then::Turn).then_some(heard.last)
+    /// When the payload ended that this segment answers, if it begins another transfer; none at all where more must be known to tell.
+    fn take_turn(&mut self, seg: &Seg, mss: u64) -> Option<Option<Nanos>> {
+        let Some(heard) = self.heard.take() else { return Some(None) };
+        // Of what the request was like, and how soon it was answered, nothing is known here.
+        let way = Nanos::MAX;
+        let before = self.transfer.map(|transfer| Before { bytes: transfer.bytes, request: None, mss, rtt: None, way });
+        match heard.and_then(seg, before) {
+            Then::Turn => Some(Some(heard.last)),
+            Then::GoesOn { resumed: false } => Some(None),
+            Then::Either | Then::GoesOn { resumed: true } => None,
+        }
     }
 
     /// The other side sent payload.
     fn heard(&mut self, seg: &Seg) {
         let acked_all = seg.ack().zip(self.next).is_none_or(|(ack, next)| ack.distance(next) >= 0);
-        Heard::add(&mut self.heard, seg, || acked_all);
+        Heard::add(&mut self.heard, seg, || (acked_all, Nanos::ZERO));
     }
 }
 

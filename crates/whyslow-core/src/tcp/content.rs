@@ -17,10 +17,13 @@
 
 mod heads;
 mod http;
+mod kind;
 mod tls;
 
 use heads::Heads;
 use http::Parsed;
+pub(crate) use kind::PayloadKind;
+pub(super) use kind::{SMALL, is_text};
 
 /// Most bytes kept of a hello or head that is spread over segments.
 pub const GATHER_MAX: usize = 16 << 10;
@@ -222,6 +225,22 @@ impl Stream {
     /// Whether records or heads may open where none is awaited.
     pub fn may_open(&self) -> bool {
         matches!(self.protocol, None | Some(Protocol::Http))
+    }
+
+    /// What the payload of a segment shows that begins at `start`, before it is fed: whether it goes on within a record or a body
+    /// whose end is known.
+    pub(super) fn is_within(&self, start: u64) -> bool {
+        let end = match self.protocol {
+            Some(Protocol::Tls) => self.expected(),
+            Some(Protocol::Http) => self.awaited,
+            None | Some(Protocol::Ssh) => NOWHERE,
+        };
+        end != NOWHERE && start < end && start >= self.next
+    }
+
+    /// What a message is whose first segment carries `len` bytes, `payload` of them captured, after it was fed.
+    pub(super) fn kind_of(&self, payload: &[u8], len: u64) -> PayloadKind {
+        kind::kind_of(payload, len, self.protocol)
     }
 
     /// So many of the [quiet](Self::quiet) bytes have passed.

@@ -5,9 +5,12 @@
 //! whole timeline by one constant and leaves every difference true.
 
 use super::content;
+use super::elided::Stretch;
+pub use super::notices::{Notice, Notices};
 use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
+pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
 use std::net::IpAddr;
 
@@ -20,12 +23,16 @@ pub struct Facts {
     pub origins: [Option<SeqNumber>; 2],
     /// Which side opened the connection.
     pub client: Side,
-    /// Whether the SYNs prove it; else it was inferred.
+    /// Which side asks the other: the one that opened the connection, but where the protocol has it the other way round.
+    pub asker: Side,
+    /// Whether the SYNs prove who opened it; else it was inferred.
     pub client_proven: bool,
     /// First packet.
     pub first: Nanos,
     /// Last packet.
     pub last: Nanos,
+    /// Up to here a packet of it would have been seen: the end of the capture, or when it was given up.
+    pub until: Nanos,
     /// First packet.
     pub first_frame: Frame,
     /// The opening.
@@ -38,18 +45,32 @@ pub struct Facts {
     pub ttl: [(Option<u8>, Option<u8>); 2],
     /// When each side sent its first FIN or RST, and in which frame.
     pub closing: [Option<(Nanos, Frame)>; 2],
+    /// Whether each side sent a FIN.
+    pub fins: [bool; 2],
+    /// The first RST.
+    pub reset: Option<ResetFacts>,
     /// Where the capture stands.
     pub vantage: Vantage,
     /// Round-trip times of the whole path.
     pub rtt: RttFacts,
     /// By sending side.
     pub halves: [HalfFacts; 2],
+    /// Requests with their answers, and pushes, in time order: those that were waited for longest.
+    pub exchanges: Vec<ExchangeFacts>,
+    /// How many there were.
+    pub exchanges_total: u64,
     /// What the payload showed, by sending side.
     pub content: [content::Content; 2],
+    /// Whether the first payload of each side is text, as commands and greetings are.
+    pub begins_with_text: [bool; 2],
     /// What limits the findings.
     pub doubts: Doubts,
-    /// It comes from a text, where packets may have been left out on purpose.
+    /// What ICMP errors said of its segments.
+    pub notices: Notices,
+    /// It comes from a text.
     pub is_text: bool,
+    /// Of a text: where packets of it are missing, in time order.
+    pub elided: Vec<Stretch>,
     /// It comes from a text without times.
     pub timeless: bool,
 }
@@ -59,7 +80,49 @@ impl Facts {
     pub fn min_rtt(&self) -> Option<Nanos> {
         self.rtt.min
     }
+
+    /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is told as of then.
+    pub fn end_with(&mut self, last: Nanos) {
+        let last = last.max(self.last);
+        for transfer in self.halves.iter_mut().flat_map(|half| &mut half.transfers) {
+            transfer.end = transfer.end.min(last);
+            transfer.delivered.iter_mut().for_each(|(time, _)| *time = (*time).min(last));
+            if let Some((time, _)) = &mut transfer.first_echo {
+                *time = (*time).min(last);
+            }
+        }
+    }
+
+    /// Whether a transfer is nothing but the TLS handshake: a phase, not a transfer.
+    pub fn is_handshake(&self, sender: Side, transfer: &TransferFacts) -> bool {
+        let content = &self.content[sender];
+        // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of it as application data (RFC 8446
+        // section 5.1).
+        let answers_hello = sender != self.client
+            && transfer.seq.0 <= 1
+            && content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == TLS_HANDSHAKE);
+        answers_hello || content.handshake_end.is_some_and(|end| transfer.seq.1 <= end)
+    }
+
+    /// Whether it is one that is told of.
+    pub fn is_told(&self, sender: Side, transfer: &TransferFacts) -> bool {
+        !transfer.is_housekeeping && !self.is_handshake(sender, transfer)
+    }
 }
+
+/// A RST.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetFacts {
+    /// Whose address it has.
+    pub from: Side,
+    /// Its time to live.
+    pub ttl: u8,
+    /// It has no ACK flag: it answers a segment for which there is no socket any more (RFC 9293 section 3.10.7.1).
+    pub is_bare: bool,
+}
+
+/// Content type of a handshake record (RFC 8446 section 5.1).
+const TLS_HANDSHAKE: u8 = 22;
 
 /// The SYNs.
 #[derive(Clone, Debug, Default)]
@@ -78,6 +141,8 @@ pub struct HandshakeFacts {
     pub unreadable: [bool; 2],
     /// How often each side sent its SYN again.
     pub retries: [u64; 2],
+    /// When the last of these passed that the opening waited for.
+    pub again: Option<Nanos>,
     /// The SYN's time or the ACK's is not its own: the clock went backwards.
     pub moved: bool,
 }
@@ -94,10 +159,32 @@ impl HandshakeFacts {
         Some(syn.ecn & 0b011 == 0b011 && syn_ack.ecn == 0b001)
     }
 
+    /// It carries a part of a stream: what is said on it may be answered on another.
+    pub fn is_subflow(&self) -> bool {
+        self.offers.iter().flatten().any(|offer| offer.multipath == Multipath::Joins)
+    }
+
+    /// Others may carry parts of the stream too.
+    pub fn is_multipath(&self) -> bool {
+        self.is_subflow() || self.offers.iter().all(|offer| offer.is_some_and(|offer| offer.multipath != Multipath::No))
+    }
+
     /// Both SYNs were captured, so that the options in force are known.
     pub fn is_complete(&self) -> bool {
         self.offers.iter().all(Option::is_some)
     }
+}
+
+/// What a SYN says of other connections that carry the same stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Multipath {
+    /// Nothing: there are none.
+    #[default]
+    No,
+    /// Others may join this one.
+    Begins,
+    /// It joins others.
+    Joins,
 }
 
 /// What a SYN offers.
@@ -111,6 +198,8 @@ pub struct Offer {
     pub sack: bool,
     /// Timestamps.
     pub timestamps: bool,
+    /// Multipath TCP (RFC 8684).
+    pub multipath: Multipath,
     /// The window in it (never scaled).
     pub window: u16,
     /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
@@ -127,6 +216,11 @@ impl Offer {
             window_scale: options.window_scale,
             sack: options.sack_permitted,
             timestamps: options.timestamps.is_some(),
+            multipath: match (options.mptcp_join, options.mptcp) {
+                (true, _) => Multipath::Joins,
+                (false, true) => Multipath::Begins,
+                (false, false) => Multipath::No,
+            },
             window: syn.window,
             ecn: flags.map(|(bit, flag)| u8::from(syn.flags.has(flag)) << bit).sum(),
         }
@@ -185,10 +279,26 @@ pub struct Doubts {
     pub malformed_options: u64,
     /// Window scale shifts over 14.
     pub scale_over_14: u64,
-    /// Wrong TCP checksums.
+    /// Segments with a wrong TCP checksum that never came to the other end, not used.
     pub bad_checksums: u64,
+    /// All segments with a wrong TCP checksum.
+    pub wrong_sums: u64,
+    /// By how much the last of them was off.
+    pub sum_off: u16,
+    /// Not all of them were off by as much.
+    pub sums_vary: bool,
     /// Times that went backwards.
     pub backwards: u64,
+}
+
+/// So many wrong sums that are all off by the same amount were made by rewriting.
+const REWRITTEN: u64 = 3;
+
+impl Doubts {
+    /// Whether the checksums were made wrong by rewriting: what changes addresses alike changes the sums by the same amount.
+    pub fn are_rewritten(&self) -> bool {
+        self.wrong_sums >= REWRITTEN && !self.sums_vary
+    }
 }
 
 /// One direction's data, as its sender saw it.
@@ -229,20 +339,39 @@ pub struct HalfFacts {
     pub max_in_flight: u64,
     /// Largest window offered; none when its scale is not known.
     pub max_window: Option<u64>,
-    /// Whether the windows could be scaled (both SYNs seen).
+    /// Whether the windows could be scaled (both SYNs seen, or as below).
     pub scale_known: bool,
+    /// The shift of the windows that was taken for the true one, though no SYN tells: the least that allows what was in flight, with
+    /// which the window was full again and again.
+    pub taken_shift: Option<u8>,
     /// The segment size, bytes: negotiated, or else the largest that was seen.
     pub mss: u64,
+    /// Payload of the largest segment that passed, bytes, …
+    pub largest: u64,
+    /// … and of the largest that is known to have arrived.
+    pub largest_acked: u64,
     /// Time from data to its ACK, seen at the capture point: least, …
     pub ack_delay_min: Option<Nanos>,
     /// … and median, where there are enough of them for one to mean something.
     pub ack_delay_p50: Option<Nanos>,
+    /// Last segment with payload that was sent, copies included.
+    pub last_payload: Option<(Nanos, Frame)>,
+    /// Its payload, bytes.
+    pub last_len: u64,
+    /// It was new, and not pushed (PSH): the sender had more to send.
+    pub last_unpushed: bool,
+    /// Payload bytes that were sent and never acknowledged.
+    pub unacknowledged: u64,
     /// Its transfers, in time order.
     pub transfers: Vec<TransferFacts>,
     /// How many there were.
     pub transfers_total: u64,
     /// ECN echoes from the receiver.
     pub ecn_echoes: u64,
+    /// Its IP numbers tell of packets that never came to the capture point.
+    pub numbers_tell: bool,
+    /// Where the capture lacks packets, of this direction or ACKs for it.
+    pub missing: Vec<Stretch>,
 }
 
 /// One contiguous bulk of payload.
@@ -256,12 +385,19 @@ pub struct TransferFacts {
     pub end: Nanos,
     /// Last segment that carried its bytes.
     pub last_send: Nanos,
+    /// Of a text with packets left out: from where to where rounds and pauses are known; none where they all are.
+    pub told: Option<(Nanos, Nanos)>,
     /// Whether its last byte was acknowledged in the capture.
     pub acknowledged: bool,
     /// First and last frame.
     pub frames: (Frame, Frame),
-    /// What the other side's payload before it cost: when that began and ended at the capture point.
-    pub request: Option<(Nanos, Nanos)>,
+    /// Credit that a program of this side grants in mid-stream, or a farewell: it is no message, and told nowhere.
+    pub is_housekeeping: bool,
+    /// The other side's payload that it answers.
+    pub request: Option<Asked>,
+    /// Packets that its sender sent in the silence before it, as long as a timer's at least, and that never came to the capture point, by its
+    /// IP numbers; 0 where they do not tell.
+    pub missing_before: u32,
     /// Rounds, in order; far ones merged in pairs when there are very many.
     pub rounds: Vec<RoundFacts>,
     /// How many rounds there were before any merging.
@@ -276,6 +412,8 @@ pub struct TransferFacts {
     pub resent_bytes: u64,
     /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that closed by itself.
     pub needless_fast: u64,
+    /// Copies were sent when all of it had been sent, and the receiver had all that they carried.
+    pub tail_is_needless: bool,
     /// What had to be sent again: the first ones, in the order in which they were.
     pub losses: Vec<Loss>,
     /// Fast recoveries (RFC 6582) that came to their end, and how long they took together.
@@ -319,13 +457,75 @@ pub struct TransferFacts {
 }
 
 impl TransferFacts {
+    /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers that no more comes. `origin`: the number before its side's first byte.
+    pub(super) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
+        let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
+        self.is_housekeeping = self.request.is_some_and(|asked| asked.is_farewell)
+            || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
+    }
+
+    /// Adds what was counted of the bytes behind it. Rounds, pauses, rates and the curve are the recorder's.
+    pub(super) fn absorb(&mut self, more: Self) {
+        self.seq.1 = more.seq.1;
+        self.end = self.end.max(more.end);
+        (self.last_send, self.acknowledged) = (more.last_send, more.acknowledged);
+        self.frames.1 = more.frames.1;
+        self.retransmitted.add(&more.retransmitted);
+        self.resent_bytes += more.resent_bytes;
+        self.needless_fast += more.needless_fast;
+        self.losses.extend(more.losses);
+        self.recoveries = (self.recoveries.0 + more.recoveries.0, self.recoveries.1 + more.recoveries.1);
+        let (copies, waits, frames) = more.lost_copies;
+        self.lost_copies.0 += copies;
+        self.lost_copies.1 += waits;
+        self.lost_copies.2.extend(frames);
+        self.tail_is_needless = more.tail_is_needless;
+        self.stuck_large += more.stuck_large;
+        self.stuck_size = self.stuck_size.max(more.stuck_size);
+        self.resent_frames.extend(more.resent_frames);
+        self.segments += more.segments;
+        self.out_of_order += more.out_of_order;
+        self.healed_holes += more.healed_holes;
+        self.unseen += more.unseen;
+        self.peer_resumes += more.peer_resumes;
+        self.ecn_echoes += more.ecn_echoes;
+        self.first_echo = self.first_echo.or(more.first_echo);
+        self.reductions += more.reductions;
+        self.marked += more.marked;
+        self.max_in_flight = self.max_in_flight.max(more.max_in_flight);
+    }
+
+    /// The first copy of its first bytes never came to the capture point: it had begun before it seems to.
+    pub fn begins_lost(&self) -> bool {
+        self.losses.iter().any(|loss| loss.unseen && loss.seq <= self.seq.0)
+    }
+
     /// Payload bytes.
     pub fn bytes(&self) -> u64 {
         self.seq.1.saturating_sub(self.seq.0)
     }
 
+    /// When the last new bytes were sent, if all that was sent behind them was copies of what had arrived: these were waited for by nobody.
+    pub fn needless_tail(&self) -> Option<Nanos> {
+        let first = self.gaps.partition_point(|gap| gap.sent < self.seq.1);
+        self.gaps.get(first).filter(|gap| self.tail_is_needless && gap.release == Release::Timer).map(|gap| gap.start)
+    }
+
+    /// Its first rounds are not known.
+    pub fn began_untold(&self) -> bool {
+        self.told.is_some_and(|(from, _)| from > self.start)
+    }
+
+    /// For how long its rounds and pauses are known.
+    pub fn told_for(&self) -> Nanos {
+        self.told.map_or(self.duration(), |(from, until)| (until - from).or_zero())
+    }
+
     /// Index of the round in which the byte before sequence number `seq` was first sent.
     pub fn round_of(&self, seq: u64) -> Option<usize> {
+        if self.began_untold() {
+            return None;
+        }
         let mut sent = self.seq.0;
         self.rounds.iter().position(|round| {
             sent += round.bytes;
@@ -333,10 +533,55 @@ impl TransferFacts {
         })
     }
 
+    /// From the message that it answers, or else from its first byte, to its end.
+    pub fn waited(&self) -> Nanos {
+        (self.end - self.request.map_or(self.start, |asked| asked.first.min(self.start))).or_zero()
+    }
+
     /// From its first byte to the ACK of its last.
     pub fn duration(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
+}
+
+/// A request and its answer, or a push. The transfers are told by their places in [`HalfFacts::transfers`]; times are the client's, as
+/// what it sends passes the capture point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExchangeFacts {
+    /// The client's transfer; none where the server spoke unasked, or the request was part of an earlier one.
+    pub request: Option<usize>,
+    /// The server's transfer; none where there is none (yet).
+    pub answer: Option<usize>,
+    /// The first byte of the request, or else of the push.
+    pub start: Nanos,
+    /// When the client had all of the answer; without one, when its request was acknowledged.
+    pub end: Nanos,
+    /// What the client took before the request, since the exchange before it or the handshake; none where that is not known.
+    pub before: Option<Nanos>,
+    /// What the server took between request and answer, beside the path; none without both, or where the path is not known.
+    pub server: Option<Nanos>,
+}
+
+impl ExchangeFacts {
+    /// For how long its user waited.
+    pub fn wait(&self) -> Nanos {
+        (self.end - self.start).or_zero()
+    }
+}
+
+/// A message of the other side's that was answered, as it passed the capture point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Its first segment.
+    pub first: Nanos,
+    /// Its last.
+    pub last: Nanos,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// First and last frame.
+    pub frames: (Frame, Frame),
+    /// It said that no more comes.
+    pub is_farewell: bool,
 }
 
 /// A segment, or a copy of one, that had to be sent again.
@@ -461,9 +706,11 @@ pub struct Gap {
     pub tail: bool,
     /// What ended it had been sent again before, for duplicate ACKs.
     pub lost_copy: bool,
+    /// What ended it was no new data: the sender had it all along.
+    pub resent: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
-    /// Bytes between the two sends are not in the capture: the pause may be none.
+    /// Bytes of either side between the two sends are not in the capture: the pause may be none, or an answer.
     pub unseen: bool,
     /// Packets that the sender sent between the two and that never came to the capture point, by its IP numbers, beside those that
     /// a hole in the sequence space shows; none where they do not tell.
@@ -500,6 +747,7 @@ impl Gap {
             heard: None,
             tail: false,
             lost_copy: false,
+            resent: false,
             idle: false,
             unseen: false,
             missing: None,

@@ -5,16 +5,19 @@
 //! sender had them (RFC 7323 section 4.3: TSecr names the newest in-order segment received). Next to the sender both are
 //! the same moment.
 
-use super::facts::HalfFacts;
+use super::elided;
+use super::facts::{HalfFacts, TransferFacts};
 use super::marks::{Numbers, Ticks};
+use super::notices::Length;
 use super::queue::Queue;
 use super::ranges::Ranges;
 use super::recorder::Recorder;
 use super::rtt::{Quantiles, Smoothed};
+use super::scale::Scale;
 use super::segment::{Place, Seg, Stamp};
 use super::sent::{Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
-use super::turns::Heard;
+use super::turns::{Heard, Turns};
 use super::waiting::{Waiting, Wording};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
@@ -23,10 +26,15 @@ use std::collections::VecDeque;
 
 /// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
 const MOST_OUTSTANDING: usize = 65_536;
-/// Most finished transfers held; beyond that the shorter half is dropped.
+/// Most finished transfers held; beyond that the half is dropped that was waited for least.
 const MOST_TRANSFERS: usize = 1024;
 /// ECN bits of a packet that met congestion (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
+/// Any path carries segments of this size (RFC 9293 section 3.7.1): where none is negotiated, shorter ones are all that their program wrote.
+const DEFAULT_MSS: u64 = 536;
+/// Paths that carry less than this are rare (IPv6 asks for packets of 1,280 bytes, RFC 8200 section 5): where no size is negotiated, what is
+/// pushed and shorter is a message, though none longer was seen.
+const USUAL_MSS: u64 = 1_200;
 /// Round-trip samples from which a median of ACKs' delays means something.
 const LEAST_DELAYS: u64 = 50;
 /// A sequence number farther than this from what was sent last is not of this connection.
@@ -64,6 +72,8 @@ pub(crate) struct Half {
     pub(super) origin: Option<SeqNumber>,
     /// Shift for the windows offered to this sender; none while unknown.
     pub window_shift: Option<u8>,
+    /// What is known of it otherwise.
+    pub(super) scale: Scale,
     /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
     pub(super) negotiated_mss: Option<u64>,
     /// See [`mss`](Self::mss).
@@ -101,6 +111,8 @@ pub(crate) struct Half {
     pub(super) last_send: Option<(Nanos, Place)>,
     pub(super) last_len: u64,
     pub(super) ran_dry: bool,
+    /// The last send had PSH set.
+    pub(super) last_push: bool,
     pub(super) flight_at_send: u64,
     pub(super) since: SinceSend,
     /// A pause shorter than this, in nanoseconds, says nothing, for nothing but plain sends of the next bytes has come to pass since
@@ -134,11 +146,16 @@ pub(crate) struct Half {
     pub(super) round_start_moved: bool,
     /// The other side's payload since this side's last.
     pub(super) heard: Option<Heard>,
+    /// What had been sent when an ACK for all of it was last seen for the first time, and when that passed the capture point.
+    pub(super) all_acked: (u64, Nanos),
+    pub(super) turns: Turns,
     /// Bytes acknowledged or followed, though never captured.
     pub unseen_bytes: u64,
     pub unseen_stretches: u64,
     pub first_unseen: Option<Frame>,
     pub stray: u64,
+    /// What ICMP errors told of how long packets may be.
+    pub(super) lengths: Vec<Length>,
     /// What each segment was, where that is asked for.
     pub(super) notes: Option<Box<Notes>>,
 }
@@ -148,8 +165,9 @@ impl Default for Half {
         Self {
             origin: None,
             window_shift: None,
+            scale: Scale::default(),
             negotiated_mss: None,
-            size: 1,
+            size: DEFAULT_MSS,
             largest_len: 0,
             facts: HalfFacts::default(),
             sent_max: 0,
@@ -174,6 +192,7 @@ impl Default for Half {
             last_send: None,
             last_len: 0,
             ran_dry: false,
+            last_push: false,
             flight_at_send: 0,
             since: SinceSend::default(),
             calm: 0,
@@ -198,10 +217,13 @@ impl Default for Half {
             round_start: Nanos::ZERO,
             round_start_moved: false,
             heard: None,
+            all_acked: (0, Nanos::ZERO),
+            turns: Turns::default(),
             unseen_bytes: 0,
             unseen_stretches: 0,
             first_unseen: None,
             stray: 0,
+            lengths: Vec::new(),
             notes: None,
         }
     }
@@ -213,7 +235,7 @@ impl Half {
         self.smoothed.sample(rtt);
     }
 
-    /// The segment size to count in: negotiated, or else the largest that was seen, up to Ethernet's.
+    /// The segment size to count in: negotiated, or else the largest that was seen, between the default and Ethernet's.
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.size
@@ -224,7 +246,7 @@ impl Half {
         self.said = None;
     }
 
-    /// What the SYNs have settled of segment sizes.
+    /// What the SYNs have settled of segment sizes, or later the path.
     pub fn negotiated(&mut self, mss: Option<u64>) {
         self.said = None;
         self.negotiated_mss = mss;
@@ -236,7 +258,7 @@ impl Half {
     }
 
     fn settle_size(&mut self) {
-        self.size = self.negotiated_mss.unwrap_or(self.largest_len.min(1460)).max(1);
+        self.size = self.negotiated_mss.unwrap_or(self.largest_len.clamp(DEFAULT_MSS, 1460)).max(1);
     }
 
     #[inline(always)]
@@ -296,7 +318,7 @@ impl Half {
         self.calm = 0;
     }
 
-    pub(super) fn unwrap(&mut self, number: SeqNumber) -> Option<u64> {
+    pub(super) fn unwrap(&self, number: SeqNumber) -> Option<u64> {
         let origin = self.origin?;
         let distance = number.distance(origin + self.sent_max as u32);
         if distance.unsigned_abs() > STRAY {
@@ -484,15 +506,19 @@ impl Half {
         }
         self.begin_pause();
         self.sent_now(seg);
+        // Of where the data ends it says nothing.
+        self.last_push = true;
     }
 
     /// The other side sent new payload.
     #[inline(always)]
     pub fn on_peer_payload(&mut self, seg: &Seg) {
         self.calm = 0;
+        let (reached, since) = self.all_acked;
+        let quiet = if reached == self.sent_max { seg.time - since } else { Nanos::ZERO };
         Heard::add(&mut self.heard, seg, || match (seg.ack(), self.origin) {
-            (Some(ack), Some(origin)) => ack.distance(origin + self.sent_max as u32) >= 0,
-            _ => true,
+            (Some(ack), Some(origin)) => (ack.distance(origin + self.sent_max as u32) >= 0, quiet),
+            _ => (true, quiet),
         });
     }
 
@@ -504,8 +530,13 @@ impl Half {
         self.last_len = u64::from(seg.len);
         let mss = self.mss();
         let len = u64::from(seg.len);
+        self.last_push = seg.flags.has(Flags::PSH);
         // Most are full segments.
-        self.ran_dry = len != mss && (len < mss || (seg.flags.has(Flags::PSH) && !len.is_multiple_of(mss)));
+        self.ran_dry = if len == mss {
+            self.last_push && self.negotiated_mss.is_none() && len < USUAL_MSS
+        } else {
+            len < mss || (self.last_push && !len.is_multiple_of(mss))
+        };
     }
 
     /// Something was sent: what ACKs do from now on is told of the pause behind it.
@@ -521,23 +552,31 @@ impl Half {
         self.resends.shrink_to_fit();
     }
 
+    /// The transfer that goes on is over.
     pub(super) fn finish_transfer(&mut self) {
+        self.close_parts();
         if let Some(transfer) = self.transfer.take() {
-            self.facts.transfers_total += 1;
-            let transfer = transfer.finish(self.last_send);
-            self.facts.max_in_flight = self.facts.max_in_flight.max(transfer.max_in_flight);
-            self.facts.transfers.push(transfer);
-            if self.facts.transfers.len() > MOST_TRANSFERS {
-                let mut lengths: Vec<_> = self.facts.transfers.iter().map(|t| t.duration()).collect();
-                let middle = lengths.len() / 2;
-                let (_, &mut floor, _) = lengths.select_nth_unstable(middle);
-                let mut spare = middle;
-                self.facts.transfers.retain(|t| {
-                    let keep = t.duration() > floor || spare == 0;
-                    spare -= usize::from(!keep);
-                    keep
-                });
-            }
+            self.keep_transfer(transfer, self.last_send);
+        }
+    }
+
+    /// A transfer is over; `last` was its last segment.
+    pub(super) fn keep_transfer(&mut self, transfer: Recorder, last: Option<(Nanos, Place)>) {
+        self.facts.transfers_total += 1;
+        let mut transfer = transfer.finish(last);
+        transfer.tail_is_needless = self.is_tail_needless(&transfer);
+        self.facts.max_in_flight = self.facts.max_in_flight.max(transfer.max_in_flight);
+        self.facts.transfers.push(transfer);
+        if self.facts.transfers.len() > MOST_TRANSFERS {
+            let mut lengths: Vec<_> = self.facts.transfers.iter().map(TransferFacts::waited).collect();
+            let middle = lengths.len() / 2;
+            let (_, &mut floor, _) = lengths.select_nth_unstable(middle);
+            let mut spare = middle;
+            self.facts.transfers.retain(|t| {
+                let keep = t.waited() > floor || spare == 0;
+                spare -= usize::from(!keep);
+                keep
+            });
         }
     }
 
@@ -547,11 +586,22 @@ impl Half {
         if let Some(since) = self.zero_since.take() {
             self.facts.zero_window += (last - since).or_zero();
         }
+        self.end_turns();
         self.finish_transfer();
+        // What the receiver waits for, or reports missing, was lost on the way.
+        let reported = self.sacked.highest().unwrap_or(0);
+        for hole in self.holes.iter().filter(|hole| hole.start != self.una && hole.start >= reported) {
+            elided::add(&mut self.facts.missing, (hole.before, hole.time));
+        }
+        self.settle_missing();
         let mut facts = std::mem::take(&mut self.facts);
         let top = self.sent_max.min(self.fin_sent.unwrap_or(u64::MAX));
         facts.bytes = top.saturating_sub(1);
+        facts.unacknowledged = top.saturating_sub(self.una.max(1));
         facts.mss = self.mss();
+        (facts.largest, facts.largest_acked) = (self.largest_len, self.largest_acked);
+        (facts.last_len, facts.last_unpushed) = (self.last_len, self.last_len > 0 && !self.last_push);
+        facts.last_payload = self.last_send.map(|(time, place)| (time, place.frame()));
         if self.rtt.count() >= LEAST_DELAYS {
             facts.ack_delay_p50 = self.rtt.at([0.5]).map(|[rtt]| (rtt - view.toward_sender).or_zero());
         }

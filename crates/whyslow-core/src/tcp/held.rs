@@ -5,7 +5,7 @@ use super::recent;
 use super::segment::Seg;
 use super::segment::packed::{Packed, Segs, Steps};
 use super::trace;
-use crate::wire::SackBlocks;
+use crate::wire::{Flags, SackBlocks};
 
 /// Segments held at most: enough for a handshake, a TLS handshake and the first round.
 const MOST: usize = 128;
@@ -19,6 +19,8 @@ pub(super) struct Held {
     numbers: [Numbers; 2],
     /// The segment size was known from this place on.
     mss_from: Option<u8>,
+    /// One of them offers no byte.
+    pub closes: bool,
     /// Where the points go that are asked for.
     pub trace: Option<Box<trace::Trace>>,
 }
@@ -45,6 +47,11 @@ impl Numbers {
 }
 
 impl Held {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.segs.len()
+    }
+
     /// The segment size is known from here on.
     pub fn mss_known(&mut self) {
         self.mss_from = self.mss_from.or(u8::try_from(self.segs.len()).ok());
@@ -72,6 +79,7 @@ impl Held {
         if seg.number() != 0 {
             self.numbers[seg.from()].note(seg.number());
         }
+        self.closes |= seg.window == 0 && !seg.flags.has(Flags::RST);
         self.segs.push(seg, sack);
         self.segs.len() >= MOST
     }

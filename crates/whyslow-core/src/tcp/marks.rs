@@ -44,11 +44,32 @@ pub(super) struct Numbers {
     missing: u32,
     /// Some of them arrived, as their bytes were acknowledged: the capture lost them.
     excused: bool,
+    /// The last packet before which numbers were missing and a silence of a timer's length had passed.
+    late: Late,
+}
+
+/// A packet that came behind missing ones and a silence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Late {
+    /// Its number.
+    id: u16,
+    missing: u32,
+    /// When the silence began.
+    since: Nanos,
 }
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self { next: Self::ANY, last: Nanos::ZERO, run: 0, steady: 0, odd: 0, missing: 0, excused: false }
+        Self {
+            next: Self::ANY,
+            last: Nanos::ZERO,
+            run: 0,
+            steady: 0,
+            odd: 0,
+            missing: 0,
+            excused: false,
+            late: Late::default(),
+        }
     }
 }
 
@@ -118,6 +139,9 @@ impl Numbers {
                 let more = u32::from(step.unsigned_abs()).saturating_sub(u32::from(skipped));
                 self.missing = self.missing.saturating_add(more);
                 if more > 0 {
+                    if quiet >= SOON {
+                        self.late = Late { id, missing: more, since: seg.time - quiet };
+                    }
                     self.odd = self.odd.saturating_add(u32::from(quiet < SOON));
                 } else if next.is_some() {
                     self.steady += 1;
@@ -128,11 +152,24 @@ impl Numbers {
         self.expect(after);
     }
 
+    /// How many packets of the host are missing right before this one, if a silence of a timer's length was there; `asked`: when the
+    /// request had come that it answers. A single one may be the ACK of that request, unless another packet acknowledged it. Whether its
+    /// numbers tell is known later: see [`tell`](Self::tell).
+    pub fn missing_before(&self, seg: &Seg, asked: Option<Nanos>) -> u32 {
+        let Late { id, missing, since } = self.late;
+        let is_ack = missing == 1 && asked.is_none_or(|asked| since < asked);
+        if id != 0 && id == seg.number() && !is_ack { missing } else { 0 }
+    }
+
     /// How many packets of the host are missing since [`forget`](Self::forget); none when its numbers do not tell.
     pub fn missing(&self) -> Option<u32> {
+        (self.tell() && !self.excused).then_some(self.missing)
+    }
+
+    /// Whether its numbers tell of its packets on this connection.
+    pub fn tell(&self) -> bool {
         let steady = self.steady + self.run;
-        let told = steady >= LEAST_STEADY && u64::from(self.odd) <= 1 + steady / MOSTLY;
-        (told && !self.excused).then_some(self.missing)
+        steady >= LEAST_STEADY && u64::from(self.odd) <= 1 + steady / MOSTLY
     }
 
     /// Bytes were acknowledged that were never captured, so that numbers will be missing for no loss on the path.
@@ -209,10 +246,25 @@ impl Half {
     /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
     /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
     pub(super) fn missing(&self) -> Option<u32> {
-        let most = || self.max_in_flight() / self.mss() * 2 + COPIES;
         self.numbers
             .missing()
-            .filter(|&packets| !self.since.any_payload && (packets == 0 || u64::from(packets) <= most()))
+            .filter(|&packets| !self.since.any_payload && (packets == 0 || u64::from(packets) <= self.most_missing()))
+    }
+
+    /// The most packets of one flight and its copies, with what a timer may have sent in vain.
+    fn most_missing(&self) -> u64 {
+        self.max_in_flight() / self.mss() * 2 + COPIES
+    }
+
+    /// Nothing more comes: what was missing before a transfer is told where numbers tell, and are so few.
+    pub(super) fn settle_missing(&mut self) {
+        self.facts.numbers_tell = self.numbers.tell();
+        let most = if self.facts.numbers_tell { self.most_missing() } else { 0 };
+        for transfer in &mut self.facts.transfers {
+            if u64::from(transfer.missing_before) > most {
+                transfer.missing_before = 0;
+            }
+        }
     }
 
     /// How far apart the last send and this one were, by the sender's clock.

@@ -7,10 +7,14 @@ mod acknowledgement;
 mod brief;
 pub mod content;
 mod direct;
+mod doubt;
+pub mod elided;
+mod exchanges;
 pub mod facts;
 mod half;
 mod held;
 mod marks;
+mod notices;
 mod opening;
 mod pauses;
 mod queue;
@@ -20,6 +24,7 @@ mod recorder;
 mod retransmission;
 mod rounds;
 mod rtt;
+mod scale;
 mod segment;
 mod sent;
 mod talk;
@@ -28,25 +33,33 @@ mod turns;
 mod vantage;
 mod waiting;
 
-pub use brief::Brief;
+pub use brief::{Brief, FIRST_TIMERS};
 
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Checksum, Flags, SackBlocks, Segment};
-use facts::{Doubts, Facts, RttFacts};
+use crate::wire::{Checksum, Flags, SackBlocks, Segment, Sums};
+use doubt::Doubted;
+pub use doubt::WrongSums;
+use exchanges::Conversation;
+use facts::{Doubts, Facts, ResetFacts, RttFacts};
 use half::{Half, View};
 use held::Held;
+use notices::{Length, Notices};
 use opening::{At, Negotiated, Opening};
 use recent::Recent;
 pub use segment::Place;
 use segment::Seg;
 use std::net::IpAddr;
+use std::num::NonZeroU8;
 use talk::Talk;
 use vantage::Estimator;
 
 #[cfg(test)]
 mod tests;
+
+/// After a silence so long, in nanoseconds, new data may be another message though nobody asked for it.
+const SILENCE: u64 = turns::IDLE.0.cast_unsigned();
 
 /// One connection while it lasts.
 #[derive(Debug)]
@@ -62,18 +75,56 @@ pub struct Connection {
     closing: [Option<At>; 2],
     fin: [Option<SeqNumber>; 2],
     fin_acked: [bool; 2],
-    reset: bool,
+    reset: Option<Reset>,
     /// Who sent payload first.
     first_payload: Option<u8>,
     seen: [bool; 2],
-    ttl: [(Option<u8>, Option<u8>); 2],
+    /// Of those checksums of each side that were looked at.
+    sums: [Sums; 2],
+    /// The time to live of each side's SYN, and of its first payload.
+    ttl: [[Option<NonZeroU8>; 2]; 2],
     /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
     /// [`note`](Self::note).
     is_known: [bool; 2],
     /// The same, and the connection is settled and not traced. See [`direct`].
     is_direct: [bool; 2],
-    /// Of the few that raise some.
-    doubts: Option<Box<Doubts>>,
+    /// Of the few that have some of it.
+    rare: Option<Box<Rare>>,
+}
+
+/// The first reset.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    from: ResetFrom,
+    ttl: u8,
+}
+
+/// Which side sent it, and whether it had an ACK flag: a byte, as there may be a million of them.
+#[derive(Clone, Copy, Debug)]
+enum ResetFrom {
+    Zero,
+    One,
+    ZeroBare,
+    OneBare,
+}
+
+impl ResetFrom {
+    fn of(seg: &Seg, from: Side) -> Self {
+        match (from, seg.flags.has(Flags::ACK)) {
+            (0, true) => Self::Zero,
+            (0, false) => Self::ZeroBare,
+            (_, true) => Self::One,
+            (_, false) => Self::OneBare,
+        }
+    }
+
+    fn side(self) -> Side {
+        Side::from(matches!(self, Self::One | Self::OneBare))
+    }
+
+    fn is_bare(self) -> bool {
+        matches!(self, Self::ZeroBare | Self::OneBare)
+    }
 }
 
 /// How far a connection has come. Most are over before they are settled, so that little is held of them.
@@ -91,6 +142,19 @@ struct Settled {
     halves: [Half; 2],
     views: [View; 2],
     trace: Option<Box<trace::Trace>>,
+    /// Whether a wrong checksum of a side's means that the segment was damaged.
+    sums_tell: [bool; 2],
+    /// The one segment, if any, that waits for what follows to show whether it came.
+    doubted: Option<Box<Doubted>>,
+    /// Those that did not, until the connection has taken note.
+    left_out: Vec<Seg>,
+}
+
+/// What few connections have.
+#[derive(Debug, Default)]
+struct Rare {
+    doubts: Doubts,
+    notices: Notices,
 }
 
 impl Connection {
@@ -107,13 +171,14 @@ impl Connection {
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
-            reset: false,
+            reset: None,
             first_payload: None,
             seen: [false; 2],
-            ttl: [(None, None); 2],
+            sums: [Sums::default(); 2],
+            ttl: [[None; 2]; 2],
             is_known: [false; 2],
             is_direct: [false; 2],
-            doubts: None,
+            rare: None,
         }
     }
 
@@ -121,10 +186,10 @@ impl Connection {
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
         self.clock(&mut seg);
-        if segment.checksum == Checksum::Bad {
-            // The receiver drops it, so TCP has not seen it.
-            self.doubts().bad_checksums += 1;
-            return;
+        match segment.checksum {
+            Checksum::Good => self.sums[from].note(true),
+            Checksum::Bad(by) => self.note_wrong_sum(from, by),
+            Checksum::BadHeader(_) | Checksum::Partial | Checksum::Unknown => {}
         }
         let sack = &segment.options.sack;
         if self.has_captured(&seg, sack) {
@@ -134,15 +199,20 @@ impl Connection {
             self.doubts().malformed_options += 1;
         }
         if seg.flags.has(Flags::SYN) {
-            self.ttl[from].0.get_or_insert(seg.ttl);
+            if self.is_damaged_syn(&seg) {
+                self.doubts().bad_checksums += 1;
+                return;
+            }
+            let [of_syn, _] = &mut self.ttl[from];
+            *of_syn = of_syn.or(NonZeroU8::new(seg.ttl));
             self.note_syn(segment, &seg);
         }
-        self.take_noted(&seg, sack, segment.payload);
+        self.take_noted(&mut seg, sack, segment.payload);
     }
 
     /// A segment that may tell of the connection's beginning or end.
     #[inline(never)]
-    fn take_noted(&mut self, seg: &Seg, sack: &SackBlocks, rest: &[u8]) {
+    fn take_noted(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         let ends = self.note(seg);
         self.follow(seg, sack, rest);
         if ends {
@@ -161,13 +231,18 @@ impl Connection {
     /// The time of a segment is never before that of the one before it.
     #[inline(always)]
     fn clock(&mut self, seg: &mut Seg) {
-        if seg.time < self.last {
-            self.clock_back(seg);
+        // A step back is longer than any time.
+        if seg.time.since(self.last) > SILENCE {
+            self.clock_far(seg);
         }
     }
 
     #[cold]
-    fn clock_back(&mut self, seg: &mut Seg) {
+    fn clock_far(&mut self, seg: &mut Seg) {
+        if seg.time >= self.last {
+            self.talk.pause();
+            return;
+        }
         // Queues of one device may be noted a little out of order; that is no step of the clock.
         if seg.time + Nanos::from_millis(1) < self.last {
             self.doubts().backwards += 1;
@@ -194,12 +269,16 @@ impl Connection {
 
     /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
     #[inline(always)]
-    fn follow(&mut self, seg: &Seg, sack: &SackBlocks, rest: &[u8]) {
+    fn follow(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         if self.talk.take(seg, rest, &self.origins) {
             self.note(seg);
         }
         match &mut self.stage {
-            Stage::Settled(settled) => settled.push(seg, sack),
+            Stage::Settled(settled) => {
+                if !settled.push(seg, sack) {
+                    self.take_back();
+                }
+            }
             Stage::Held(held) => {
                 if held.push(seg, sack) {
                     self.settle();
@@ -208,9 +287,12 @@ impl Connection {
         }
     }
 
-    /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing.
-    pub fn active(&self) -> Nanos {
-        self.talk.active_until(self.last) - self.first.time
+    /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing. Where
+    /// the client had the last word, it may have waited for an answer up to `end`, or to the last packet.
+    pub fn active_until(&self, end: Nanos) -> Nanos {
+        let waits = self.talk.speaker() == Some(self.client());
+        let until = if waits { end.max(self.last) } else { self.talk.active_until(self.last) };
+        until - self.first.time
     }
 
     /// Payload that was seen, copies included.
@@ -219,7 +301,7 @@ impl Connection {
     }
 
     fn doubts(&mut self) -> &mut Doubts {
-        self.doubts.get_or_insert_default()
+        &mut self.rare.get_or_insert_default().doubts
     }
 
     /// What is told but once, or by segments that open and close: by most connections' plain segments no more. Says whether the
@@ -232,13 +314,13 @@ impl Connection {
         self.note_handshake_ack(seg);
         let ends = self.note_close(seg);
         if seg.len > 0 {
-            note_payload(seg, &mut self.ttl[from].1, &mut self.first_payload);
+            note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload);
         }
         let origins = self.origins[0].is_some() && self.origins[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
         for side in 0..2 {
             // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells less than that of others.
-            let payload = !self.talk.has_heard(side) || self.ttl[side].1.is_some();
+            let payload = !self.talk.has_heard(side) || self.ttl[side][1].is_some();
             self.is_known[side] = is_open && self.seen[side] && payload;
         }
         self.note_direct();
@@ -288,7 +370,7 @@ impl Connection {
         }
         let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
-            self.reset = true;
+            self.reset.get_or_insert(Reset { from: ResetFrom::of(seg, from), ttl: seg.ttl });
             self.closing[from].get_or_insert(At::of(seg));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
@@ -301,7 +383,7 @@ impl Connection {
     }
 
     fn has_ended(&self) -> bool {
-        self.reset || self.fin_acked == [true, true]
+        self.reset.is_some() || self.fin_acked == [true, true]
     }
 
     /// A SYN has settled something.
@@ -321,7 +403,11 @@ impl Connection {
     fn settle(&mut self) -> &mut Settled {
         if let Stage::Held(held) = &mut self.stage {
             let held = std::mem::take(held);
-            self.stage = Stage::Settled(Settled::new(held, &Negotiated::of(&self.opening.facts())));
+            let tell = self.wrong_sums_tell();
+            let lengths = [self.told_lengths(0), self.told_lengths(1)];
+            let negotiated = Negotiated::of(&self.opening.facts());
+            self.stage = Stage::Settled(Settled::new(held, &negotiated, tell, &lengths));
+            self.take_back();
             self.note_direct();
         }
         match &mut self.stage {
@@ -369,6 +455,9 @@ impl Connection {
         let last = self.last;
         let handshake = self.opening.facts();
         let first_round_trip = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
+        self.settle().end_doubt();
+        self.take_back();
+        let origins = self.origins;
         let settled = self.settle();
         let vantage = settled.estimator.conclude(client);
         let larger_than_mss = settled.estimator.larger_than_mss;
@@ -378,37 +467,64 @@ impl Connection {
         let unseen = (zero.unseen_bytes + one.unseen_bytes, zero.unseen_stretches + one.unseen_stretches);
         let first_unseen = zero.first_unseen.or(one.first_unseen);
         let stray = zero.stray + one.stray;
-        let halves = [zero.finish(last, &views[0]), one.finish(last, &views[1])];
+        let mut halves = [zero.finish(last, &views[0]), one.finish(last, &views[1])];
+        // What one side took for credit is no message of the other's.
+        for (side, granted) in [(1, &zero.turns.credits), (0, &one.turns.credits)] {
+            if let Some(origin) = origins[side] {
+                halves[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
+            }
+        }
+        pauses::note_unseen(&mut halves);
+        let asker = exchanges::asker(client, endpoints[1 - client].1);
+        exchanges::note_copies(&mut halves, asker);
+        let conversation =
+            Conversation { halves: &halves, asker, toward: settled.estimator.toward, handshake: &handshake };
+        let (exchanges, exchanges_total) = conversation.exchanges();
         let opening = handshake.offers.iter().any(Option::is_some);
+        let Rare { doubts, notices } = self.rare.take().map(|rare| *rare).unwrap_or_default();
         let doubts = Doubts {
             unseen_bytes: unseen.0,
             unseen_stretches: unseen.1,
             first_unseen,
-            stray,
+            stray: stray + doubts.stray,
             one_direction: self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some()),
             larger_than_mss,
-            ..self.doubts.take().map(|doubts| *doubts).unwrap_or_default()
+            ..doubts
         };
+        let begins_with_text = self.talk.begins_with_text();
         let content = std::mem::take(&mut self.talk).finish(self.origins);
         Facts {
             endpoints,
-            origins: self.origins,
+            origins,
             client,
+            asker,
             client_proven: self.proven_client().is_some(),
             first: self.first.time,
             last: self.last,
+            until: self.last,
             first_frame: self.first.frame(),
             state: self.state(client),
             closed_by: self.closed_by(),
             closing: self.closing.map(|at| at.map(At::told)),
-            ttl: self.ttl,
+            fins: self.fin.map(|fin| fin.is_some()),
+            reset: self.reset.map(|reset| ResetFacts {
+                from: reset.from.side(),
+                ttl: reset.ttl,
+                is_bare: reset.from.is_bare(),
+            }),
+            ttl: self.ttl.map(|[of_syn, of_payload]| (of_syn.map(NonZeroU8::get), of_payload.map(NonZeroU8::get))),
             handshake,
             vantage,
             rtt,
             halves,
+            exchanges,
+            exchanges_total,
             content,
+            begins_with_text,
             doubts,
+            notices,
             is_text: false,
+            elided: Vec::new(),
             timeless: false,
         }
     }
@@ -425,7 +541,7 @@ impl Connection {
     fn state(&self, client: Side) -> State {
         let fins = [self.fin[0].is_some(), self.fin[1].is_some()];
         let opened = !self.opening.began() || self.opening.syn_ack.is_some() || self.first_payload.is_some();
-        match (self.reset, fins) {
+        match (self.reset.is_some(), fins) {
             (true, _) if !opened && self.closing[1 - client].is_some() => State::Refused,
             (_, [true, true]) => State::Closed,
             (true, _) => State::Reset,
@@ -438,9 +554,9 @@ impl Connection {
 }
 
 /// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of both, so that it is noted who.
-fn note_payload(seg: &Seg, ttl: &mut Option<u8>, first: &mut Option<u8>) {
+fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
     if !seg.flags.has(Flags::SYN) {
-        ttl.get_or_insert(seg.ttl);
+        *ttl = ttl.or(NonZeroU8::new(seg.ttl));
     }
     first.get_or_insert(seg.from() as u8);
 }
@@ -457,26 +573,50 @@ impl Stage {
 }
 
 impl Settled {
-    fn new(mut held: Held, negotiated: &Negotiated) -> Box<Self> {
-        let mut settled = Box::<Self>::default();
-        if let Some(trace) = held.trace.take() {
+    fn new(mut held: Held, negotiated: &Negotiated, sums_tell: [bool; 2], lengths: &[Vec<Length>; 2]) -> Box<Self> {
+        let segs = held.told();
+        let trace = held.trace.take();
+        let begin = |shifts: [Option<u8>; 2]| {
+            let mut settled = Box::new(Self { sums_tell, ..Self::default() });
+            for (place, (seg, _)) in segs.iter().enumerate() {
+                if held.is_mss_known_at(place) {
+                    settled.estimator.negotiated(negotiated.wire_mss);
+                }
+                if !(seg.is_wrong() && sums_tell[seg.from()]) {
+                    settled.estimator.see(seg);
+                }
+            }
+            settled.estimator.negotiated(negotiated.wire_mss);
+            settled.configure(negotiated);
+            for ((half, shift), lengths) in settled.halves.iter_mut().zip(shifts).zip(lengths) {
+                half.take_shift(shift);
+                half.lengths.clone_from(lengths);
+            }
+            settled.handshake_took(negotiated.rtt);
+            settled.look();
+            settled
+        };
+        let mut settled = begin([None; 2]);
+        if negotiated.window_shift.contains(&None) {
+            settled.follow_all(&segs);
+            // What they have told of the scale of windows holds from the first one on.
+            let taken = settled.halves.each_ref().map(|half| half.facts.taken_shift);
+            settled = begin(taken);
+        }
+        if let Some(trace) = trace {
             settled.trace(trace);
         }
-        let segs = held.told();
-        for (place, (seg, _)) in segs.iter().enumerate() {
-            if held.is_mss_known_at(place) {
-                settled.estimator.negotiated(negotiated.wire_mss);
-            }
-            settled.estimator.see(seg);
-        }
-        settled.estimator.negotiated(negotiated.wire_mss);
-        settled.configure(negotiated);
-        settled.handshake_took(negotiated.rtt);
-        settled.look();
-        for (seg, sack) in &segs {
-            settled.follow(seg, sack);
-        }
+        settled.follow_all(&segs);
         settled
+    }
+
+    /// The first segments, once what they tell of the vantage is known.
+    fn follow_all(&mut self, segs: &[(Seg, SackBlocks)]) {
+        for (seg, sack) in segs {
+            if !(self.is_odd(seg) && self.puts_aside(seg, sack)) {
+                self.follow(seg, sack);
+            }
+        }
     }
 
     fn configure(&mut self, negotiated: &Negotiated) {
@@ -493,13 +633,18 @@ impl Settled {
         }
     }
 
-    /// The next segment.
+    /// The next segment. Says whether there was nothing odd about it.
     #[inline(always)]
-    fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
+    fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        let is_odd = self.is_odd(seg);
+        if is_odd && self.puts_aside(seg, sack) {
+            return false;
+        }
         if self.estimator.see(seg) {
             self.look();
         }
         self.follow(seg, sack);
+        !is_odd
     }
 
     /// Whether this is a packet captured a second time.

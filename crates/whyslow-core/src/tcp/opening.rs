@@ -7,6 +7,9 @@ use crate::flow::Side;
 use crate::units::Nanos;
 use crate::wire::Segment;
 
+/// No timer sends a SYN again sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200 ms at least).
+const LEAST_TIMER: Nanos = Nanos::from_millis(190);
+
 /// When a packet passed, and which one it was. They are ordered by time, and then as frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
@@ -21,6 +24,11 @@ impl At {
 
     pub fn of(seg: &Seg) -> Self {
         Self { time: seg.time, place: seg.place }
+    }
+
+    /// Whether it is this place.
+    pub fn is_at(self, place: Place) -> bool {
+        self.place == place
     }
 
     pub fn frame(self) -> Frame {
@@ -48,7 +56,9 @@ pub(super) struct Opening {
     /// See [`HandshakeFacts::unreadable`].
     unreadable: [bool; 2],
     /// How often each side sent its SYN again.
-    retries: [u32; 2],
+    retries: [u16; 2],
+    /// See [`HandshakeFacts::again`]: microseconds since the first SYN or SYN-ACK, zero where there is none.
+    again: u32,
     /// See [`HandshakeFacts::moved`].
     moved: bool,
 }
@@ -76,7 +86,15 @@ impl Opening {
         let (from, at) = (seg.from(), At::of(seg));
         let mut offers = false;
         if self.offers[from].is_some() || self.unreadable[from] {
-            self.retries[from] = self.retries[from].saturating_add(1);
+            // One that follows at once was captured twice, though IP numbered neither.
+            let first = if seg.ack().is_some() { self.syn_ack } else { self.syn };
+            let again = first.is_none_or(|first| seg.time - first.time >= LEAST_TIMER);
+            self.retries[from] = self.retries[from].saturating_add(again.into());
+            // The SYN-ACK that answers a SYN sent again is waited for no longer than that.
+            let since = seg.time - self.first(seg.time);
+            if again && self.ack.is_none() && since - Nanos::from_micros(self.again.into()) >= LEAST_TIMER {
+                self.again = u32::try_from(since.0 / 1_000).unwrap_or(u32::MAX);
+            }
         } else if segment.options.malformed {
             // An option that is not there may have been behind the cut.
             self.unreadable[from] = true;
@@ -96,6 +114,12 @@ impl Opening {
         offers
     }
 
+    /// When the first SYN passed, or the first SYN-ACK where there was none before; or else `now`.
+    fn first(&self, now: Nanos) -> Nanos {
+        let firsts = [self.syn, self.syn_ack];
+        firsts.iter().flatten().map(|at| at.time).min().unwrap_or(now)
+    }
+
     /// What there is to tell.
     pub fn facts(&self) -> HandshakeFacts {
         HandshakeFacts {
@@ -106,6 +130,7 @@ impl Opening {
             offers: self.offers,
             unreadable: self.unreadable,
             retries: self.retries.map(u64::from),
+            again: (self.again > 0).then(|| self.first(Nanos::ZERO) + Nanos::from_micros(self.again.into())),
             moved: self.moved,
         }
     }

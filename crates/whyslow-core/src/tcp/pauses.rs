@@ -1,6 +1,6 @@
 //! Pauses between two sends of one direction, and what ended each.
 
-use super::facts::{Gap, Release};
+use super::facts::{Gap, HalfFacts, Release};
 use super::half::{Half, View};
 use super::retransmission::SentAgain;
 use super::segment::Seg;
@@ -84,12 +84,33 @@ impl Half {
     /// A pause that is told of on its own.
     #[inline(never)]
     fn tell_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
-        let Some((last, last_place)) = self.last_send else {
+        let (Some(gap), Some(transfer)) = (self.gap_before(seg, unseen, again, view), &mut self.transfer) else {
             return;
         };
+        let most = again.and_then(|again| again.most).unwrap_or(Nanos::MAX);
+        if gap.idle && gap.end - gap.start > most.scale(1.25) {
+            // Its program was silent first, and then its timer.
+            let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
+            let release = Release::Nothing;
+            transfer.gap(Gap { end: start, release, tail: false, resent: false, missing, ..gap });
+            transfer.gap(Gap { start, ..gap });
+        } else {
+            transfer.gap(gap);
+        }
+    }
+
+    /// The pause before this send of new bytes, if it is one that is told of on its own.
+    pub(super) fn pause_before(&self, seg: &Seg, view: &View) -> Option<Gap> {
+        let (last, _) = self.last_send?;
+        let floor = self.transfer.as_ref()?.gap_floor();
+        if seg.time - last > floor { self.gap_before(seg, false, None, view) } else { None }
+    }
+
+    fn gap_before(&self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) -> Option<Gap> {
+        let (last, last_place) = self.last_send?;
         let (release, prompt) = self.release(seg, again, view);
         let since = self.since;
-        let gap = Gap {
+        Some(Gap {
             start: last,
             end: seg.time,
             release,
@@ -105,6 +126,7 @@ impl Half {
             heard: since.payload_at.map(|at| at.max(last).min(seg.time)),
             tail: again.is_some_and(|again| again.tail),
             lost_copy: again.is_some_and(|again| again.lost_copy),
+            resent: again.is_some(),
             idle: self.una >= self.sent_max,
             unseen,
             // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.
@@ -114,9 +136,19 @@ impl Half {
             after_len: u64::from(seg.len),
             frames: (last_place.frame(), seg.frame()),
             ack_frame: since.at.map(|_| since.place.frame()),
-        };
-        if let Some(transfer) = &mut self.transfer {
-            transfer.gap(gap);
-        }
+        })
+    }
+}
+
+/// Pauses in which something of either side was not captured: what ended them may have been that.
+pub(super) fn note_unseen(halves: &mut [HalfFacts; 2]) {
+    let mut noticed: Vec<Nanos> = halves.iter().flat_map(|half| &half.missing).map(|&(_, time)| time).collect();
+    if noticed.is_empty() {
+        return;
+    }
+    noticed.sort_unstable();
+    for gap in halves.iter_mut().flat_map(|half| &mut half.transfers).flat_map(|transfer| &mut transfer.gaps) {
+        let next = noticed.partition_point(|&time| time <= gap.start);
+        gap.unseen |= noticed.get(next).is_some_and(|&time| time <= gap.end);
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Recorder {
 /// Rates over successive equal amounts of bytes: alike when one rate governs them all, whatever the rounds do.
 #[derive(Clone, Debug, Default)]
 struct RateMeter {
+    /// When the first bin began, and how many bytes there were then.
+    first: Option<(Nanos, u64)>,
     /// When the bin began.
     since: Option<Nanos>,
     /// How many bytes there were then.
@@ -82,10 +84,27 @@ impl RateMeter {
             }
             if !self.paces.skips() {
                 let bytes = total - self.from;
-                self.paces.push(Nanos((time - since).scale(1_048_576.0 / bytes as f64).0.max(1)));
+                self.paces.push(pace(bytes, time - since));
             }
+        } else {
+            self.first = Some((time, total));
         }
         (self.since, self.from, self.due) = (Some(time), total, total + bin);
+    }
+
+    /// Takes over the bins of another that goes on where this one stopped, and has counted `less` bytes less. Between the two lies a bin
+    /// of its own.
+    fn absorb(&mut self, more: Self, less: u64) {
+        let Some((time, bytes)) = more.first else { return };
+        match self.since {
+            Some(since) if time > since && bytes + less > self.from => {
+                self.paces.push(pace(bytes + less - self.from, time - since));
+            }
+            Some(_) => {}
+            None => self.first = Some((time, bytes + less)),
+        }
+        self.paces.absorb(&more.paces);
+        (self.since, self.from, self.due) = (more.since, more.from + less, more.due + less);
     }
 
     fn finish(&self) -> RateSpread {
@@ -93,6 +112,11 @@ impl RateMeter {
         let [p90, p50, p10] = self.paces.at([0.1, 0.5, 0.9]).map_or([0.0; 3], |paces| paces.map(rate));
         RateSpread { p10, p50, p90, bins: self.paces.count() }
     }
+}
+
+/// So many bytes in so long, as a time for a mebibyte.
+fn pace(bytes: u64, time: Nanos) -> Nanos {
+    Nanos(time.scale(1_048_576.0 / bytes as f64).0.max(1))
 }
 
 impl Recorder {
@@ -283,12 +307,7 @@ impl Recorder {
         }
         self.point_at = self.delivered;
         if curve.len() >= MOST_POINTS {
-            let mut index = 0;
-            curve.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
-            self.thinned = 2 * self.thinned + 1;
+            self.thin_curve();
         }
     }
 
@@ -307,6 +326,68 @@ impl Recorder {
         let more = end.saturating_sub(self.facts.seq.1);
         self.facts.seq.1 += more;
         self.copies = self.copies.wrapping_sub(more);
+    }
+
+    /// What was taken for another transfer is more of this one, of which `last` was the last segment. `pause`: what lies between the two,
+    /// if it is told of on its own.
+    pub fn absorb(&mut self, last: Option<(Nanos, Place)>, pause: Option<Gap>, mut more: Self) {
+        self.end_round(last);
+        // The short pause between them belongs to the round behind it.
+        if pause.is_none() {
+            let between = (more.facts.start - self.facts.last_send).or_zero();
+            more.facts.rounds.first_mut().unwrap_or(&mut more.round).flowing += between;
+        }
+        let done = std::mem::replace(&mut self.round, more.round);
+        self.keep(done);
+        self.facts.rounds_total += 1 + more.facts.rounds_total;
+        for round in std::mem::take(&mut more.facts.rounds).into_iter().chain(more.merging.take()) {
+            self.keep(round);
+        }
+        (self.round_from, self.pauses_from, self.pauses_told) = (more.round_from, more.pauses_from, more.pauses_told);
+        let floor = self.facts.gap_floor.max(more.facts.gap_floor);
+        (self.facts.gap_floor, self.brief) = (floor, brief(floor));
+        self.facts.gaps.extend(pause);
+        self.facts.gaps.append(&mut more.facts.gaps);
+        while self.facts.gaps.len() > MOST_GAPS {
+            self.raise_floor();
+        }
+        self.sent_rate.absorb(std::mem::take(&mut more.sent_rate), self.copies);
+        self.acked_rate.absorb(std::mem::take(&mut more.acked_rate), self.delivered);
+        self.copies = self.copies.wrapping_add(more.copies);
+        self.absorb_curve(&more);
+        self.delivered += more.delivered;
+        self.bin = more.bin;
+        self.settle_due();
+        self.facts.absorb(more.facts);
+    }
+
+    /// The curve of delivered bytes goes on with that of what follows.
+    fn absorb_curve(&mut self, more: &Self) {
+        let reach = |recorder: &Self| recorder.facts.delivered.last().map_or(0, |&(_, bytes)| bytes);
+        // What was delivered before the first point of each is on no curve.
+        let first = self.delivered + more.point_at.saturating_sub(reach(more));
+        let before = if self.facts.delivered.is_empty() { first } else { self.point_at.saturating_sub(reach(self)) };
+        for &(time, bytes) in &more.facts.delivered {
+            if self.facts.delivered.last().is_none_or(|&(last, _)| time > last) {
+                self.facts.delivered.push((time, (first + bytes).saturating_sub(before)));
+            }
+        }
+        if !more.facts.delivered.is_empty() {
+            self.point_at = self.delivered + more.point_at;
+        }
+        self.thinned = self.thinned.max(more.thinned);
+        while self.facts.delivered.len() >= MOST_POINTS {
+            self.thin_curve();
+        }
+    }
+
+    fn thin_curve(&mut self) {
+        let mut index = 0;
+        self.facts.delivered.retain(|_| {
+            index += 1;
+            index % 2 == 1
+        });
+        self.thinned = 2 * self.thinned + 1;
     }
 
     /// The transfer is over; `last` was its last segment.

@@ -6,7 +6,7 @@
 //! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
 //! with the highest segment (tail loss probe).
 
-use super::facts::Loss;
+use super::facts::{Loss, TransferFacts};
 use super::half::{Half, View, tsval};
 use super::rtt::RTO_FLOOR;
 use super::segment::Seg;
@@ -25,6 +25,8 @@ const RECENT_RESENDS: usize = 256;
 const MOST_SMALL: u64 = 1_000;
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 pub(super) const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+/// Of so many waits for a timer the last one is longer than any sender's (RFC 6298 section 2.5: 60 s at least; Linux 120 s).
+const MOST_WAITS: u32 = 10;
 /// First frames remembered of copies of lost copies.
 const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
@@ -47,6 +49,8 @@ pub(super) struct SentAgain {
     pub tail: bool,
     /// It had been sent again before, for duplicate ACKs.
     pub lost_copy: bool,
+    /// Of what only numbers tell: the timers took no longer than this, so that its program was silent before.
+    pub most: Option<Nanos>,
 }
 
 /// A segment that was sent again.
@@ -123,6 +127,13 @@ impl Half {
             return None;
         }
         let (kind, waited) = self.kind_of(seg, start, end, view);
+        if !self.lengths.is_empty()
+            && self.recovery == Recovery::None
+            && let Some(fits) = self.was_too_long(seg, (start, end), waited, view)
+        {
+            self.on_shortened(seg, start, end, fits.into());
+            return None;
+        }
         // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
         // wire, each sent again by itself.
         let mut recent = self.resends.iter().rev().take(if self.copies_end > start { RECENT_RESENDS } else { 0 });
@@ -195,7 +206,22 @@ impl Half {
         };
         self.keep(resend);
         let tail = kind == Kind::TailProbe || (waited && end + 1 >= self.sent_max);
-        Some(SentAgain { timer: waited, tail, lost_copy: lost_copy.is_some() })
+        Some(SentAgain { timer: waited, tail, lost_copy: lost_copy.is_some(), most: None })
+    }
+
+    /// What was too long for the path comes again, in segments of `fits` bytes: nothing was lost, and the sender's window does not change.
+    #[cold]
+    fn on_shortened(&mut self, seg: &Seg, start: u64, end: u64, fits: u64) {
+        if fits < self.mss() {
+            self.negotiated(Some(fits));
+        }
+        self.facts.retransmitted.fast += 1;
+        self.list(seg, start, ResendKind::Fast, false);
+        for sent in self.outstanding.iter_mut().filter(|sent| sent.start() < end && sent.end > start) {
+            sent.resent = true;
+            self.copies_end = self.copies_end.max(sent.end);
+        }
+        self.resent.insert(start, end);
     }
 
     /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
@@ -239,7 +265,14 @@ impl Half {
         if let Some(transfer) = &mut self.transfer {
             transfer.resent_unseen(seg.frame());
         }
-        Some(SentAgain { timer: true, tail, lost_copy: false })
+        let most = Some(self.timers(missing));
+        Some(SentAgain { timer: true, tail, lost_copy: false, most })
+    }
+
+    /// For how long a sender waits at most that sends so many packets in vain: each wait is twice the one before (RFC 6298 section 5.5), and
+    /// the first packet went out at once.
+    pub(super) fn timers(&self, packets: u32) -> Nanos {
+        self.smoothed.rto().scale(f64::from((1u32 << packets.min(MOST_WAITS)) - 1))
     }
 
     /// A FIN without payload, sent again. It takes a number of the sequence space, and no byte.
@@ -324,7 +357,7 @@ impl Half {
     }
 
     fn is_window_closed(&self) -> bool {
-        self.facts.max_window.is_some() && self.facts.zero_windows > 0 && self.una + 1 >= self.sent_max
+        self.facts.zero_windows > 0 && self.una + 1 >= self.sent_max
     }
 
     fn count(&mut self, kind: Kind, bytes: u64, unseen_original: bool, needless: bool) {
@@ -489,6 +522,15 @@ impl Half {
             transfer.facts().stuck_large -= u64::from(stuck && transfer.facts().stuck_large > 0);
             transfer.facts().resent_bytes = transfer.facts().resent_bytes.saturating_sub(bytes);
         }
+    }
+
+    /// Whether copies were sent when all of a transfer had been sent, and all of them were needless.
+    pub(super) fn is_tail_needless(&self, transfer: &TransferFacts) -> bool {
+        let whole = transfer.gaps.partition_point(|gap| gap.sent < transfer.seq.1);
+        let Some(from) = transfer.gaps.get(whole).map(|gap| gap.start) else { return false };
+        let mut copies =
+            self.resends.iter().filter(|resend| resend.time > from && resend.start < transfer.seq.1).peekable();
+        copies.peek().is_some() && copies.all(|resend| resend.spurious)
     }
 
     /// The copies that were needless, of those remembered: when they were sent, and their first byte.

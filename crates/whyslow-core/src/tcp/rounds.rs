@@ -4,8 +4,7 @@ use super::half::{Half, View, is_newer};
 use super::recorder::Recorder;
 use super::segment::Seg;
 use super::sent::Recovery;
-use super::turns::Then;
-use crate::units::Nanos;
+use super::turns::Begins;
 
 impl Half {
     /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it can begin or end.
@@ -51,18 +50,18 @@ impl Half {
             // As long as this holds, what is in flight is what was sent less what was acknowledged, and nothing but an ACK can end
             // a pause.
             let is_plain = self.recovery == Recovery::None && self.sacked.is_empty() && self.zero_since.is_none();
-            self.calm = if is_plain { transfer.brief() } else { 0 };
+            // A message that crossed this segment may yet be answered by the next one.
+            self.calm = if is_plain && self.heard.is_none() { transfer.brief() } else { 0 };
         }
     }
 
     /// Opens a transfer, a round, or neither, for new data at `start`.
     fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
-        let turn = self.take_turn(seg);
-        if turn.is_some() || self.transfer.is_none() {
-            self.finish_transfer();
+        if let Begins::Transfer(request) = self.begins(seg, start, view) {
             let first = start.min(self.sent_max.max(1));
             let mut transfer = Recorder::new(first, seg.time, seg.frame(), view.epsilon, self.bin());
-            transfer.facts().request = turn;
+            transfer.facts().request = request;
+            transfer.facts().missing_before = self.numbers.missing_before(seg, request.map(|asked| asked.last));
             self.transfer = Some(transfer);
             self.last_send = None;
             self.begin_round(seg, start + u64::from(seg.len));
@@ -96,21 +95,5 @@ impl Half {
         self.round_due = false;
         self.round_start = seg.time;
         self.round_start_moved = seg.moved();
-    }
-
-    /// Whether the other side's payload ended the transfer: this side had run dry, and answers only now that it has it.
-    /// Gives when that payload began and ended.
-    fn take_turn(&mut self, seg: &Seg) -> Option<(Nanos, Nanos)> {
-        let heard = self.heard.take()?;
-        let sent = self.transfer.as_mut().map(|transfer| transfer.facts().bytes());
-        match heard.and_then(seg, sent, self.negotiated_mss.unwrap_or(1460)) {
-            Then::Turn => Some((heard.first, heard.last)),
-            Then::GoesOn { resumed } => {
-                if let Some(transfer) = self.transfer.as_mut().filter(|_| resumed) {
-                    transfer.facts().peer_resumes += 1;
-                }
-                None
-            }
-        }
     }
 }

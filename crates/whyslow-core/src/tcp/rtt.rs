@@ -89,6 +89,16 @@ impl Quantiles {
         true
     }
 
+    /// Takes over those of another.
+    pub fn absorb(&mut self, other: &Self) {
+        for &sample in &other.samples {
+            for _ in 0..=other.skipped {
+                self.push(sample);
+            }
+        }
+        self.least = self.least.into_iter().chain(other.least).min();
+    }
+
     /// How many samples there were.
     pub fn count(&self) -> u64 {
         self.seen

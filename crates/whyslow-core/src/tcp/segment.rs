@@ -3,10 +3,11 @@
 
 pub(super) mod packed;
 
+use super::content::PayloadKind;
 use crate::analysis::Frame;
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, Plain, Segment};
+use crate::wire::{Checksum, Flags, Plain, Segment};
 use std::num::NonZeroU64;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +30,8 @@ pub(crate) struct Seg {
     pub ttl: u8,
     /// The two ECN bits of the IP header.
     pub ecn: u8,
+    /// What its payload shows, where that is readable.
+    pub kind: PayloadKind,
 }
 
 const _: () = assert!(size_of::<Seg>() <= 48, "ACKs that wait hold one each");
@@ -38,6 +41,7 @@ const FROM_ONE: u8 = 1;
 const MOVED: u8 = 2;
 const STAMPED: u8 = 4;
 const IP_ID: u8 = 8;
+const WRONG: u8 = 16;
 
 /// What is kept of a segment's timestamp, as it is: it is asked for far less often than noted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -135,9 +139,11 @@ impl Seg {
             ip_id: segment.ip_id.unwrap_or_default(),
             flags: segment.flags,
             window: segment.window,
-            has: has(from, segment.options.timestamps.is_some(), segment.ip_id.is_some()),
+            has: has(from, segment.options.timestamps.is_some(), segment.ip_id.is_some())
+                | if matches!(segment.checksum, Checksum::Bad(_)) { WRONG } else { 0 },
             ttl: segment.ttl,
             ecn: segment.ecn,
+            kind: PayloadKind::Unread,
         }
     }
 
@@ -158,6 +164,7 @@ impl Seg {
             has: has(from, plain.timestamps().is_some(), plain.ip_id().is_some()),
             ttl: plain.ttl(),
             ecn: plain.ecn(),
+            kind: PayloadKind::Unread,
         }
     }
 
@@ -209,6 +216,12 @@ impl Seg {
     #[inline(always)]
     pub fn moved(&self) -> bool {
         self.has & MOVED != 0
+    }
+
+    /// Its checksum is wrong, which by itself proves nothing.
+    #[inline(always)]
+    pub fn is_wrong(&self) -> bool {
+        self.has & WRONG != 0
     }
 
     /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes, with timestamps and the time

@@ -3,7 +3,7 @@
 //! Most payload goes on where the same side has just stopped, and nothing is to be read in it. It passes without a look at its
 //! stream, which learns of it only when something else comes.
 
-use super::content::{self, Content, Stream};
+use super::content::{self, Content, PayloadKind, Stream};
 use super::segment::Seg;
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -15,6 +15,10 @@ pub(super) struct Talk {
     /// Of sides that have sent payload.
     streams: [Option<Box<Stream>>; 2],
     speech: Speech,
+    /// The first payload of each side is text.
+    text: [bool; 2],
+    /// It was silent for long.
+    paused: bool,
     /// Payload that was seen, copies included.
     payload: u64,
     /// The last packet carried a SYN or payload. If not, when the last one came that answered such a packet.
@@ -35,6 +39,9 @@ struct Speech {
     may_open: bool,
 }
 
+/// Fewer bytes may look like text by chance.
+const LEAST_TEXT: usize = 4;
+
 /// Neither side.
 const NOBODY: u8 = 2;
 
@@ -50,10 +57,11 @@ impl Talk {
         Self { answered: time, ..Self::default() }
     }
 
-    /// The next segment, with what was captured behind its headers. Says whether it has the first payload that its side sent.
+    /// The next segment, with what was captured behind its headers, which tells of what kind its payload is. Says whether it has the
+    /// first payload that its side sent.
     /// `origins`: the numbers before the first byte of each side, where they are known.
     #[inline(always)]
-    pub fn take(&mut self, seg: &Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+    pub fn take(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
             self.unanswered = true;
         } else if self.unanswered {
@@ -69,6 +77,17 @@ impl Talk {
     /// Payload that was seen, copies included.
     pub fn payload(&self) -> u64 {
         self.payload
+    }
+
+    /// Whether the first payload of each side is text.
+    pub fn begins_with_text(&self) -> [bool; 2] {
+        self.text
+    }
+
+    /// The side that had the last word, where there was any.
+    pub fn speaker(&self) -> Option<Side> {
+        let side = Side::from(self.speech.side);
+        (side < 2).then_some(side)
     }
 
     /// When the last packet came that carried or answered a SYN or payload; `last` is when the last one of all did.
@@ -94,7 +113,7 @@ impl Talk {
 
     /// Payload of any kind. Says whether it is the first that this side sent.
     #[inline(never)]
-    fn hear(&mut self, seg: &Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
+    fn hear(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         let from = seg.from();
         let payload = rest.get(..seg.len as usize).unwrap_or(rest);
         let speaker = self.interrupt(origins);
@@ -104,13 +123,20 @@ impl Talk {
         let [zero, one] = &mut self.streams;
         let (own, other) = if from == 0 { (zero, one) } else { (one, zero) };
         let is_first = own.is_none();
+        self.text[from] |= is_first && payload.len() >= LEAST_TEXT && content::is_text(payload);
         let stream = own.get_or_insert_default();
         let next = stream.next();
         let first = seg.seq + u32::from(seg.flags.has(Flags::SYN));
         let Some(start) = next.checked_add_signed(first.distance(origin + next as u32).into()) else {
             return is_first;
         };
+        let is_within = std::mem::take(&mut self.paused) && stream.is_within(start);
         stream.feed(start, seg.len.into(), payload);
+        if is_within {
+            seg.kind = PayloadKind::Continuation;
+        } else if speaker != from as u8 && start >= next {
+            seg.kind = stream.kind_of(payload, seg.len.into());
+        }
         let had_turn = if start + u64::from(seg.len) > next {
             other.as_mut().is_none_or(|other| other.turn())
         } else {
@@ -122,6 +148,11 @@ impl Talk {
             self.speech = Speech { next, room, side: from as u8, may_open: stream.may_open() };
         }
         is_first
+    }
+
+    /// After a long silence the next payload is looked at, though nothing may open in it.
+    pub fn pause(&mut self) {
+        (self.speech.room, self.paused) = (0, true);
     }
 
     /// Tells the speaker's stream what has passed. Gives who that was.
@@ -192,9 +223,9 @@ mod tests {
                 let start = ends[from].saturating_add_signed(step.into()).max(1);
                 let (word, len) = (WORDS[word], WORDS[word].len() as u64);
                 let payload = &word[..cut.min(word.len())];
-                let seg = seg(from, origins[from] + start as u32, word);
+                let mut seg = seg(from, origins[from] + start as u32, word);
                 if !short.goes_on(&seg, payload) {
-                    short.hear(&seg, payload, &origins.map(Some));
+                    short.hear(&mut seg, payload, &origins.map(Some));
                 }
                 let next = general[from].next();
                 general[from].feed(start, len, payload);
@@ -219,7 +250,7 @@ mod tests {
                 if syn == 0 {
                     seg.flags = Flags::SYN;
                 }
-                short.take(&seg, &[], &[None; 2]);
+                short.take(&mut seg, &[], &[None; 2]);
                 let asks = len > 0 || syn == 0;
                 if asks || unanswered {
                     (active, unanswered) = (time, asks);
@@ -239,10 +270,10 @@ mod tests {
             [(0, 1), (0, 9), (0, 17), (1, 1), (1, 9), (0, 25), (0, 33), (0, 60), (0, 68), (0, 33), (0, 76)]
         {
             let word = WORDS[8];
-            let seg = seg(from, origins[from] + start, word);
+            let mut seg = seg(from, origins[from] + start, word);
             passed += usize::from(
                 talk.goes_on(&seg, word) || {
-                    talk.hear(&seg, word, &origins.map(Some));
+                    talk.hear(&mut seg, word, &origins.map(Some));
                     false
                 },
             );

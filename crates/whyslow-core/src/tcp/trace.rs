@@ -265,6 +265,7 @@ impl Connection {
     /// No more segments come: the points that are left.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
         let settled = self.settle();
+        settled.end_doubt();
         for side in 0..2 {
             let view = settled.views[side];
             settled.halves[side].apply(None, &view);

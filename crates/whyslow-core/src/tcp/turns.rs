@@ -1,13 +1,33 @@
-//! Turns: whether what a side sends answers the other side's payload, and so begins another transfer.
+//! Turns: what begins another transfer.
+//!
+//! A *request* comes after all was delivered and acknowledged, whenever its program likes, of any size; what follows it is another
+//! transfer. A protocol's *credit* comes while the sender still has bytes to send, soon after what freed it, again and again at even
+//! amounts, and what follows it is more of the same. Where the payload is readable it tells (`content::kind`). A small message that
+//! comes as soon as all was acknowledged may be either: a boundary is drawn then, and taken back if the next such messages come
+//! after as many bytes again.
+//!
+//! A *push* needs no request: after a pause in which nothing was outstanding, longer than any of TCP's own, new data is another
+//! message.
 
-use super::segment::Seg;
+use super::content::{PayloadKind, SMALL};
+use super::facts::{Asked, Gap};
+use super::half::{Half, View};
+use super::recorder::Recorder;
+use super::segment::{Place, Seg};
+use super::sent::Recovery;
 use crate::units::{Nanos, SeqNumber};
 
-/// Payload of the other side below this may be a window update of an application protocol and not a message: an HTTP/2
-/// WINDOW_UPDATE is 13 bytes, an SSH window adjust 36–68, both with their encryption.
-const SMALL: u64 = 100;
-/// A transfer of this many segments is bulk, which small payload of the other side does not end.
+/// A credit is for more than this many segments: what a protocol's window grants is a bulk (HTTP/2 65,535 bytes, SSH 32 KiB and more).
 const BULK: u64 = 10;
+/// A program that answers what it has read does so within this time, or within a round trip where that is longer. (It is where people
+/// begin to notice.)
+const PROMPT: Nanos = Nanos::from_millis(50);
+/// Nothing of TCP's own keeps a sender silent for so long without a reason in the capture: RFC 6298's least timer, …
+pub(super) const IDLE: Nanos = Nanos::from_millis(1_000);
+/// … and so many round trips.
+const IDLE_ROUND_TRIPS: f64 = 4.0;
+/// Boundaries that may yet be taken back.
+const MOST_OPEN: usize = 2;
 
 /// The other side's payload since this side's last.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +35,19 @@ pub(super) struct Heard {
     pub first: Nanos,
     pub last: Nanos,
     end_of_first: SeqNumber,
+    /// Where it lies in the other side's sequence space.
+    place: (SeqNumber, SeqNumber),
+    /// The same, of what came in mid-stream before it.
+    before: Option<(SeqNumber, SeqNumber)>,
+    /// Payload of its first segment, and of all.
+    len: u64,
     bytes: u64,
-    /// It acknowledged all that this side had sent.
+    places: (Place, Place),
+    kind: PayloadKind,
+    /// Its first segment acknowledged all that this side had sent, or came later.
     acked_all: bool,
+    /// For how long all had been acknowledged when it came: what its program took.
+    quiet: Nanos,
 }
 
 /// What a side sends after it has heard the other one.
@@ -25,42 +55,322 @@ pub(super) struct Heard {
 pub(super) enum Then {
     /// Another transfer: it had run dry, and answers only now.
     Turn,
+    /// One or the other; the next messages tell.
+    Either,
     /// More of the same; and whether it waited for a word that let it go on.
     GoesOn { resumed: bool },
 }
 
+/// What is known of the transfer that the other side's payload may have ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// Payload of the message that it answers, if it answers one.
+    pub request: Option<u64>,
+    pub mss: u64,
+    pub rtt: Option<Nanos>,
+    /// From the capture point to its sender and back.
+    pub way: Nanos,
+}
+
 impl Heard {
-    /// One more segment with payload, in addition to what was heard before it. Whether it acknowledged all is asked for only as
-    /// long as none has.
+    /// One more segment with payload, in addition to what was heard before it. `state` gives whether it acknowledges all, and for how long
+    /// all has been acknowledged; it is asked for only as long as nothing has.
     #[inline(always)]
-    pub fn add(heard: &mut Option<Self>, seg: &Seg, acked_all: impl FnOnce() -> bool) {
-        let bytes = u64::from(seg.len);
-        match heard {
-            Some(heard) => {
+    pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
+        if let Some(heard) = heard {
+            // What came in mid-stream was credit; a message behind all of it is another.
+            let (acked_all, quiet) = if heard.acked_all { (true, Nanos::ZERO) } else { state() };
+            let another = !heard.acked_all && acked_all && is_another(seg, quiet);
+            if !another {
                 heard.last = seg.time;
-                heard.bytes += bytes;
-                if !heard.acked_all {
-                    heard.acked_all = acked_all();
-                }
+                heard.places.1 = seg.place;
+                heard.bytes += u64::from(seg.len);
+                heard.place.1 = seg.seq + seg.len;
+                return;
             }
-            None => {
-                let end_of_first = seg.seq + seg.len;
-                *heard = Some(Self { first: seg.time, last: seg.time, end_of_first, bytes, acked_all: acked_all() });
+            let before = heard.is_small().then_some(heard.place);
+            *heard = Self { before, ..Self::new(seg, (acked_all, quiet)) };
+        } else {
+            *heard = Some(Self::new(seg, state()));
+        }
+    }
+
+    fn new(seg: &Seg, (acked_all, quiet): (bool, Nanos)) -> Self {
+        Self {
+            first: seg.time,
+            last: seg.time,
+            end_of_first: seg.seq + seg.len,
+            place: (seg.seq, seg.seq + seg.len),
+            before: None,
+            len: seg.len.into(),
+            bytes: seg.len.into(),
+            places: (seg.place, seg.place),
+            kind: seg.kind,
+            acked_all,
+            quiet,
+        }
+    }
+
+    /// What new payload is that comes behind it. `before`: the transfer that goes on, if one does.
+    pub fn and_then(&self, seg: &Seg, before: Option<Before>) -> Then {
+        // It may have crossed this segment on the way; the next ones may yet answer it.
+        let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
+        let Some(before) = before else { return Then::Turn };
+        if !has_it || !self.acked_all {
+            return Then::GoesOn { resumed: false };
+        }
+        let soon = before.rtt.map_or(PROMPT, |rtt| rtt.max(PROMPT));
+        let resumed = seg.time - self.last <= soon + before.way;
+        match self.kind {
+            PayloadKind::Request | PayloadKind::Farewell => Then::Turn,
+            PayloadKind::Credit if resumed => Then::GoesOn { resumed },
+            _ => {
+                // A message like the one that asked for what was sent asks for more.
+                let like_a_request = before.request == Some(self.bytes);
+                let may_be_credit = self.bytes < SMALL && before.bytes >= BULK * before.mss;
+                if may_be_credit && resumed && self.quiet <= soon && !like_a_request {
+                    Then::Either
+                } else {
+                    Then::Turn
+                }
             }
         }
     }
 
-    /// What new payload is that comes behind it. `sent`: payload of the transfer that goes on, if one does.
-    pub fn and_then(&self, seg: &Seg, sent: Option<u64>, mss: u64) -> Then {
-        // It may have crossed this segment on the way; the next ones may yet answer it.
-        let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
-        match sent {
-            None => Then::Turn,
-            Some(_) if !has_it || !self.acked_all => Then::GoesOn { resumed: false },
-            Some(sent) if self.bytes < SMALL && sent >= BULK * mss && u64::from(seg.len) >= mss => {
-                Then::GoesOn { resumed: true }
-            }
-            Some(_) => Then::Turn,
+    fn is_small(&self) -> bool {
+        self.len < SMALL
+    }
+
+    /// As it is told of.
+    pub fn told(&self) -> Asked {
+        let (first, last) = self.places;
+        Asked {
+            first: self.first,
+            last: self.last,
+            bytes: self.bytes,
+            frames: (first.frame(), last.frame()),
+            is_farewell: self.kind == PayloadKind::Farewell,
         }
+    }
+}
+
+/// What a side has shown of whether it waits for credit.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Parts of what may be one transfer, the oldest first: all before the one that goes on.
+    open: Vec<Part>,
+    /// Payload of the message that is known to have asked for what is sent.
+    request: Option<u64>,
+    /// Payload of a small message that came in mid-stream.
+    credit: Option<u64>,
+    /// Bytes that a credit has granted, once it is known that there are any.
+    quota: Option<u64>,
+    /// What had been sent when the last one came.
+    credited_at: u64,
+    /// Where such messages lie in the other side's sequence space.
+    pub credits: Vec<(SeqNumber, SeqNumber)>,
+}
+
+/// Stretches of credit that are remembered.
+const MOST_CREDITS: usize = 1024;
+
+impl Turns {
+    fn note_credit(&mut self, place: (SeqNumber, SeqNumber)) {
+        if let Some(last) = self.credits.last_mut().filter(|last| last.1 == place.0) {
+            last.1 = place.1;
+        } else if self.credits.len() < MOST_CREDITS {
+            self.credits.push(place);
+        }
+    }
+}
+
+/// A transfer that the one behind it may go on with.
+#[derive(Debug)]
+struct Part {
+    transfer: Recorder,
+    /// Its last segment.
+    last: Option<(Nanos, Place)>,
+    /// The pause behind it.
+    pause: Option<Gap>,
+    /// The message that ended it.
+    message: Heard,
+}
+
+/// What begins with new data.
+pub(super) enum Begins {
+    /// Nothing: it goes on.
+    Nothing,
+    /// A transfer that answers, or one that does not.
+    Transfer(Option<Asked>),
+}
+
+/// Whether a segment that acknowledges all, behind others that did not, is no credit as they were.
+fn is_another(seg: &Seg, quiet: Nanos) -> bool {
+    seg.kind == PayloadKind::Request || u64::from(seg.len) >= SMALL || quiet > PROMPT
+}
+
+/// Whether two amounts are one quota: frames and records add to it a little more or less than a hundredth.
+fn is_even(one: u64, other: u64) -> bool {
+    one.abs_diff(other) * 100 <= one.max(other)
+}
+
+impl Half {
+    /// What new data at `start` begins.
+    pub(super) fn begins(&mut self, seg: &Seg, start: u64, view: &View) -> Begins {
+        let heard = self.heard.take();
+        let before = self.transfer.as_mut().map(|transfer| Before {
+            bytes: transfer.facts().bytes(),
+            request: self.turns.request,
+            mss: self.negotiated_mss.unwrap_or(1460),
+            rtt: view.rtt,
+            way: view.toward_sender,
+        });
+        let then = heard.map(|heard| heard.and_then(seg, before));
+        if let Some(heard) = heard {
+            heard.before.into_iter().for_each(|place| self.turns.note_credit(place));
+            if heard.kind == PayloadKind::Farewell {
+                self.turns.note_credit(heard.place);
+            }
+            if then == Some(Then::GoesOn { resumed: false }) && heard.is_small() {
+                self.turns.credit = Some(heard.len);
+                self.turns.note_credit(heard.place);
+            }
+        }
+        match (then, heard) {
+            _ if before.is_none() => self.begin_another(heard.map(|heard| heard.told())),
+            (Some(Then::Turn), Some(heard)) => self.begin_another(Some(heard.told())),
+            (Some(Then::Either), Some(heard)) => self.begin_either(heard, seg, start, view),
+            _ if self.was_idle(seg, start, view) => {
+                // It crossed what comes now, and is answered later.
+                self.heard = heard.filter(|_| then == Some(Then::GoesOn { resumed: false }));
+                self.begin_another(None)
+            }
+            (Some(Then::GoesOn { resumed: true }), Some(heard)) => self.go_on(heard, start),
+            _ => Begins::Nothing,
+        }
+    }
+
+    /// What was sent is over, however it was cut.
+    fn begin_another(&mut self, asked: Option<Asked>) -> Begins {
+        self.finish_transfer();
+        self.turns.request = asked.map(|asked| asked.bytes);
+        Begins::Transfer(asked)
+    }
+
+    /// A message let it go on.
+    fn go_on(&mut self, heard: Heard, start: u64) -> Begins {
+        self.turns.note_credit(heard.place);
+        self.turns.credited_at = start;
+        if let Some(transfer) = &mut self.transfer {
+            transfer.facts().peer_resumes += 1;
+        }
+        Begins::Nothing
+    }
+
+    /// A small message, which came as soon as all was acknowledged, let it go on or asked for more.
+    fn begin_either(&mut self, heard: Heard, seg: &Seg, start: u64, view: &View) -> Begins {
+        let Some(sent) = self.transfer.as_mut().map(|transfer| transfer.facts().bytes()) else {
+            return Begins::Transfer(Some(heard.told()));
+        };
+        if self.turns.credit == Some(heard.len) {
+            return self.go_on(heard, start);
+        }
+        if let Some(quota) = self.turns.quota {
+            // What stops short of its credit has stopped by itself.
+            let used = sent.min(start.saturating_sub(self.turns.credited_at));
+            return if used >= quota || is_even(used, quota) {
+                self.go_on(heard, start)
+            } else {
+                self.begin_another(Some(heard.told()))
+            };
+        }
+        let last = self.turns.open.last_mut().map(|part| part.transfer.facts().bytes());
+        if let Some(last) = last.filter(|&last| is_even(last, sent)) {
+            self.turns.quota = Some(sent.min(last));
+            self.join_parts(heard.bytes);
+            return self.go_on(heard, start);
+        }
+        let pause = self.pause_before(seg, view);
+        if let Some(transfer) = self.transfer.take() {
+            if self.turns.open.len() >= MOST_OPEN {
+                let oldest = self.turns.open.remove(0);
+                self.keep_transfer(oldest.transfer, oldest.last);
+            }
+            self.turns.open.push(Part { transfer, last: self.last_send, pause, message: heard });
+        }
+        Begins::Transfer(Some(heard.told()))
+    }
+
+    /// The parts are one transfer after all, as far as messages of this size came between them.
+    fn join_parts(&mut self, message: u64) {
+        let Some(mut whole) = self.transfer.take() else { return };
+        let mut open = std::mem::take(&mut self.turns.open);
+        // The oldest first, as their messages follow one another.
+        let joined = open.iter().rev().take_while(|part| part.message.bytes == message).count();
+        open.iter().rev().take(joined).rev().for_each(|part| self.turns.note_credit(part.message.place));
+        while let Some(part) = open.pop_if(|part| part.message.bytes == message) {
+            let mut longer = part.transfer;
+            longer.absorb(part.last, part.pause, whole);
+            longer.facts().peer_resumes += 1;
+            whole = longer;
+        }
+        for part in open {
+            self.keep_transfer(part.transfer, part.last);
+        }
+        self.transfer = Some(whole);
+    }
+
+    /// Nothing more is sent: whether what was heard last wanted no answer.
+    pub(super) fn end_turns(&mut self) {
+        let Some(heard) = self.heard.take() else { return };
+        heard.before.into_iter().for_each(|place| self.turns.note_credit(place));
+        let is_credit = match heard.kind {
+            PayloadKind::Request => false,
+            PayloadKind::Credit | PayloadKind::MaybeCredit | PayloadKind::Farewell => true,
+            PayloadKind::Unread | PayloadKind::Continuation => {
+                heard.is_small() && (!heard.acked_all || self.turns.credit == Some(heard.len))
+            }
+        };
+        if is_credit {
+            self.turns.note_credit(heard.place);
+        }
+    }
+
+    /// Transfers that were over, though they might have gone on.
+    pub(super) fn close_parts(&mut self) {
+        for part in std::mem::take(&mut self.turns.open) {
+            self.keep_transfer(part.transfer, part.last);
+        }
+    }
+
+    /// Whether the sender had nothing to do before this segment: all was acknowledged, the window was open, and it was silent for longer
+    /// than TCP itself is. A silence may also be the timer's, for what was lost on the way here, or within the sender's host: away from the
+    /// sender its last segment shows that it had no more, or its numbers that it sent nothing. Where they show that it sent what never came,
+    /// and the silence is no longer than so many of its timers, it was that.
+    fn was_idle(&self, seg: &Seg, start: u64, view: &View) -> bool {
+        let Some((last, _)) = self.last_send else {
+            return false;
+        };
+        if seg.time - last <= IDLE {
+            return false;
+        }
+        let (reached, since) = self.all_acked;
+        let is_open = self.zero_since.is_none() && !self.since.zero_window && self.recovery == Recovery::None;
+        if !is_open || seg.kind == PayloadKind::Continuation || start < self.sent_max || reached != self.sent_max {
+            return false;
+        }
+        let rtt = self.smoothed.rtt().max(view.rtt).unwrap_or_default();
+        let least = IDLE.max(self.smoothed.rto()).max(rtt.scale(IDLE_ROUND_TRIPS));
+        let quiet = seg.time - since.max(last) - view.toward_sender;
+        let together = self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
+        let missing = self.missing();
+        let by_timers = |packets: u32| {
+            packets > 0 && (self.numbers.are_exclusive() || seg.time - last <= self.timers(packets).scale(1.25))
+        };
+        let may_be_lost = missing.is_some_and(by_timers);
+        let at_end = view.near || self.ran_dry || missing == Some(0);
+        quiet > least && !together && at_end && !may_be_lost
     }
 }

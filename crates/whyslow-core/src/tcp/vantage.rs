@@ -11,6 +11,7 @@ use super::segment::Seg;
 use crate::analysis::{End, Near};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
+use crate::wire::Flags;
 
 /// Timestamps remembered per side until they are echoed.
 const STAMPS: usize = 64;
@@ -35,6 +36,8 @@ struct FromSide {
     at_end: u32,
     /// One more than the highest time to live of its packets; 0 before the first one.
     ttl: u16,
+    /// The newest window that it offers is none, at any scale.
+    is_closed: bool,
 }
 
 /// Timestamps of a side, and when each was seen first.
@@ -98,12 +101,20 @@ impl Estimator {
     /// Whether it is the least so far.
     fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) -> bool {
         let time = answer.time - asked;
-        let least = &mut self.toward[side];
-        let is_least = time.0 >= 0 && !answer.moved() && least.is_none_or(|least| time < least);
+        let may_be = time.0 >= 0 && !answer.moved();
+        let is_least = may_be && self.toward[side].is_none_or(|least| time < least) && !self.is_probe(answer);
         if is_least {
-            *least = Some(time);
+            self.toward[side] = Some(time);
         }
         is_least
+    }
+
+    /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed window, or a keep-alive (RFC 9293 sections
+    /// 3.8.4 and 3.8.6.1).
+    fn is_probe(&self, seg: &Seg) -> bool {
+        let (own, other) = (&self.sides[seg.from()], &self.sides[1 - seg.from()]);
+        let repeats = seg.len <= 1 && own.has_sent && seg.seq.distance(own.highest) < 0;
+        repeats || other.is_closed
     }
 
     /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
@@ -123,7 +134,7 @@ impl Estimator {
         changed
     }
 
-    /// As [`see`](Self::see), for who wants to know the [times](Self::toward) alone.
+    /// As [`see`](Self::see), for who wants to know the [times](Self::toward) alone, of segments none of which closes a window.
     #[inline(always)]
     pub fn see_times(&mut self, seg: &Seg) {
         if let Some(ack) = seg.ack() {
@@ -139,6 +150,9 @@ impl Estimator {
         let side = &mut self.sides[seg.from()];
         if u16::from(seg.ttl) >= side.ttl {
             side.ttl = u16::from(seg.ttl) + 1;
+        }
+        if (seg.window == 0) != side.is_closed {
+            side.is_closed = !side.is_closed && !seg.flags.has(Flags::RST);
         }
         if seg.len > self.mss && seg.space() > 0 {
             self.larger_than_mss += 1;
@@ -384,7 +398,6 @@ impl FromSide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Flags;
     use proptest::prelude::*;
 
     impl Estimator {
@@ -393,6 +406,7 @@ mod tests {
             let changed = self.learn(seg);
             let side = &mut self.sides[seg.from()];
             side.ttl = side.ttl.max(u16::from(seg.ttl) + 1);
+            side.is_closed = seg.window == 0 && !seg.flags.has(Flags::RST);
             if let Some((value, _)) = seg.timestamps() {
                 side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
             }
@@ -423,7 +437,7 @@ mod tests {
             for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
                 let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
                 let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
-                (seg.time, seg.ttl) = (Nanos::from_millis(index as i64), 60 + rare);
+                (seg.time, seg.ttl, seg.window) = (Nanos::from_millis(index as i64), 60 + rare, 1);
                 if rare == 0 {
                     seg.flags = Flags::PSH;
                 }

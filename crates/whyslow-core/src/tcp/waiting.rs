@@ -34,6 +34,8 @@ pub(super) struct Says {
     pub ack: u64,
     /// What it offers, unless the scale is not known: at most 2³⁰ bytes.
     offered: Option<u32>,
+    /// The same as it is in the header.
+    pub raw: u16,
     /// TSecr, if it has timestamps.
     pub echo: Option<u32>,
     /// Payload came with it.
@@ -71,7 +73,10 @@ impl Ack {
     #[inline(always)]
     pub fn new(seg: &Seg, ack: u64, offered: Option<u32>, sacks: bool) -> Self {
         let echo = seg.timestamps().map(|(_, echo)| echo);
-        Self { seen: Seen::of(seg), says: Says { ack, offered, echo, payload: seg.len > 0, flags: seg.flags, sacks } }
+        Self {
+            seen: Seen::of(seg),
+            says: Says { ack, offered, raw: seg.window, echo, payload: seg.len > 0, flags: seg.flags, sacks },
+        }
     }
 }
 

@@ -70,6 +70,11 @@ impl Replays {
         self.kept.retain_mut(|kept| id(kept.connection).map(|id| kept.connection = id).is_some());
     }
 
+    /// Lets go of the replays of these transfers: of their connections, and when they began.
+    pub(crate) fn forget(&mut self, void: &[(u64, Nanos)]) {
+        self.kept.retain(|kept| !void.contains(&(kept.connection, kept.start)));
+    }
+
     /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` takes them up, one after the
     /// other or several at the same time, and puts back what was played.
     pub fn predict(self, connections: &mut [Connection], play: impl FnOnce(&mut Plays<'_>)) {

@@ -3,6 +3,7 @@
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
+use crate::limit::LARGEST_INITIAL_WINDOW;
 use crate::units::Nanos;
 
 /// The fitted scenario with the cause removed; none for causes whose fix the model cannot show.
@@ -15,8 +16,8 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
     let scenario = &mut changed.scenario;
     match cause {
         "slow-start" => {
-            // One flight for all of it, as far as the receiver's first window allows.
-            let needed = scenario.bytes.div_ceil(scenario.mss) as f64;
+            // The first flight that the fix names, as far as the receiver's first window allows.
+            let needed = scenario.bytes.div_ceil(scenario.mss).min(LARGEST_INITIAL_WINDOW) as f64;
             let cap = match &scenario.receiver.window {
                 Window::Seen(steps) => steps.first().map_or(f64::INFINITY, |step| (step.1 / scenario.mss) as f64),
                 _ => f64::INFINITY,

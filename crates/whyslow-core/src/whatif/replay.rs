@@ -8,7 +8,7 @@
 use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
 use super::plays::Work;
 use crate::analysis::Limit;
-use crate::limit::{Context, Partition, Span};
+use crate::limit::{Context, Partition, Span, burst_rate, first_loss};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
@@ -61,9 +61,6 @@ const SHORT_WAIT: f64 = 1.5;
 
 /// So many rounds tell what a window lets pass.
 const HELD_ROUNDS: usize = 4;
-
-/// By so much a burst may seem shorter or longer than it was on the path.
-const JITTER: Nanos = Nanos::from_micros(100);
 
 /// Segments that make a burst, beside the first.
 const FEW: u64 = 6;
@@ -128,7 +125,7 @@ impl Replay {
             fitted: Fitted { scenario, stalls, tail },
             measured: transfer.duration(),
             usual_rtt: usual_rtt(transfer, rtt),
-            burst_rate: burst_rate(transfer, context, mss),
+            burst_rate: burst_rate(transfer, context),
             passed_rate: shape.between.map(|between| between.rate),
             has_losses: !losses.is_empty(),
             needless: transfer.retransmitted.spurious > 0,
@@ -222,8 +219,8 @@ fn pause(
         Limit::Timeout | Limit::ZeroWindow | Limit::ProtocolWindow | Limit::NagleDelayedAck | Limit::AckDelay => {
             Silence::Program
         }
-        Limit::Application | Limit::Unknown if restarted() => Silence::Idle,
-        Limit::Application | Limit::Unknown => Silence::Program,
+        Limit::Application | Limit::Idle | Limit::Unknown if restarted() => Silence::Idle,
+        Limit::Application | Limit::Idle | Limit::Unknown => Silence::Program,
         _ => return None,
     };
     let sent = gap.sent.saturating_sub(transfer.seq.0).min(transfer.bytes());
@@ -343,18 +340,6 @@ fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, 
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
-/// Index of the first round of which something was lost.
-fn first_loss(transfer: &TransferFacts) -> usize {
-    let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
-    let mut sent = transfer.seq.0;
-    let holds = |bytes: u64| {
-        sent += bytes;
-        sent > place
-    };
-    let mut rounds = transfer.rounds.iter().map(|round| round.bytes);
-    rounds.position(holds).unwrap_or(transfer.rounds.len())
-}
-
 /// By what flights grew in a round of slow start: the median over those that grew.
 fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
     let base = &partition.shape.base;
@@ -401,33 +386,6 @@ fn passing_window(transfer: &TransferFacts, partition: &Partition) -> Option<u64
     let held = rounds.filter(|(round, limit)| **limit == Limit::ReceiveWindow && round.merged == 1);
     let bytes: Vec<u64> = held.map(|(round, _)| round.bytes).collect();
     (bytes.len() >= HELD_ROUNDS).then(|| bytes.iter().sum::<u64>() / bytes.len() as u64)
-}
-
-/// What the path carries, payload bits per second: the rate within a flight that came as a burst, and so as fast as the narrowest link
-/// let it pass. The densest one counts, for a sender that waits can only spread it; but in a short one a little jitter is much, and
-/// after a loss repairs disturb it.
-fn burst_rate(transfer: &TransferFacts, context: &Context, mss: u64) -> Option<f64> {
-    let rtt = context.rtt?;
-    // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
-    let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
-    let first = frame.max(mss);
-    let bursts = transfer.rounds.iter().enumerate().take(first_loss(transfer)).filter_map(|(index, round)| {
-        // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
-        // was left.
-        let whole = context.near_receiver || index + 2 < transfer.rounds.len();
-        let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
-        let took = spread.map(|spread| spread.last_send - spread.start)?;
-        let is_burst = whole && round.merged == 1 && took > Nanos::ZERO && took < rtt.scale(0.5);
-        (is_burst && round.bytes >= first + FEW * mss)
-            .then(|| (rate_of(round.bytes - first, took + JITTER), rate_of(round.bytes - first, took)))
-    });
-    let mean = rate_of(transfer.bytes(), transfer.duration());
-    bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
-}
-
-/// Bits per second.
-fn rate_of(bytes: u64, took: Nanos) -> f64 {
-    bytes as f64 * 8.0 / took.as_secs_f64().max(1e-9)
 }
 
 /// The median of the rounds' round trips, where it is well above the least.

@@ -12,7 +12,9 @@ use crate::units::Nanos;
 pub fn promise(connections: &mut [Connection], findings: &mut [Finding]) {
     for connection in connections.iter_mut() {
         let (whole, rtt) = (connection.duration_s, round_trip(connection));
-        for finding in &mut connection.findings {
+        // Of one that never carried anything no time would be left.
+        let carried = !connection.transfers.is_empty();
+        for finding in connection.findings.iter_mut().filter(|finding| carried || finding.cause != "syn-loss") {
             finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved));
         }
     }
@@ -30,7 +32,7 @@ pub fn promise(connections: &mut [Connection], findings: &mut [Finding]) {
 fn saved(finding: &Finding, rtt: Option<Nanos>) -> Option<Nanos> {
     match finding.cause {
         // The handshake is one round trip then; a small segment goes at once.
-        "syn-loss" | "nagle-delayed-ack" => Some(finding.seconds),
+        "syn-loss" | "path-latency" | "nagle-delayed-ack" => Some(finding.seconds),
         // Asked for at once, the answers take one of their round trips.
         "turn-taking" => rtt.map(|rtt| (finding.seconds - rtt).or_zero()),
         _ => None,

@@ -16,14 +16,24 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
     // Two 16-bit halves, in network order, wherever they are added.
     let pseudo = add(without_length, u64::from((segment.wire() as u32).to_be()));
     let summed = whole && header.summable && !header.fragment && segment.data().len() == segment.wire();
-    if summed && is_right(add(pseudo, sum(segment.data()))) {
+    let total = if summed { add(pseudo, sum(segment.data())) } else { 0 };
+    if summed && is_right(total) {
         return Checksum::Good;
+    }
+    if header.damaged {
+        return Checksum::BadHeader((total % 0xffff) as u16);
     }
     // Before segmentation offload some systems leave the length to the card as well, or the whole field.
     if field == fold(pseudo) || field == fold(without_length) || field == 0 {
         return Checksum::Partial;
     }
-    if summed { Checksum::Bad } else { Checksum::Unknown }
+    if summed { Checksum::Bad((total % 0xffff) as u16) } else { Checksum::Unknown }
+}
+
+/// Whether an IPv4 header's own checksum is wrong. Where it is 0 the network card was to put it there.
+#[inline(always)]
+pub(super) fn is_damaged(header: &[u8]) -> bool {
+    header.get(10..12) != Some(&[0, 0]) && !is_right(sum(header))
 }
 
 /// Whether the checksum is right of a segment that is this header and these options, no more.

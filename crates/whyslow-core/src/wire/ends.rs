@@ -20,8 +20,13 @@ const _: () = assert!(size_of::<Ends>() <= 40, "every connection has one");
 impl Ends {
     /// Of a segment.
     pub fn of(segment: &Segment<'_>) -> Self {
-        let ports = ports(segment.src_port, segment.dst_port);
-        match (segment.src, segment.dst) {
+        Self::between((segment.src, segment.src_port), (segment.dst, segment.dst_port))
+    }
+
+    /// Of a segment from one end to the other.
+    pub(super) fn between((src, src_port): (IpAddr, u16), (dst, dst_port): (IpAddr, u16)) -> Self {
+        let ports = ports(src_port, dst_port);
+        match (src, dst) {
             (IpAddr::V4(from), IpAddr::V4(to)) => Self::v4(&join(from.octets(), to.octets()), &ports),
             (IpAddr::V6(from), IpAddr::V6(to)) => Self::v6(&join(from.octets(), to.octets()), &ports),
             // No packet has both; were there one, it would be of IPv6.

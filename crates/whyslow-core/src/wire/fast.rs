@@ -7,7 +7,7 @@
 use super::ends::{Ends, Heading};
 use super::ip::{Addresses, Header};
 use super::view::View;
-use super::{Around, Checksum, Decoded, Flags, Plain, Segment, Skip, checksum, tcp};
+use super::{Around, Decoded, Flags, Plain, Segment, Skip, checksum, tcp};
 use crate::capture::{LinkType, Packet};
 
 /// The lengths of the headers.
@@ -15,6 +15,9 @@ const LINK: usize = 14;
 const V4: usize = 20;
 const V6: usize = 40;
 const TCP: usize = 20;
+/// More than any frame has behind its packet: padding up to 60 bytes, a checksum, what a tap adds. A length field of which more is left
+/// over may be damaged.
+const MOST_TRAILER: usize = 64;
 
 /// An ordinary packet: its IP header was looked at, and its TCP header is there but for options. The two IP versions are told
 /// apart, so that who matches them has code that is built for each.
@@ -86,7 +89,7 @@ impl<'a> Glance<'a> {
     #[cold]
     #[inline(never)]
     fn is_bad(self) -> bool {
-        self.decode_to(|segment| segment.checksum == Checksum::Bad).unwrap_or(true)
+        self.decode_to(|segment| segment.checksum.is_wrong()).unwrap_or(true)
     }
 
     /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and nothing is moved.
@@ -135,7 +138,7 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
             || this.head[14] != 0x45
             || this.head[23] != 6
             || u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f != 0
-            || LINK + usize::from(this.length) > packet.original_len as usize
+            || this.trailer(packet.original_len, LINK) > MOST_TRAILER
             || usize::from(this.length) < V4 + TCP
         {
             return None;
@@ -153,6 +156,7 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
             ecn: self.head[15] & 0x03,
             fragment: false,
             summable: true,
+            damaged: checksum::is_damaged(self.part::<14, V4>()),
         }
     }
 }
@@ -165,8 +169,8 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
         let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[18], head[19]]) };
         let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00f0_ffff;
         let [next] = *this.part::<20, 1>();
-        let length = usize::from(this.length);
-        if kind != 0x0060_dd86 || next != 6 || LINK + V6 + length > packet.original_len as usize || length < TCP {
+        let is_short = this.trailer(packet.original_len, LINK + V6) <= MOST_TRAILER;
+        if kind != 0x0060_dd86 || next != 6 || !is_short || usize::from(this.length) < TCP {
             return None;
         }
         Some(this)
@@ -182,6 +186,7 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
             ecn: (self.head[15] >> 4) & 0x03,
             fragment: false,
             summable: true,
+            damaged: false,
         }
     }
 }
@@ -197,6 +202,13 @@ const STAMPS: [u8; 4] = [1, 1, 8, 10];
 impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
     /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's alone.
     const COUNTED: usize = if HEADERS == LINK + V4 + TCP { V4 + TCP } else { TCP };
+
+    /// How much there was on the wire behind the packet, of which so much stands before what its length field counts; more than there
+    /// can be if the packet claims to be longer than its frame.
+    #[inline(always)]
+    fn trailer(&self, frame: u32, before: usize) -> usize {
+        (frame as usize).wrapping_sub(before + usize::from(self.length))
+    }
 
     /// How much there was on the wire behind the headers, without padding: TCP's options and payload.
     #[inline(always)]

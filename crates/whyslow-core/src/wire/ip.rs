@@ -1,7 +1,7 @@
 //! IPv4 (RFC 791), IPv6 and its extension headers (RFC 8200).
 
 use super::view::View;
-use super::{Around, Decoded, Skip, tcp, tunnel};
+use super::{Around, Decoded, Skip, checksum, tcp, tunnel};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What TCP's reader needs of the IP header around a segment.
@@ -14,6 +14,8 @@ pub(super) struct Header<'a> {
     pub(super) fragment: bool,
     /// Whether the segment's length and the final destination are known, so that its checksum can be computed.
     pub(super) summable: bool,
+    /// It has a checksum of its own, and that is wrong.
+    pub(super) damaged: bool,
 }
 
 /// Source and destination, as they follow one another in the header. They become addresses only where the segment is
@@ -85,6 +87,7 @@ fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
         fragment: fragment & 0x2000 != 0,
         // A source route among the options changes the destination that the sum covers.
         summable: total_len != 0 && usize::from(total_len) <= view.wire() && header_len == 20,
+        damaged: view.data().get(..header_len).is_some_and(checksum::is_damaged),
     };
     let mut rest = within(around, view, usize::from(total_len)).skip(header_len)?;
     let mut protocol = fixed[9];
@@ -107,6 +110,7 @@ fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
         ecn: (fixed[1] >> 4) & 0x03,
         fragment: false,
         summable: length != 0 && length + 40 <= view.wire(),
+        damaged: false,
     };
     let mut next = fixed[6];
     loop {

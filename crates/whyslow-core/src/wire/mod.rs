@@ -9,17 +9,19 @@
 //! the next is a `view`: the captured bytes that are left, and how many there were on the wire.
 //!
 //! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are not put together,
-//! and what an ICMP error quotes is no segment.
+//! and what an ICMP error quotes is no segment: what it says of one is the reason why there is none.
 
 mod checksum;
 mod ends;
 mod ethertype;
 mod fast;
+mod icmp;
 mod ip;
 mod link;
 mod llc;
 mod plain;
 mod skip;
+mod sums;
 mod tcp;
 #[cfg(test)]
 mod testing;
@@ -27,9 +29,11 @@ mod tunnel;
 mod view;
 
 pub use ends::{Ends, Heading};
+pub use icmp::{Fate, Icmp};
 pub use link::{is_supported, link_type_name};
 pub use plain::Plain;
 pub use skip::Skip;
+pub use sums::{Sample, Sums};
 
 use crate::capture::Packet;
 use crate::units::SeqNumber;
@@ -185,13 +189,28 @@ pub enum Checksum {
     Unknown,
     /// Right.
     Good,
-    /// Wrong, and not merely left to the network card.
-    Bad,
+    /// Wrong, and not merely left to the network card: the segment was damaged, or it was rewritten after it was summed up. By so much
+    /// its sum is off, in the order of the machine's memory: by the same amount in every packet whose addresses were rewritten alike.
+    Bad(u16),
+    /// The sum of the IPv4 header around it is wrong, and is there; and its own is off by so much, or 0 if that is not known.
+    BadHeader(u16),
     /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the capture is at the
     /// sending host. Segments that the receiving host put together from several look the same; those without payload
     /// never are, so they tell the two ends apart. One segment alone is no proof, as its checksum may have that value
     /// by chance, once in 2¹⁶.
     Partial,
+}
+
+impl Checksum {
+    /// That of a packet whose IPv4 header was damaged, where [that is known](Sample::headers_tell). A sum that is off by nothing is right,
+    /// so that this is no other.
+    pub const DAMAGED: Self = Self::Bad(0);
+
+    /// Whether the packet is not as it was when it was summed up.
+    #[inline(always)]
+    pub const fn is_wrong(self) -> bool {
+        matches!(self, Self::Bad(_) | Self::BadHeader(_))
+    }
 }
 
 /// TCP options of one segment.
@@ -211,6 +230,8 @@ pub struct Options {
     pub fast_open: bool,
     /// Multipath TCP of any subtype (RFC 8684).
     pub mptcp: bool,
+    /// It joins a connection that goes over other addresses too (MP_JOIN, RFC 8684 section 3.2).
+    pub mptcp_join: bool,
     /// The list was cut short by a bad length or by the snapshot length.
     pub malformed: bool,
 }

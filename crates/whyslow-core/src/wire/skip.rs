@@ -1,6 +1,6 @@
 //! Why a packet gave no segment, and how that is said.
 
-use super::link;
+use super::{Icmp, link};
 use crate::capture::LinkType;
 use std::fmt;
 
@@ -13,6 +13,10 @@ pub enum Skip {
     NotIp(u16),
     /// IP, but not TCP: the protocol number.
     NotTcp(u8),
+    /// The same, an ICMP error about a TCP segment.
+    Icmp(Icmp),
+    /// Such an error that quotes too little of its segment to tell which one.
+    IcmpCut,
     /// A frame that carries no packet, or none that can be read: what it is, in a few words.
     NoPacket(&'static str),
     /// A fragment that is not the first, or too short for the TCP header.
@@ -21,6 +25,18 @@ pub enum Skip {
     Cut,
     /// A header contradicts itself; what, in a few words.
     Malformed(&'static str),
+}
+
+impl Skip {
+    /// By what it is counted: what single ICMP errors say is not told apart.
+    #[must_use]
+    pub fn counted(self) -> Self {
+        match self {
+            Self::Icmp(error) if error.from.0.is_ipv6() => Self::NotTcp(super::icmp::V6),
+            Self::Icmp(_) => Self::NotTcp(super::icmp::V4),
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Skip {
@@ -38,6 +54,8 @@ impl fmt::Display for Skip {
                 Some(name) => write!(f, "not TCP: {name}"),
                 None => write!(f, "not TCP: IP protocol {value}"),
             },
+            Self::Icmp(_) => self.counted().fmt(f),
+            Self::IcmpCut => f.write_str("an ICMP error that quotes too little of a TCP segment to tell which one"),
             Self::NoPacket(what) => f.write_str(what),
             Self::Fragment => f.write_str("an IP fragment without the TCP header"),
             Self::Cut => f.write_str("cut by the snapshot length before the end of its headers"),

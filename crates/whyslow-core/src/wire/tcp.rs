@@ -74,6 +74,9 @@ pub(super) fn decode_to<'a, T>(
     }
 }
 
+/// Of Multipath TCP's subtypes (RFC 8684 section 3).
+const MP_JOIN: u8 = 1;
+
 /// Takes in a list of options. It ends at a length that cannot be, and what was read before stays.
 fn read_options(options: &mut Options, list: &[u8]) {
     let mut rest = list;
@@ -124,7 +127,10 @@ fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
             return rest.is_empty() && !blocks.is_empty();
         }
         (2 | 3 | 4 | 8, _) => return false,
-        (30, _) => options.mptcp = true,
+        (30, _) => {
+            options.mptcp = true;
+            options.mptcp_join |= value.first().is_some_and(|subtype| subtype >> 4 == MP_JOIN);
+        }
         // Fast Open, and its number among the experiments (RFC 7413 section 4.1.1, RFC 6994).
         (34, _) | (253 | 254, [0xf9, 0x89, ..]) => options.fast_open = true,
         _ => {}

@@ -2,7 +2,7 @@
 
 use super::link::{ethernet, ppp};
 use super::view::View;
-use super::{Around, Decoded, Skip, ethertype, ip};
+use super::{Around, Decoded, Skip, ethertype, icmp, ip};
 
 /// What an IP packet carries, if not TCP.
 pub(super) fn decode<'a>(around: Around, outer: &ip::Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
@@ -17,6 +17,7 @@ pub(super) fn decode<'a>(around: Around, outer: &ip::Header<'_>, protocol: u8, v
         97 => ethernet::decode(around, view.skip(2)?),
         // RFC 4023.
         137 => ethertype::mpls(around, view),
+        icmp::V4 | icmp::V6 => Err(icmp::read(outer, protocol, view)),
         other => Err(Skip::NotTcp(other)),
     }
 }

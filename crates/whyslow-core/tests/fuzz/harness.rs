@@ -75,7 +75,8 @@ pub(crate) fn fuzz(name: &str, seeds: Vec<Vec<u8>>, target: impl Fn(&[u8]) -> u6
     assert!(kinds.len() > 1, "whatever the input, the outcome is the same: nothing is tested");
 }
 
-fn setting(name: &str) -> Option<u64> {
+/// A whole number from the environment.
+pub(crate) fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, which is no whole number")))
 }

@@ -2,19 +2,20 @@
 //!
 //! A target is a line at the end of this file: a name, what to start from, and a function that takes bytes, checks what must
 //! hold, and says what kind of outcome that was. `README.md` beside this file says how to run long and what to do with a find.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "../../src/capture/build.rs"]
 mod build;
 mod harness;
 mod meter;
 mod mutate;
+mod robustness;
 mod seeds;
 
 use harness::{fuzz, kind_of};
 use meter::peak_during;
 use std::net::IpAddr;
-use whyslow_core::capture::{CaptureError, LinkType, Packet, Reader, Sink, Summary};
+use whyslow_core::capture::{CaptureError, Clock, LinkType, Packet, Reader, Sink, Summary};
 use whyslow_core::explain::Explainer;
 use whyslow_core::units::Nanos;
 
@@ -45,6 +46,16 @@ impl Sink for Fingerprint {
         self.mix(&packet.link.0.to_le_bytes());
         self.mix(&packet.original_len.to_le_bytes());
         self.mix(packet.data);
+    }
+
+    fn text(&mut self, clock: Clock) {
+        assert_eq!(self.packets, 0, "said before the first packet");
+        self.mix(format!("{clock:?}").as_bytes());
+    }
+
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+        assert!(self.packets > 0, "between packets");
+        self.mix(format!("{of:?} {from:?} {until:?}").as_bytes());
     }
 
     fn host_name(&mut self, address: IpAddr, name: &str, _stand_in: bool) {
@@ -112,7 +123,37 @@ fn texts() -> Vec<Vec<u8>> {
         10:00:00.3 client.33000 > server.http: P 1:292(291) ack 1 win 5840\n";
     let verbose = "2026-01-01 10:00:00.000001 IP6 (flowlabel 0x1, hlim 64, next-header TCP (6) payload length: 20) 2001:db8::1.5 > 2001:db8::2.443: Flags [R], cksum 0x1 (correct), seq 7, win 0, length 0\n\
         10:00:00.000002 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 40)\n    192.0.2.1.1 > 192.0.2.2.2: Flags [F.], cksum 0x2 (incorrect -> 0x3), seq 1, ack 1, win 1, length 0\n";
-    [modern, old, verbose].iter().map(|text| text.as_bytes().to_vec()).collect()
+    let beside = "64 bytes from 192.0.2.9: icmp_seq=1 ttl=56 time=11.6 ms\rPING example.com (192.0.2.9) 56(84) bytes of data.\r\n\
+        5 packets transmitted, 4 received, 20% packet loss\nrtt min/avg/max/mdev = 11.5/11.7/12.0/0.1 ms\n\
+        Reply from 192.0.2.9: bytes=32 time<1ms TTL=56\nRequest timed out.\nPackets: Sent = 4, Received = 3, Lost = 1\n\
+         00:00:00.000000 IP 192.0.2.1 > 192.0.2.9: ICMP echo request, id 7, seq 1, length 64\n\
+         00:00:00.000100 IP 192.0.2.9 > 192.0.2.1: ICMP echo reply, id 7, seq 1, length 64\n\
+         00:00:00.000200 IP 192.0.2.1.5000 > 192.0.2.53.53: 9+ A? a.example. (27)\n\
+         00:00:00.000300 IP 192.0.2.53.domain > 192.0.2.1.5000: 9 NXDomain 0/1/0 (99)\n\
+         00:00:00.000100 IP client > x.x.x.x.myservice: Flags [.], ack 1, win 5, length 0\n";
+    let errors = "10:00:00.000001 IP 192.0.2.1.40000 > 192.0.2.2.80: Flags [S], seq 100, win 64240, length 0\n\
+        10:00:00.000101 IP 192.0.2.9 > 192.0.2.1: ICMP 192.0.2.2 unreachable - need to frag (mtu 1400), length 36\n\
+        10:00:00.000201 IP 192.0.2.9 > 192.0.2.1: ICMP 192.0.2.2 tcp port http unreachable, length 36\n\
+        10:00:00.000301 IP (tos 0xc0, ttl 64, id 1, offset 0, flags [none], proto ICMP (1), length 56)\n    192.0.2.9 > 192.0.2.1: ICMP time exceeded in-transit, length 36\n\tIP (tos 0x0, ttl 1, id 9, offset 0, flags [DF], proto TCP (6), length 60)\n    192.0.2.1.40000 > 192.0.2.2.80:  [|tcp]\n\
+        10:00:00.000401 IP6 2001:db8::1.5 > 2001:db8::2.443: Flags [S], seq 7, win 9, length 0\n\
+        10:00:00.000501 IP6 2001:db8::9 > 2001:db8::1: ICMP6, packet too big, mtu 1400, length 1240\n\
+        10:00:00.000601 IP6 2001:db8::9 > 2001:db8::1: ICMP6, destination unreachable, unreachable port, 2001:db8::2 tcp port 443, length 68\n";
+    // What logs put before every line, of each of these.
+    const BEFORE: [&str; 8] = [
+        "Nov 22 10:00:00 host tcpdump[123]: ",
+        "2026-01-01T10:00:00.123456789+01:00 stdout F ",
+        "<13>1 2026-01-01T10:00:00.123456Z host tcpdump 123 - - ",
+        "[  123.456789] host tcpdump[123]: ",
+        "Wed 2026-01-01 10:00:00 UTC host tcpdump[123]: ",
+        "pod-7  | ",
+        "[pod/x/c] 2026-01-01T10:00:00Z ",
+        "2026-01-01 10:00:00,123 Nov 22 10:00:00 host tcpdump[123]: ",
+    ];
+    let plain = [modern, old, verbose, beside, errors];
+    let logged = BEFORE.iter().flat_map(|before| {
+        plain.iter().map(move |text| text.lines().map(|line| format!("{before}{line}\n")).collect::<String>())
+    });
+    plain.iter().map(|text| (*text).to_owned()).chain(logged).map(String::into_bytes).collect()
 }
 
 /// The whole flow: whatever is read, the figures hold together.
@@ -144,7 +185,11 @@ fn explain(input: &[u8]) -> u64 {
     }
     causes.sort_unstable();
     causes.dedup();
-    kind_of(&(analysis.connections.len().min(8), causes))
+    let mut errors: Vec<_> = analysis.connections.iter().flat_map(|connection| &connection.icmp).collect();
+    assert!(analysis.connections.iter().all(|connection| connection.icmp.len() <= 8));
+    errors.truncate(2);
+    let errors: Vec<_> = errors.iter().map(|error| (error.kind, error.obeyed, error.count.ilog2())).collect();
+    kind_of(&(analysis.connections.len().min(8), causes, errors))
 }
 
 /// One packet of any link type: its number is in the first two bytes.
@@ -169,7 +214,7 @@ fn packet(input: &[u8]) -> u64 {
                 segment.options.sack.as_slice().len(),
             ))
         }
-        Err(skip) => kind_of(&skip),
+        Err(skip) => kind_of(&skip.counted()),
     }
 }
 

@@ -7,8 +7,25 @@ use std::path::{Path, PathBuf};
 const PACKET: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0E\0\x001\0\x01\0\0@\x06\0\0\x0a\0\0\x01\x0a\0\0\x02\
     \x1f\x90\xc0\0\0\0\0\x01\0\0\0\x02P\x10\x01\0\0\0\0\0payload!!";
 
+/// What a router says of that packet: it is too long for the next link.
+const ERROR: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0E\0\0\x38\0\x07\0\0@\x01\0\0\x0a\0\0\x09\x0a\0\0\x01\
+    \x03\x04\0\0\0\0\x05\x78E\0\x05\xdc\0\x01\0\0@\x06\0\0\x0a\0\0\x01\x0a\0\0\x02\x1f\x90\xc0\0\0\0\0\x01";
+
+/// The same of a packet of IPv6, from ::9 about one from ::1 to ::2.
+const ERROR_V6: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x86\xdd\x60\0\0\0\0\x38\x3a\x40\
+    \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\x05\x00\
+    \x60\0\0\0\x05\xb4\x06\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\x1f\x90\xc0\0\0\0\0\x01";
+
 pub(crate) fn pcap() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
+    let errors = Pcap::new(MICROS, false).packet(1_600_000_000, 0, PACKET);
+    files.push(
+        errors
+            .packet(1_600_000_000, 9, ERROR)
+            .packet(1_600_000_001, 0, ERROR_V6)
+            .packet(1_600_000_002, 0, PACKET)
+            .bytes(),
+    );
     for (magic, big) in [(MICROS, false), (MICROS, true), (NANOS, false), (NANOS, true), (MODIFIED, false)] {
         let mut file = Pcap::new(magic, big).snaplen(96);
         for at in 0..6 {
@@ -50,10 +67,10 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
 
 /// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small ones only. None is fine.
 pub(crate) fn found(extension: &str) -> Vec<Vec<u8>> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures");
-    let folder = std::env::var_os("WHYSLOW_CAPTURES").map_or_else(beside, PathBuf::from);
     let mut paths = Vec::new();
-    collect(&folder, extension, &mut paths);
+    if let Some(folder) = whyslow_testing::captures_if_any() {
+        collect(&folder, extension, &mut paths);
+    }
     paths.sort();
     paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|bytes| bytes.len() < 1 << 15).collect()
 }

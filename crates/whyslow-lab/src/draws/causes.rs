@@ -1,9 +1,10 @@
 //! How each cause is drawn: what makes it, in ranges where it is the one that holds the transfer back, and what the kernel's counters
 //! must then say.
 
+use super::exchanges;
 use super::{AMPLE, Chance, Draw, MSS, Setting, bits, bytes, ms, open_handed, path, set, verify, window_based};
 
-/// All causes that are drawn; a cause's place is part of the seed.
+/// All that is drawn; a draw's place is part of the seed.
 pub(super) const DRAWS: &[Draw] = &[
     ("none", healthy),
     ("slow-start", slow_start),
@@ -38,6 +39,12 @@ pub(super) const DRAWS: &[Draw] = &[
     ("small-segments", small_segments),
     ("tls-record-buffering", tls_records),
     ("amplification-risk", amplification),
+    ("small-requests", exchanges::small_requests),
+    ("pushes", exchanges::pushes),
+    ("shared-bottleneck", exchanges::shared_bottleneck),
+    ("slow-second-query", exchanges::slow_second_query),
+    ("no-answer", exchanges::no_answer),
+    ("reset", exchanges::reset),
 ];
 
 /// Nothing to blame: too short, or as fast as the path for nearly all of the time.

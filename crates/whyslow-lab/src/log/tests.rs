@@ -48,6 +48,8 @@ fn lateness_is_judged_against_the_delay() {
     }
     let summary = late.summary();
     assert!((985_000..=1_000_000).contains(&summary.p99_ns), "{summary:?}");
-    assert!(!summary.is_trustworthy(0), "0.99 ms is more than 0.5 ms");
-    assert!(summary.is_trustworthy(20_000_000), "and less than 5 % of 20 ms");
+    assert!(!summary.is_trustworthy(0, None), "0.99 ms is more than 0.5 ms");
+    assert!(summary.is_trustworthy(20_000_000, None), "and less than 5 % of 20 ms");
+    assert!(summary.is_trustworthy(0, Some(2_000_000)), "a scenario that bears 2 ms");
+    assert!(!summary.is_trustworthy(20_000_000, Some(900_000)), "and one that bears 0.9 ms");
 }

@@ -129,6 +129,9 @@ pub struct EmulatorConfig {
     pub spin: Spin,
     /// Keep at most this many records for each direction; the rest is only counted. 0 keeps none.
     pub log_limit: Option<usize>,
+    /// The latest 1 % of packets may be this late; by itself 5 % of the delay, or 0.5 ms. A scenario knows better that asks for
+    /// nothing that such lateness changes.
+    pub tolerance_ns: Option<u64>,
 }
 
 /// What carries packets between a host and the emulator.

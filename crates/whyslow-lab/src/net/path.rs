@@ -332,7 +332,7 @@ impl Path {
             let config = if log.direction == crate::log::Direction::Up { &pair.up } else { &pair.down };
             let delay = config.steps.iter().map(|step| &step.conditions).chain([&config.conditions]);
             let delay = delay.map(|conditions| conditions.delay_ns).min().unwrap_or(0);
-            if !log.lateness.is_trustworthy(delay) {
+            if !log.lateness.is_trustworthy(delay, self.config.emulator.tolerance_ns) {
                 reasons.push(format!(
                     "link {} {:?}: the latest 1 % of packets were {:.2} ms late or more",
                     log.link,

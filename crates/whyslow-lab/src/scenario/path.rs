@@ -314,12 +314,22 @@ pub struct EmulatorSpec {
     pub cpu: Option<usize>,
     /// `auto`, `always` or `never` wait by spinning.
     pub spin: Spin,
+    /// How late the latest 1 % of packets may be before a run is void.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Time>,
 }
 
 impl EmulatorSpec {
     /// The emulator's own terms.
     pub fn resolve(&self) -> EmulatorConfig {
-        EmulatorConfig { port: self.port, fast: self.fast, cpu: self.cpu, spin: self.spin, log_limit: None }
+        EmulatorConfig {
+            port: self.port,
+            fast: self.fast,
+            cpu: self.cpu,
+            spin: self.spin,
+            log_limit: None,
+            tolerance_ns: self.tolerance.map(|time| time.0),
+        }
     }
 }
 

@@ -38,22 +38,37 @@ pub struct Transfers {
     pub sizes: Vec<Size>,
     /// Between the end of one and the start of the next.
     pub pause: Time,
+    /// So many clients at the same time, each with all of these and with connections of its own.
+    pub parallel: u32,
     /// A connection for each, or one for all.
     pub connection: Connection,
     /// What the payload is wrapped in.
     pub protocol: Protocol,
     /// Largest TLS record that the sender makes (512 B to 16 KiB of payload).
     pub record: Size,
-    /// Size of the request (of the answer to an upload); HTTP has its own.
+    /// Size of the request (of the answer to an upload); HTTP has its own. Without a byte of it the server sends unasked.
     pub request: Size,
     /// The server waits this long before it answers.
     pub think: Time,
+    /// How long it waits before each answer, in order, instead of `think`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thinks: Vec<Time>,
     /// How the sender writes.
     pub write: Pace,
     /// How the receiver reads.
     pub read: Reader,
     /// Who closes a connection first.
     pub closes: Side,
+    /// After so many bytes of an answer that end closes, whatever is still to come: with a reset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reset_after: Option<Size>,
+    /// The client waits for its connection, and for an answer, for so long, and closes. A server that thinks longer has none to
+    /// give then; one that the path cuts off gives up a little later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Time>,
+    /// Nobody listens.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
     /// The sender forgets what it learned of its peer before each new connection, halfway through the pause.
     pub forget: bool,
 }
@@ -65,14 +80,19 @@ impl Default for Transfers {
             count: 1,
             sizes: Vec::new(),
             pause: Time(0),
+            parallel: 1,
             connection: Connection::New,
             protocol: Protocol::Plain,
             record: Size(16_384),
             request: Size(100),
             think: Time(0),
+            thinks: Vec::new(),
             write: Pace::default(),
             read: Reader::default(),
             closes: Side::Client,
+            reset_after: None,
+            patience: None,
+            refused: false,
             forget: false,
         }
     }
@@ -82,6 +102,21 @@ impl Transfers {
     /// The size of each transfer, in order.
     pub fn all_sizes(&self) -> Vec<Size> {
         if self.sizes.is_empty() { vec![self.size; self.count as usize] } else { self.sizes.clone() }
+    }
+
+    /// How long the server waits before this answer, counted from 0.
+    pub fn think_before(&self, index: usize) -> Time {
+        self.thinks.get(index).copied().unwrap_or(self.think)
+    }
+
+    /// The server has nothing to say before the client has lost its patience.
+    pub fn is_unanswered(&self, index: usize) -> bool {
+        self.patience.is_some_and(|patience| self.think_before(index).0 > patience.0)
+    }
+
+    /// An exchange may end before its answer does.
+    pub fn breaks(&self) -> bool {
+        self.reset_after.is_some() || self.patience.is_some() || self.refused
     }
 }
 
@@ -255,11 +290,24 @@ impl Work {
                 if t.write.chunk.is_empty() || t.read.chunk.is_empty() {
                     return wrong(&format!("{kind}.write.chunk"), "a chunk has at least 1B");
                 }
-                if t.request.is_empty() || t.request.0 > 1 << 30 {
-                    return wrong(&format!("{kind}.request"), "must be from 1B to 1GiB");
+                let unasked = matches!(self, Self::Download(_)) && t.protocol == Protocol::Plain;
+                if t.request.is_empty() && !unasked || t.request.0 > 1 << 30 {
+                    return wrong(&format!("{kind}.request"), "must be from 1B to 1GiB (0B for a plain download)");
+                }
+                if !t.thinks.is_empty() && t.thinks.len() != t.all_sizes().len() {
+                    return wrong(&format!("{kind}.thinks"), "must name a time for each transfer");
                 }
                 if t.protocol.tls() && !(64..=16_384).contains(&t.record.0) {
                     return wrong(&format!("{kind}.record"), "must be from 64B to 16KiB");
+                }
+                if !(1..=1_000).contains(&t.parallel) {
+                    return wrong(&format!("{kind}.parallel"), "must be from 1 to 1000");
+                }
+                if t.parallel > 1 && t.all_sizes().windows(2).any(|pair| pair[0] != pair[1]) {
+                    return wrong(&format!("{kind}.parallel"), "several clients have transfers of one size");
+                }
+                if t.breaks() && (matches!(self, Self::Upload(_)) || t.protocol.tls()) {
+                    return wrong(&format!("{kind}.reset_after"), "only a download without TLS is cut short");
                 }
                 if t.read.rate.is_some_and(|r| r.0 < 8) {
                     return wrong(&format!("{kind}.read.rate"), "must be at least 1B/s");

@@ -36,6 +36,7 @@ fn truth(ends: BTreeMap<String, EndTruth>) -> Truth {
         links: Vec::new(),
         resends: crate::trace::Trace::default(),
         void: Vec::new(),
+        partial: false,
     }
 }
 
@@ -60,6 +61,21 @@ fn shares_are_of_time_and_not_of_readings() {
     assert_eq!(figure("server.max_in_flight"), 1000.0);
     assert!(!figures.contains_key("rtt_min"), "the kernel had not measured it");
     assert!(!figures.contains_key("server.max_unread"), "a kernel that does not tell has no figure");
+}
+
+#[test]
+fn a_window_that_falls_without_a_loss_has_restarted() {
+    let at = |ms: u64, cwnd: u64, state: u64, resent: u64| {
+        row(ms, &[("snd_cwnd", cwnd), ("ca_state", state), ("total_retrans", resent), ("delivered_ce", 0)])
+    };
+    // Grows, restarts, grows; then a loss, its recovery, and the window that comes of it.
+    let rows = vec![at(0, 10, 0, 0), at(9, 80, 0, 0), at(2_000, 10, 0, 0), at(2_009, 40, 0, 0)];
+    let lossy = vec![at(2_020, 28, 3, 1), at(2_040, 20, 0, 1)];
+    let mut truth = truth([("server".to_owned(), end([rows, lossy].concat(), Vec::new()))].into());
+    let sent = HostTruth { counters: [("Tcp:OutRsts".to_owned(), 2)].into(), ..HostTruth::default() };
+    truth.hosts.insert("server".to_owned(), sent);
+    let figures = figures(&truth, &BTreeMap::new());
+    assert_eq!((figures["server.restarts"], figures["server.resets"]), (1.0, 2.0));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 /// A listener on `address`.
 pub fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpListener> {
@@ -16,10 +17,13 @@ pub fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpLis
     Ok(socket.into())
 }
 
-/// A connection to `address`; waits until it stands.
-pub fn connect(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpStream> {
+/// A connection to `address`; waits until it stands, or for so long.
+pub fn connect(address: SocketAddr, options: &SocketOptions, patience: Option<Duration>) -> io::Result<TcpStream> {
     let socket = new(address, options)?;
-    socket.connect(&address.into())?;
+    match patience {
+        Some(time) => socket.connect_timeout(&address.into(), time)?,
+        None => socket.connect(&address.into())?,
+    }
     Ok(socket.into())
 }
 

@@ -9,6 +9,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, Server
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The name in the server's certificate and in the client's hello (reserved by RFC 2606).
 pub const SERVER_NAME: &str = "server.lab.example";
@@ -84,8 +85,18 @@ impl Stream {
         sampler: &Sampler,
     ) -> io::Result<Self> {
         let start = now();
-        let tcp = socket::connect(peer, options).map_err(during("connect"))?;
-        Self::wrap(tcp, start, tls, sampler)
+        Self::wrap(socket::connect(peer, options, None).map_err(during("connect"))?, start, tls, sampler)
+    }
+
+    /// Connects, without TLS, or gives up after so long.
+    pub fn connect_within(
+        peer: SocketAddr,
+        options: &SocketOptions,
+        patience: Option<Duration>,
+        sampler: &Sampler,
+    ) -> io::Result<Self> {
+        let start = now();
+        Self::wrap(socket::connect(peer, options, patience).map_err(during("connect"))?, start, None, sampler)
     }
 
     /// Accepts one.
@@ -148,6 +159,24 @@ impl Stream {
         Ok(())
     }
 
+    /// Closes at once, with a reset, whatever was not sent or read.
+    pub fn reset(self) -> io::Result<()> {
+        self.handle.close();
+        socket2::SockRef::from(self.tcp()).set_linger(Some(Duration::ZERO)).map_err(during("reset"))
+    }
+
+    /// Closes without waiting for the other end: what was written is left to the kernel.
+    pub fn leave(mut self) {
+        self.handle.close();
+        self.say_goodbye();
+    }
+
+    /// Waits for what is read, and for room for what is written, for so long, or without end.
+    pub fn wait_for(&self, time: Option<Duration>) -> io::Result<()> {
+        self.tcp().set_read_timeout(time).map_err(during("read"))?;
+        self.tcp().set_write_timeout(time).map_err(during("write"))
+    }
+
     fn say_goodbye(&mut self) {
         match &mut self.layer {
             Layer::Plain(_) => {}
@@ -196,11 +225,16 @@ impl Stream {
 
     /// Reads exactly `size` bytes as the reader does it; returns when the first of them was there.
     pub fn receive(&mut self, size: u64, reader: &Reader) -> io::Result<u64> {
+        self.receive_into(&mut 0, size, reader)
+    }
+
+    /// As [`receive`](Self::receive), and counts in `done` what was read, should it end before.
+    pub fn receive_into(&mut self, done: &mut u64, size: u64, reader: &Reader) -> io::Result<u64> {
         let mut buffer = vec![0; reader.chunk.len().clamp(1, 1 << 22)];
-        let (mut done, mut first, mut paused) = (0_u64, 0_u64, false);
+        let (mut first, mut paused) = (0_u64, false);
         let start = now();
-        while done < size {
-            let want = usize::try_from(size - done).unwrap_or(usize::MAX).min(buffer.len());
+        while *done < size {
+            let want = usize::try_from(size - *done).unwrap_or(usize::MAX).min(buffer.len());
             let n = match self.read(buffer.get_mut(..want).unwrap_or_default()) {
                 Ok(0) => {
                     let text = format!("the connection ended after {done} of {size} bytes");
@@ -213,13 +247,13 @@ impl Stream {
             if first == 0 {
                 first = now();
             }
-            done += n;
-            if !paused && reader.pause_after.is_some_and(|after| done >= after.0) {
+            *done += n;
+            if !paused && reader.pause_after.is_some_and(|after| *done >= after.0) {
                 paused = true;
                 std::thread::sleep(reader.pause.duration());
             }
             if let Some(rate) = reader.rate {
-                let due = u128::from(done) * 8 * 1_000_000_000 / u128::from(rate.0.max(1));
+                let due = u128::from(*done) * 8 * 1_000_000_000 / u128::from(rate.0.max(1));
                 sleep_until(start.saturating_add(u64::try_from(due).unwrap_or(u64::MAX)));
             }
         }

@@ -86,6 +86,84 @@ fn pauses_thinking_and_paces_take_their_time() {
 }
 
 #[test]
+fn several_clients_at_the_same_time() {
+    let work = Transfers { size: Size(50_000), count: 2, parallel: 3, think: Time(50_000_000), ..Transfers::default() };
+    let (opened, transfers, _) = run(&work, Direction::Down);
+    assert_eq!((opened.len(), transfers.len()), (6, 6));
+    let mut connections: Vec<_> = transfers.iter().map(|transfer| transfer.connection).collect();
+    connections.sort_unstable();
+    assert_eq!(connections, [0, 1, 2, 3, 4, 5]);
+    // The first of each client wait for the server together.
+    let firsts = [0, 2, 4].map(|nth| &transfers[nth]);
+    assert!(firsts.map(|t| t.start).iter().max() < firsts.map(|t| t.end).iter().min(), "{firsts:?}");
+}
+
+#[test]
+fn an_exchange_may_be_cut_short() {
+    let base = Transfers { size: Size(1_000_000), ..Transfers::default() };
+    for closes in [Side::Client, Side::Server] {
+        let work = Transfers { reset_after: Some(Size(100_000)), closes, ..base.clone() };
+        let (_, transfers, _) = run(&work, Direction::Down);
+        assert!(transfers[0].bytes <= 100_000, "{closes:?}: {transfers:?}");
+    }
+    let work = Transfers { think: Time(120_000_000), patience: Some(Time(60_000_000)), ..base };
+    let (_, transfers, _) = run(&work, Direction::Down);
+    assert_eq!(transfers[0].bytes, 0);
+    assert!(transfers[0].end - transfers[0].request >= 60_000_000, "{transfers:?}");
+}
+
+#[test]
+fn one_answer_may_be_late_and_the_last_one_missing() {
+    let base = Transfers {
+        size: Size(5_000),
+        count: 3,
+        request: Size(8),
+        connection: Connection::Reused,
+        ..Transfers::default()
+    };
+    let millis = |transfers: &[Transfer]| -> Vec<u64> {
+        transfers.iter().map(|transfer| (transfer.end - transfer.start) / 1_000_000).collect()
+    };
+    let late = Transfers { thinks: vec![Time(0), Time(80_000_000), Time(0)], ..base.clone() };
+    let (opened, transfers, _) = run(&late, Direction::Down);
+    let times = millis(&transfers);
+    assert_eq!(opened.len(), 1);
+    assert!(times[1] >= 80 && times[0] < 80 && times[2] < 80, "{times:?}");
+    let thinks = vec![Time(0), Time(0), Time(160_000_000)];
+    for protocol in [Protocol::Plain, Protocol::Http] {
+        let work = Transfers { thinks: thinks.clone(), patience: Some(Time(80_000_000)), protocol, ..base.clone() };
+        let (_, transfers, _) = run(&work, Direction::Down);
+        assert_eq!(transfers.iter().map(|transfer| transfer.bytes).collect::<Vec<_>>(), [5_000, 5_000, 0]);
+        assert!((80..160).contains(&millis(&transfers)[2]), "{protocol:?}: {transfers:?}");
+    }
+}
+
+#[test]
+fn a_server_pushes_unasked() {
+    let write = Pace { chunk: Size(20_000), every: Time(40_000_000) };
+    let work = Transfers { size: Size(60_000), request: Size(0), write, ..Transfers::default() };
+    let (_, transfers, series) = run(&work, Direction::Down);
+    assert!(transfers[0].end - transfers[0].start >= 80_000_000, "{transfers:?}");
+    assert_eq!(series[0].last("bytes_received"), Some(1), "nothing was asked for; the FIN counts");
+}
+
+#[test]
+fn who_is_refused_or_reset_before_an_answer_has_nothing() {
+    let work = Transfers { reset_after: Some(Size(0)), closes: Side::Server, ..Transfers::default() };
+    let (_, transfers, _) = run(&work, Direction::Down);
+    assert_eq!(transfers[0].bytes, 0);
+    let address = listener().1;
+    let sampler = Sampler::start(Duration::from_millis(1));
+    let work = Transfers { refused: true, count: 2, ..Transfers::default() };
+    let (opened, transfers) = transfers::client(&work, Direction::Down, address, &options(), None, &sampler).unwrap();
+    assert_eq!((opened.len(), transfers.len()), (2, 2));
+    assert!(transfers.iter().all(|transfer| transfer.bytes == 0 && transfer.start <= transfer.end));
+    let work = Transfers { refused: false, ..work };
+    let error = transfers::client(&work, Direction::Down, address, &options(), None, &sampler).unwrap_err();
+    assert!(error.to_string().contains("connect"), "{error}");
+}
+
+#[test]
 fn turns_and_write_write_read() {
     for work in [
         turns::Exchange::from(&Turns { count: 5, think: Time(5_000_000), ..Turns::default() }),

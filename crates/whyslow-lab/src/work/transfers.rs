@@ -8,6 +8,7 @@ use crate::scenario::units::Size;
 use crate::scenario::work::{Connection, Pace, Reader, Side, Transfers};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
 
 /// Which way the payload goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +19,44 @@ pub enum Direction {
     Up,
 }
 
+/// The server is so much more patient than the client, which may start late on a busy machine.
+const LATER: Duration = Duration::from_secs(2);
+
 /// The head of an HTTP message may not be longer.
 const MAX_HEAD: usize = 16_384;
 
-/// The client's part.
+/// The client's part, or that of several at the same time.
 pub fn client(
+    work: &Transfers,
+    direction: Direction,
+    peer: SocketAddr,
+    options: &SocketOptions,
+    tls: Option<&Tls>,
+    sampler: &Sampler,
+) -> io::Result<(Vec<Opened>, Vec<Transfer>)> {
+    let (mut connections, mut transfers) = (Vec::new(), Vec::new());
+    for (opened, moved) in at_once(work, || one_client(work, direction, peer, options, tls, sampler))? {
+        let before = connections.len();
+        connections.extend(opened);
+        transfers.extend(moved.into_iter().map(|t| Transfer { connection: before + t.connection, ..t }));
+    }
+    Ok((connections, transfers))
+}
+
+/// Does the same as often as there are clients, at the same time.
+fn at_once<T: Send>(work: &Transfers, one: impl Fn() -> io::Result<T> + Sync) -> io::Result<Vec<T>> {
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..work.parallel).map(|_| scope.spawn(&one)).collect();
+        let own = one();
+        let others = others.into_iter().map(|other| match other.join() {
+            Ok(done) => done,
+            Err(_) => Err(io::Error::other("a client's thread panicked")),
+        });
+        std::iter::once(own).chain(others).collect()
+    })
+}
+
+fn one_client(
     work: &Transfers,
     direction: Direction,
     peer: SocketAddr,
@@ -44,33 +78,68 @@ pub fn client(
                 if work.forget && direction == Direction::Up {
                     metrics::forget().map_err(during("forget tcp_metrics"))?;
                 }
-                let stream = Stream::connect(peer, options, tls, sampler)?;
+                let stream = match connect(work, peer, options, tls, sampler) {
+                    Err(e) if work.breaks() && is_cut(&e) => {
+                        transfers.push(never(start, connections.len()));
+                        connections.push(Opened { start, connected: now(), ..Opened::default() });
+                        continue;
+                    }
+                    stream => stream?,
+                };
                 connections.push(stream.opened.clone());
                 stream
             }
         };
         let last = index + 1 == sizes.len();
         let keep = work.connection == Connection::Reused && !last;
-        let mut transfer = exchange(&mut stream, work, direction, *size, keep)?;
+        let (mut transfer, is_whole) = exchange(&mut stream, work, direction, *size, keep)?;
         transfer.start = start;
         transfer.connection = connections.len().saturating_sub(1);
         transfers.push(transfer);
-        if keep {
+        if !is_whole {
+            stream.leave();
+            if keep {
+                break;
+            }
+        } else if keep {
             open = Some(stream);
+        } else if work.reset_after.is_some() && work.closes == Side::Client {
+            stream.reset()?;
         } else {
-            close(stream, work.closes == Side::Client)?;
+            tolerated(work, close(stream, work.closes == Side::Client))?;
         }
     }
     Ok((connections, transfers))
 }
 
+fn connect(
+    work: &Transfers,
+    peer: SocketAddr,
+    options: &SocketOptions,
+    tls: Option<&Tls>,
+    sampler: &Sampler,
+) -> io::Result<Stream> {
+    match work.patience {
+        // What TLS carries is not cut short.
+        Some(patience) => Stream::connect_within(peer, options, Some(patience.duration()), sampler),
+        None => Stream::connect(peer, options, tls, sampler),
+    }
+}
+
+/// What a client saw whose connection never opened.
+fn never(start: u64, connection: usize) -> Transfer {
+    let end = now();
+    Transfer { connection, start, request: start, first_byte: end, end, bytes: 0 }
+}
+
+/// What the client saw, and whether it was all that there was to come.
 fn exchange(
     stream: &mut Stream,
     work: &Transfers,
     direction: Direction,
     size: Size,
     keep: bool,
-) -> io::Result<Transfer> {
+) -> io::Result<(Transfer, bool)> {
     let request = now();
     let http = work.protocol.http();
     if http {
@@ -86,13 +155,33 @@ fn exchange(
         )
         .map_err(during("request"))?;
     }
+    let (mut bytes, mut is_whole) = (size.0, true);
     let first_byte = match direction {
         Direction::Down => {
             if !http {
                 stream.send(work.request.0, &Pace::default())?;
             }
-            let first = if http { Some(response(stream, size)?) } else { None };
-            let body = stream.receive(size.0, &work.read)?;
+            stream.wait_for(work.patience.map(|time| time.duration()))?;
+            let first = match http.then(|| response(stream, size)).transpose() {
+                Err(e) if work.breaks() && is_cut(&e) => {
+                    let end = now();
+                    return Ok((Transfer { connection: 0, start: 0, request, first_byte: end, end, bytes: 0 }, false));
+                }
+                first => first?,
+            };
+            // A server that resets is read to its end.
+            let enough = work.reset_after.filter(|_| work.closes == Side::Client);
+            bytes = 0;
+            let body = match stream.receive_into(&mut bytes, enough.map_or(size.0, |n| n.0.min(size.0)), &work.read) {
+                Err(e) if work.breaks() && is_cut(&e) => {
+                    is_whole = false;
+                    now()
+                }
+                body => body?,
+            };
+            if is_whole {
+                stream.wait_for(None)?;
+            }
             first.unwrap_or(body)
         }
         Direction::Up => {
@@ -100,7 +189,24 @@ fn exchange(
             if http { response(stream, Size(0))? } else { stream.receive(work.request.0, &Reader::default())? }
         }
     };
-    Ok(Transfer { connection: 0, start: 0, request, first_byte, end: now(), bytes: size.0 })
+    Ok((Transfer { connection: 0, start: 0, request, first_byte, end: now(), bytes }, is_whole))
+}
+
+/// The other end refused, closed or reset the connection, or had nothing to say in time.
+fn is_cut(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionRefused, ConnectionReset, NotConnected, TimedOut, UnexpectedEof, WouldBlock,
+    };
+    let cut = [BrokenPipe, ConnectionRefused, ConnectionReset, NotConnected, TimedOut, UnexpectedEof, WouldBlock];
+    cut.contains(&error.kind())
+}
+
+/// Whether it was done: where an exchange may end before its answer does, that is no error.
+fn tolerated(work: &Transfers, done: io::Result<()>) -> io::Result<bool> {
+    match done {
+        Err(e) if work.breaks() && is_cut(&e) => Ok(false),
+        done => done.map(|()| true),
+    }
 }
 
 /// Reads the head of a response and returns when its first byte came.
@@ -134,8 +240,18 @@ fn close(stream: Stream, first: bool) -> io::Result<()> {
     if first { stream.close_first() } else { stream.close_second() }
 }
 
-/// The server's part: serves what the client will ask for and returns.
+/// The server's part: serves what the clients will ask for and returns.
 pub fn server(
+    work: &Transfers,
+    direction: Direction,
+    listener: &TcpListener,
+    tls: Option<&Tls>,
+    sampler: &Sampler,
+) -> io::Result<Vec<Opened>> {
+    Ok(at_once(work, || one_server(work, direction, listener, tls, sampler))?.concat())
+}
+
+fn one_server(
     work: &Transfers,
     direction: Direction,
     listener: &TcpListener,
@@ -145,6 +261,9 @@ pub fn server(
     let mut connections = Vec::new();
     let mut open: Option<Stream> = None;
     let sizes = work.all_sizes();
+    // Accepted sockets inherit it.
+    let patience = work.patience.map(|patience| patience.duration() + work.pause.duration() + LATER);
+    socket2::SockRef::from(listener).set_read_timeout(patience).map_err(during("accept"))?;
     for (index, size) in sizes.iter().enumerate() {
         let mut stream = match open.take() {
             Some(stream) => stream,
@@ -154,22 +273,33 @@ pub fn server(
                     std::thread::sleep(work.pause.duration() / 2);
                     metrics::forget().map_err(during("forget tcp_metrics"))?;
                 }
-                let stream = Stream::accept(listener, tls, sampler)?;
+                let stream = match Stream::accept(listener, tls, sampler) {
+                    // Nobody came.
+                    Err(e) if work.breaks() && is_cut(&e) => break,
+                    stream => stream?,
+                };
+                stream.wait_for(patience)?;
                 connections.push(stream.opened.clone());
                 stream
             }
         };
-        serve(&mut stream, work, direction, *size)?;
-        if work.connection == Connection::Reused && index + 1 < sizes.len() {
+        if !tolerated(work, serve(&mut stream, work, direction, index, *size))? {
+            stream.leave();
+            if work.connection == Connection::Reused {
+                break;
+            }
+        } else if work.reset_after.is_some() && work.closes == Side::Server {
+            stream.reset()?;
+        } else if work.connection == Connection::Reused && index + 1 < sizes.len() {
             open = Some(stream);
         } else {
-            close(stream, work.closes == Side::Server)?;
+            tolerated(work, close(stream, work.closes == Side::Server))?;
         }
     }
     Ok(connections)
 }
 
-fn serve(stream: &mut Stream, work: &Transfers, direction: Direction, size: Size) -> io::Result<()> {
+fn serve(stream: &mut Stream, work: &Transfers, direction: Direction, index: usize, size: Size) -> io::Result<()> {
     let http = work.protocol.http();
     if http {
         head(stream)?;
@@ -184,13 +314,19 @@ fn serve(stream: &mut Stream, work: &Transfers, direction: Direction, size: Size
             stream.receive(size.0, &work.read)?;
         }
     }
-    std::thread::sleep(work.think.duration());
+    std::thread::sleep(work.think_before(index).duration());
+    if direction == Direction::Down && work.is_unanswered(index) {
+        return Ok(());
+    }
     if http {
         let length = if direction == Direction::Down { size.0 } else { 0 };
         let head = format!("HTTP/1.1 200 OK\r\nServer: whyslow-lab\r\nContent-Length: {length}\r\n\r\n");
         stream.write_all(head.as_bytes()).map_err(during("response"))?;
     }
     match direction {
+        Direction::Down if work.closes == Side::Server => {
+            stream.send(work.reset_after.map_or(size.0, |after| size.0.min(after.0)), &work.write)
+        }
         Direction::Down => stream.send(size.0, &work.write),
         Direction::Up if http => Ok(()),
         Direction::Up => stream.send(work.request.0, &Pace::default()),

@@ -4,6 +4,7 @@ use whyslow_lab::link::config::{Conditions, Discipline, Loss, Mtu, Queue, QueueL
 use whyslow_lab::log::{Counts, Direction, Fate, LinkLog};
 use whyslow_lab::net::config::{Host, PortKind};
 use whyslow_lab::net::{Outcome, Path, Tap};
+use whyslow_testing::Lack;
 
 use crate::capture::{self, Packet};
 use crate::{config, delay, download};
@@ -151,7 +152,7 @@ pub fn a_path_can_be_started_again() {
 
 pub fn a_tap_device_carries_the_same() {
     if let Err(error) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
-        println!("skipped: /dev/net/tun: {error}");
+        whyslow_testing::skip(Lack::Device, format!("/dev/net/tun: {error}"));
         return;
     }
     for tso in [false, true] {

@@ -7,14 +7,16 @@ mod schema;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use whyslow_lab::run::{self, Progress, Settings};
 use whyslow_lab::scenario::{self, Experiment};
 use whyslow_lab::truth::RunResult;
 use whyslow_lab::{agent, exec, net, show};
+use whyslow_testing::{Lack, skip};
 
 /// A name and what it runs.
 type Test = (&'static str, fn());
@@ -26,6 +28,7 @@ const TESTS: &[Test] = &[
     ("what_takes_too_long_is_no_result", what_takes_too_long_is_no_result),
     ("a_proxy_drops_window_scaling_on_one_leg", a_proxy_drops_window_scaling_on_one_leg),
     ("memory_of_a_peer_is_flushed", memory_of_a_peer_is_flushed),
+    ("a_connection_may_never_open", a_connection_may_never_open),
     ("the_users_own_programs_run_at_the_two_ends", the_users_own_programs_run_at_the_two_ends),
 ];
 
@@ -37,16 +40,20 @@ fn main() -> ExitCode {
     let who = if is_root { "root" } else { "an ordinary user" };
     let ordinary = is_root.then(as_ordinary_user).unwrap_or(true);
     if let Err(error) = net::enter() {
-        println!("skipped as {who}: {error}");
+        skip(Lack::Machine, format!("as {who}: {error}"));
         return ExitCode::from(u8::from(!ordinary));
     }
     let filter = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
     let mut failed = 0;
     for (name, test) in TESTS.iter().filter(|(name, _)| name.contains(&filter)) {
-        let start = Instant::now();
+        let (start, skips) = (Instant::now(), whyslow_testing::skips());
         let is_good = catch_unwind(AssertUnwindSafe(test)).is_ok();
         failed += usize::from(!is_good);
-        let verdict = if is_good { "ok" } else { "FAILED" };
+        let verdict = match is_good {
+            true if whyslow_testing::skips() > skips => "skipped",
+            true => "ok",
+            false => "FAILED",
+        };
         println!("test {name} as {who} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f64());
     }
     ExitCode::from(u8::from(failed > 0 || !ordinary))
@@ -60,7 +67,7 @@ fn as_ordinary_user() -> bool {
     match run {
         Ok(status) => status.success(),
         Err(error) => {
-            println!("skipped as an ordinary user: this program cannot be started as one: {error}");
+            skip(Lack::Machine, format!("as an ordinary user: this program cannot be started as one: {error}"));
             true
         }
     }
@@ -71,11 +78,12 @@ fn experiment(text: &str) -> Experiment {
 }
 
 /// Runs it in `out`, with patience for a busy machine; `None` (and a word about it) when the machine spoiled every try.
+#[track_caller]
 fn results(text: &str, out: &Path) -> Option<Vec<RunResult>> {
     let settings = Settings { attempts: 20, ..Settings::new(out) };
     let results = run::run(&experiment(text), &settings, &|_| {}).unwrap();
     if let Some(spoiled) = results.iter().find(|r| r.problems.iter().any(|p| p.contains(" late "))) {
-        println!("    skipped, this machine is too busy: {}", spoiled.problems.join("; "));
+        skip(Lack::Quiet, format!("this machine is too busy: {}", spoiled.problems.join("; ")));
         return None;
     }
     for result in &results {
@@ -167,7 +175,7 @@ fn a_finished_run_is_kept_until_its_scenario_changes() {
     let text = "name = \"kept\"\npath.rtt = \"20ms\"\nwork.turns = { count = 2 }\n";
     let (first, is_result) = run(text);
     if !is_result {
-        println!("    skipped, this machine is too busy");
+        skip(Lack::Quiet, "this machine is too busy");
         return;
     }
     assert_eq!(first, [false, false]);
@@ -236,6 +244,27 @@ fn memory_of_a_peer_is_flushed() {
     assert!(flushed[0].figures["server.first_ssthresh"] > 1e9, "{:?}", flushed[0].figures);
 }
 
+fn a_connection_may_never_open() {
+    let out = tempfile::tempdir().unwrap();
+    let text = r#"
+        name = "closed"
+        path.rtt = "20ms"
+        [[case]]
+        name = "unanswered"
+        set = { path.up.loss = "100%", work.download.patience = "1300ms" }
+        [[case]]
+        name = "refused"
+        set = { work.download = { refused = true, count = 2 } }
+    "#;
+    let Some(results) = results(text, out.path()) else { return };
+    let figure = |nth: usize, name: &str| results[nth].figures.get(name).copied();
+    assert!(figure(0, "transfer.1").unwrap() >= 1.3);
+    assert_eq!((figure(0, "syn_retransmitted"), figure(0, "server.resets")), (Some(1.0), Some(0.0)));
+    assert_eq!(figure(0, "up.lost"), figure(0, "up.packets"));
+    assert_eq!((figure(1, "server.resets"), figure(1, "goodput")), (Some(2.0), Some(0.0)));
+    assert!((0.02..0.2).contains(&figure(1, "connect").unwrap()));
+}
+
 fn the_users_own_programs_run_at_the_two_ends() {
     let out = tempfile::tempdir().unwrap();
     let scenario = experiment("path.rtt = \"20ms\"").runs.remove(0).scenario;
@@ -244,17 +273,18 @@ fn the_users_own_programs_run_at_the_two_ends() {
     let ask = "import socket,os\ns=socket.create_connection((os.environ['SERVER'],9000))\nn=0\n\
                while (b:=s.recv(65536)): n+=len(b)\nassert n==50000,n";
     let python = |code: &str| format!("exec python3 -c \"{code}\"");
-    if Command::new("python3").arg("--version").output().is_err() {
-        println!("    skipped: there is no python3 to be the user's program");
+    if !whyslow_testing::tools(&["python3"]) {
         return;
     }
-    let done = exec::exec(&scenario, &python(serve), &python(ask), out.path()).unwrap();
-    assert!(done.client.success(), "{}", done.client);
+    let stop = AtomicBool::new(false);
+    let done = exec::exec(&scenario, &python(serve), &python(ask), out.path(), &stop).unwrap();
+    assert!(done.client.is_some_and(|status| status.success()), "{:?}", done.client);
     assert!(done.took > Duration::from_millis(40), "a handshake and an answer over 20 ms");
     let counted = exec::figures(&done).unwrap();
     assert_eq!(counted["client"].from_server.bytes, 50_000);
     assert_eq!(counted["server"].from_server.bytes, 50_000);
     // A server that ends before anybody asked is told.
-    let done = exec::exec(&scenario, "exit 3", "exit 7", out.path()).unwrap();
-    assert_eq!((done.server.and_then(|s| s.code()), done.client.code()), (Some(3), Some(7)));
+    let done = exec::exec(&scenario, "exit 3", "exit 7", out.path(), &stop).unwrap();
+    let code = |status: Option<ExitStatus>| status.and_then(|status| status.code());
+    assert_eq!((code(done.server), code(done.client)), (Some(3), Some(7)));
 }

@@ -23,8 +23,7 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
 /// # Errors
 /// Only those of `out`.
 pub fn json(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, comparison)?;
-    writeln!(out)
+    super::json::object(comparison, out)
 }
 
 /// A page of this width.

@@ -6,11 +6,13 @@ pub mod points;
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
-pub const ALL_LIMITS: [Limit; 20] = [
+pub const ALL_LIMITS: [Limit; 22] = [
     Limit::Handshake,
     Limit::TlsHandshake,
     Limit::RequestWait,
     Limit::ServerThink,
+    Limit::ClientThink,
+    Limit::Idle,
     Limit::SlowStart,
     Limit::CongestionAvoidance,
     Limit::ReceiveWindow,
@@ -85,6 +87,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         first_record: None,
         rounds: Vec::new(),
         rounds_total: 0,
+        elided: false,
         model_s: None,
         model_skipped: false,
         limits,
@@ -141,14 +144,60 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
             retries: [0, 0],
         }),
         problems: Vec::new(),
+        icmp: Vec::new(),
+        icmp_total: 0,
+        elided: Vec::new(),
         directions: vec![
             direction(End::Client, 2_010, 180, Some(65_535)),
             direction(End::Server, transfers.iter().map(|t| t.bytes).sum(), 535, Some(241_088)),
         ],
+        exchanges: Vec::new(),
+        exchanges_total: 0,
         transfers_total: transfers.len() as u64,
         transfers,
         findings: Vec::new(),
     }
+}
+
+/// A second request, small, and slow to be answered; and a push.
+pub fn exchanges(transfers: usize) -> Vec<Exchange> {
+    let message = |from, bytes, start: f64, took: f64, label: Option<&str>| {
+        Some(Message { from, bytes, start_s: ms(start), duration_s: ms(took), label: label.map(Into::into) })
+    };
+    let exchange = |start: f64, request, answer, client: f64, idle: f64, server: Option<f64>, wait: f64| Exchange {
+        start_s: ms(start),
+        request,
+        answer,
+        client_s: ms(client),
+        idle_s: ms(idle),
+        server_s: server.map(ms),
+        wait_s: ms(wait),
+        transfers: Vec::new(),
+    };
+    let mut all = vec![
+        exchange(
+            80.0,
+            message(End::Client, 74, 80.0, 0.0, Some("HTTP GET /2024/photo-album/index.html")),
+            message(End::Server, 562_687, 106.2, 158.4, Some("HTTP 200 OK")),
+            0.8,
+            0.0,
+            Some(0.4),
+            210.1,
+        ),
+        exchange(
+            3_264.6,
+            message(End::Client, 59, 3_264.6, 0.0, None),
+            message(End::Server, 1_448, 4_270.2, 0.0, None),
+            0.0,
+            3_000.0,
+            Some(979.8),
+            1_031.4,
+        ),
+        exchange(9_000.0, None, message(End::Server, 31, 9_000.0, 0.0, None), 0.0, 0.0, None, 26.0),
+        exchange(9_100.0, message(End::Client, 120, 9_100.0, 0.0, None), None, 74.0, 0.0, None, 26.0),
+    ];
+    all[0].transfers = (0..transfers.min(2)).collect();
+    all
 }
 
 pub fn analysis(connections: Vec<Connection>) -> Analysis {
@@ -164,6 +213,8 @@ pub fn analysis(connections: Vec<Connection>) -> Analysis {
             first_time: Some("2024-02-29T12:34:56.789012345Z".into()),
             duration_s: Some(ms(316.4)),
             problems: Vec::new(),
+            pings: Vec::new(),
+            lookups: Vec::new(),
         }],
         connections,
         findings: Vec::new(),
@@ -348,7 +399,14 @@ pub fn many() -> Analysis {
                 told.findings.push(finding("bufferbloat", 90.0, "the queue on the path added 90 ms"));
             }
         }
-        connection(id, vec![told])
+        // One after the other.
+        let later = Nanos::from_millis(6_000 * id as i64);
+        told.start_s += later;
+        told.timeline.iter_mut().for_each(|span| span.start_s += later);
+        told.rounds.iter_mut().for_each(|round| round.start_s += later);
+        let mut connection = connection(id, vec![told]);
+        connection.start_s += later;
+        connection
     });
     let mut analysis = analysis(connections.collect());
     analysis.captures.push(Capture { path: "later.pcap".into(), ..analysis.captures[0].clone() });
@@ -426,10 +484,52 @@ pub fn both_ends() -> Analysis {
     analysis
 }
 
+/// A SYN that two routers did not deliver, and packets that were too long.
+pub fn told_by_icmp() -> Analysis {
+    let error = |kind: &'static str, (message, code), number, count, detail: &str| IcmpError {
+        kind,
+        message,
+        code,
+        by: "192.0.2.254".into(),
+        about: End::Client,
+        size: None,
+        mtu: None,
+        obeyed: None,
+        count,
+        time_s: Nanos::from_millis(40),
+        last_s: Nanos::from_millis(2_040),
+        frame: frame(number),
+        detail: detail.into(),
+    };
+    let mut unanswered = without_payload(State::Unanswered);
+    unanswered.connections[0].icmp = vec![
+        error("host-unreachable", (3, 1), 2, 3, "192.0.2.254 says of the client's packets: the host cannot be reached"),
+        error("prohibited", (3, 13), 9, 1, "192.0.2.254 says of the client's packets: a filter forbids them"),
+    ];
+    unanswered.connections[0].icmp_total = 1_204;
+    let mut slow = slow_start();
+    slow.connections[0].icmp = vec![IcmpError {
+        about: End::Server,
+        size: Some(1_500),
+        mtu: Some(1_400),
+        obeyed: Some(true),
+        ..error(
+            "too-big",
+            (3, 4),
+            14,
+            10,
+            "192.0.2.254 says of the server's packets of 1,500 B: too long, 1,400 B pass",
+        )
+    }];
+    slow.connections[0].icmp_total = 10;
+    unanswered.connections.extend(slow.connections);
+    unanswered
+}
+
 /// Every kind of value that an analysis may hold, and strings that try to escape.
 pub fn everything() -> Analysis {
     let mut analysis = many();
-    for other in [slow_start(), healthy(), damaged(), reused(), without_payload(State::Unanswered)] {
+    for other in [slow_start(), healthy(), damaged(), reused(), told_by_icmp()] {
         analysis.captures.extend(other.captures);
         analysis.connections.extend(other.connections);
     }

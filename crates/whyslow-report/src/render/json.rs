@@ -1,10 +1,13 @@
 //! JSON for programs: the contract `whyslow/1`, described by `docs/schema/whyslow-1.schema.json`.
 
 mod indent;
+mod shown;
 
 use indent::Indented;
 use serde::Serialize;
 use serde_json::Serializer;
+use serde_json::ser::CompactFormatter;
+use shown::Shown;
 use std::io::{self, Write};
 use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEMA};
 
@@ -13,8 +16,24 @@ use whyslow_core::analysis::{Analysis, Capture, Connection, Finding, Pair, SCHEM
 /// # Errors
 /// Only those of `out`.
 pub fn pretty(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
-    analysis.serialize(&mut Serializer::with_formatter(&mut *out, Indented::default()))?;
+    object(analysis, out)
+}
+
+/// Writes any value as one indented object and a line feed, its text harmless.
+///
+/// # Errors
+/// Only those of `out`.
+pub(super) fn object(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Shown::<Indented>::to_programs()))?;
     writeln!(out)
+}
+
+/// Writes any value for a page that shows it: all of its text is harmless, file names too.
+///
+/// # Errors
+/// Those of `out`, and when the value has no JSON.
+pub fn to_people(value: &impl Serialize, out: impl Write) -> serde_json::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, Shown::<CompactFormatter>::to_people()))
 }
 
 /// A line of [`lines`]: beside `schema` it has the one member that says what it is.
@@ -46,7 +65,8 @@ pub fn lines(analysis: &Analysis, out: &mut impl Write) -> io::Result<()> {
     let findings = analysis.findings.iter().map(Row::Finding);
     let pairs = analysis.pairs.iter().map(Row::Pair);
     for row in captures.chain(connections).chain(findings).chain(pairs) {
-        serde_json::to_writer(&mut *out, &Line { schema: SCHEMA, row })?;
+        let line = Line { schema: SCHEMA, row };
+        line.serialize(&mut Serializer::with_formatter(&mut *out, Shown::<CompactFormatter>::to_programs()))?;
         writeln!(out)?;
     }
     Ok(())

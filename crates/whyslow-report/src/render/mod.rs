@@ -12,3 +12,5 @@ pub mod xplot;
 
 #[cfg(test)]
 pub(crate) mod example;
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! One connection in Markdown, short enough to paste into a ticket (`whyslow export --markdown`).
 
 use super::terminal::names;
-use crate::text::units;
+use crate::text::{harmless, units};
 use std::fmt::Write;
 use whyslow_core::analysis::{Capture, Connection, End, Finding, Near, Transfer};
 
@@ -96,7 +96,7 @@ fn print_finding(out: &mut String, finding: &Finding) {
     if let Some(fix) = &finding.fix {
         let _ = writeln!(out, "\nFix: {}", escaped(&fix.what));
         if let Some(command) = &fix.command {
-            let _ = writeln!(out, "\n    {}", command.replace('\n', "\n    "));
+            let _ = writeln!(out, "\n    {}", harmless(command));
         }
     }
     if let Some(then) = finding.predicted_s {
@@ -131,17 +131,18 @@ fn print_rounds(out: &mut String, transfer: &Transfer) {
     let _ = writeln!(out, "\n</details>");
 }
 
-/// Text from a capture is hostile: nothing in it is markup, a link or a mention.
+/// Text from a capture is hostile: nothing in it is markup, a link or a mention, and nothing in it is
+/// hidden, not even as an entity that Markdown makes a character of (`&#8238;`).
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in harmless(text).chars() {
         match c {
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' => {
                 out.push('\\');
                 out.push(c);
             }
+            '&' => out += "&amp;",
             '@' => out += "&#64;",
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }
@@ -150,7 +151,7 @@ fn escaped(text: &str) -> String {
 
 /// The same, within backticks.
 fn code(text: &str) -> String {
-    text.chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect()
+    harmless(text).replace('`', "'")
 }
 
 #[cfg(test)]

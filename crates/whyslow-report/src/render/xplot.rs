@@ -7,6 +7,7 @@
 //! trips are of the whole path wherever the capture stands; and where the clock shows no time between two segments there is no
 //! throughput, where tcptrace takes a millisecond.
 
+use crate::text::harmless;
 use std::io::{self, Write};
 use whyslow_core::analysis::End;
 use whyslow_core::series::{Kind, Mark, Point, marks_of};
@@ -55,7 +56,7 @@ impl<W: Write> Xplot<W> {
     /// Only those of `out`.
     pub fn new(of: End, title: &str, mut out: [W; 4]) -> io::Result<Self> {
         // A title is one line.
-        let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let title = harmless(title);
         let axes = [
             ("time sequence graph", "sequence offset"),
             ("throughput", "throughput (bytes/sec)"),
@@ -88,16 +89,16 @@ impl<W: Write> Xplot<W> {
         Ok(())
     }
 
-    /// No more segments come.
+    /// No more segments come: gives back what was written to.
     ///
     /// # Errors
     /// Only those of the files.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<[W; 4]> {
         for file in &mut self.out {
             writeln!(file, "go")?;
             file.flush()?;
         }
-        Ok(())
+        Ok(self.out)
     }
 
     fn segment(&mut self, point: &Point, time: f64) -> io::Result<()> {

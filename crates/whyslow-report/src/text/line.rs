@@ -1,7 +1,7 @@
 //! [`Line`]: one line under construction, which knows how wide it is.
 
+use super::harmless;
 use anstyle::Style;
-use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that a text takes in a terminal.
@@ -73,23 +73,4 @@ impl Line {
     pub fn as_str(&self) -> &str {
         &self.text
     }
-}
-
-/// The text with every character written out that could steer a terminal or turn the reading order round.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '\t' => out.push(' '),
-            c if steers(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    Cow::Owned(out)
 }

@@ -67,6 +67,37 @@ fn a_line_lets_no_control_character_through() {
 }
 
 #[test]
+fn what_is_hidden_is_written_out_and_letters_of_any_script_are_not() {
+    let controls = ('\0'..='\u{1f}').chain('\u{7f}'..='\u{9f}');
+    let reading_order =
+        "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+    let no_width = "\u{200b}\u{200c}\u{200d}\u{2060}\u{2063}\u{feff}\u{ad}\u{34f}\u{180e}\u{115f}\u{3164}\u{ffa0}\u{fe0f}\u{e0100}\u{e007f}";
+    let lines = "\u{2028}\u{2029}\u{fff9}\u{fffb}";
+    for c in controls.chain(reading_order.chars()).chain(no_width.chars()).chain(lines.chars()) {
+        let expected = if c == '\t' { " ".to_owned() } else { c.escape_unicode().to_string() };
+        assert_eq!(harmless(&c.to_string()), expected);
+        assert_eq!(harmless(&format!("a{c}b")), format!("a{expected}b"));
+    }
+    for text in [
+        "",
+        "plain.pcap#3 [::1]:443 \\u{202e}",
+        "Grüße",
+        "北京 東京",
+        "привет",
+        "שלום",
+        "مرحبا",
+        "नमस्ते",
+        "สวัสดี",
+        "🦀 → µs — “x”",
+        "a\u{a0}b\u{3000}c",
+        "e\u{301}",
+    ] {
+        assert!(matches!(harmless(text), std::borrow::Cow::Borrowed(same) if same == text), "{text}");
+    }
+    assert_eq!(harmless_lines("a\nb\r\nc\u{2028}"), "a\nb\\u{d}\nc\\u{2028}");
+}
+
+#[test]
 fn wide_characters_take_two_columns() {
     let line = Line::new().plain("北京").pad(6).plain("x");
     assert_eq!(line.as_str(), "北京  x");

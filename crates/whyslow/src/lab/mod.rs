@@ -3,18 +3,22 @@
 //! What is wrong with the arguments or with a scenario is told before anything is started.
 
 pub(crate) mod args;
+mod ending;
 mod forecast;
 mod kinds;
 mod score;
 
 use crate::explain;
-use crate::output::Output;
+use crate::interrupt::ended_by;
+use crate::output::{Output, Sources, complain};
 use crate::settings::{ExplainTask, Format as Explanation};
 use crate::{FAILED, FOUND};
 use anstream::eprintln;
 use anyhow::Context;
 use args::{Check, Exec, Format, Lab, Path, Run, Score, Shell, Show};
-use std::process::ExitCode;
+use ending::Ending;
+use std::path::PathBuf;
+use std::process::{ExitCode, ExitStatus};
 use whyslow_io::Input;
 use whyslow_lab::check::{self, CheckConfig};
 use whyslow_lab::net::{self, config::Host};
@@ -22,6 +26,7 @@ use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
 use whyslow_lab::truth::RunResult;
 use whyslow_lab::{draws, exec, experiments, run, show};
+use whyslow_report::text::{harmless, harmless_lines};
 
 /// Does what is asked for.
 ///
@@ -53,6 +58,7 @@ fn text(name: &str, mut out: Output) -> anyhow::Result<ExitCode> {
     let text = match experiments::text(name) {
         Some(text) => text.to_owned(),
         None => {
+            Sources::of(&[Input::Path(name.into())]).refuse_stdout()?;
             experiments::open(name, &[])?;
             std::fs::read_to_string(name).with_context(|| name.to_owned())?
         }
@@ -65,6 +71,11 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
     // All are read before the first one starts.
     let open = |name: &String| experiments::open(name, &task.set);
     let experiments = task.names.iter().map(open).collect::<Result<Vec<Experiment>, _>>()?;
+    let files: Vec<Input> = task.names.iter().map(|name| Input::Path(name.into())).collect();
+    Sources::of(&files).refuse_stdout()?;
+    for (experiment, name) in experiments.iter().zip(&task.names) {
+        refuse_to_replace(experiment, name, task)?;
+    }
     net::enter()?;
     let settings = run::Settings {
         repeat: task.repeat,
@@ -81,7 +92,8 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
         };
         if !(task.format.csv || task.format.json) {
             let gap = if nth == 0 { "" } else { "\n" };
-            out.write(&format!("{gap}{}\n\n{}\n", show::report(experiment, &results).trim_end(), experiment.about))?;
+            let report = show::report(experiment, &results);
+            out.write(&harmless_lines(&format!("{gap}{}\n\n{}\n", report.trim_end(), experiment.about)))?;
         }
         all.extend(results);
     }
@@ -89,10 +101,28 @@ fn run_experiments(task: &Run, mut out: Output) -> anyhow::Result<ExitCode> {
         out.write_bytes(table(&all, &[], task.format).as_bytes())?;
     } else if let Some(result) = all.first() {
         let folder = task.out.join(&result.experiment);
-        eprintln!("captures and truth are in {}; `whyslow FILE` explains a capture", folder.display());
+        let folder = folder.display().to_string();
+        eprintln!("captures and truth are in {}; `whyslow FILE` explains a capture", harmless(&folder));
     }
     let spoiled = all.iter().any(|result| !result.problems.is_empty());
     Ok(if spoiled { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// # Errors
+/// When the folder of a run, which is emptied before the run, holds the file that describes it.
+fn refuse_to_replace(experiment: &Experiment, name: &str, task: &Run) -> anyhow::Result<()> {
+    // A bundled one is no file.
+    let Ok(file) = std::fs::canonicalize(name) else { return Ok(()) };
+    for run in &experiment.runs {
+        for repetition in 1..=task.repeat {
+            let folder = run::folder(&task.out, &experiment.name, run, repetition);
+            let is_in = |folder: PathBuf| folder.canonicalize().is_ok_and(|folder| file.starts_with(folder));
+            if is_in(folder.with_extension("partial")) || is_in(folder.clone()) {
+                anyhow::bail!("{name}: is in {}, which the run replaces: name another --out", folder.display());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn show_results(task: &Show, mut out: Output) -> anyhow::Result<ExitCode> {
@@ -109,35 +139,54 @@ fn table(results: &[RunResult], columns: &[String], format: Format) -> String {
     let columns = if named.is_empty() { show::COLUMNS } else { named.as_slice() };
     match format {
         Format { json: true, .. } => show::json(results),
-        Format { csv: true, .. } => show::csv(results, columns),
-        _ => show::text(results, columns),
+        Format { csv: true, .. } => harmless_lines(&show::csv(results, columns)).into_owned(),
+        _ => harmless_lines(&show::text(results, columns)).into_owned(),
     }
 }
 
 fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     let scenario = scenario(&task.path)?;
     net::enter()?;
-    let done = exec::exec(&scenario, &task.server, &task.client, &task.out)?;
-    eprintln!("the client ran for {:.3} s; captures and truth are in {}", done.took.as_secs_f64(), task.out.display());
+    let ending = Ending::listen()?;
+    let done = exec::exec(&scenario, &task.server, &task.client, &task.out, ending.flag())?;
+    let took = format!("{:.3} s", done.took.as_secs_f64());
+    // What came too late to end the run ends the explanation.
+    let signal = ending.hand_over().filter(|_| done.client.is_none());
+    match signal {
+        Some(_) => complain(&format!("stopped when the client had run for {took}: this is what was captured by then")),
+        None => {
+            let folder = task.out.display().to_string();
+            eprintln!("the client ran for {took}; captures and truth are in {}", harmless(&folder));
+        }
+    }
     for reason in &done.void {
-        eprintln!("whyslow: the machine disturbed this run, its figures are not the path's: {reason}");
+        complain(&format!("the machine disturbed this run, its figures are not the path's: {reason}"));
     }
-    if let Some(status) = done.server.filter(|status| !status.success()) {
-        eprintln!("whyslow: the server's program failed: {status}");
+    // Programs that a signal of the terminal ended have not failed.
+    let failed = |status: Option<ExitStatus>| status.filter(|status| signal.is_none() && !status.success());
+    let programs = [("server", failed(done.server)), ("client", failed(done.client))];
+    for (name, status) in programs {
+        if let Some(status) = status {
+            complain(&format!("the {name}'s program failed: {status}"));
+        }
     }
-    if !done.client.success() {
-        eprintln!("whyslow: the client's program failed: {}", done.client);
-    }
-    let has_succeeded = done.client.success();
-    let code = explain::run(&both_ends(done, task.json), out)?;
-    Ok(if has_succeeded { code } else { ExitCode::from(FAILED) })
+    let cut = signal.map(|_| {
+        format!("the run was stopped when the client had run for {took}: nothing is known of what would have followed")
+    });
+    let code = explain::run(&both_ends(done, task.json, cut), out)?;
+    Ok(match signal {
+        Some(signal) => ExitCode::from(ended_by(signal)),
+        None if programs.iter().any(|(_, status)| status.is_some()) => ExitCode::from(FAILED),
+        None => code,
+    })
 }
 
 /// What both captures show together: one page for a person, told from the sender's end, and everything for a program.
-fn both_ends(done: exec::Executed, json: bool) -> ExplainTask {
+fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
-    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), threads: crate::settings::threads(None) }
+    let threads = crate::settings::threads(None);
+    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), threads, cut }
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {

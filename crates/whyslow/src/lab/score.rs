@@ -1,50 +1,36 @@
 //! `whyslow lab score`: transfers whose cause is known, explained, and how often the explanation is right.
 //!
-//! Knows: what may count as right. Promises: only runs whose cause the kernel's own counters confirmed are judged, and the others
-//! are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other program would.
+//! Knows: what is compared, and how it is told; what counts as right: [`right`]. Promises: only runs whose cause the kernel's own counters
+//! confirmed are judged, and the others are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other
+//! program would.
 
+mod right;
+
+use right::{HEALTHY, Wrong};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use whyslow_core::analysis::{Analysis, Connection, End, Finding, Limit, Transfer};
 use whyslow_core::units::Nanos;
 use whyslow_io::{Input, Stop};
-use whyslow_lab::draws::CURED;
+use whyslow_lab::draws::{CURED, drawn};
 use whyslow_lab::run::folder;
-use whyslow_lab::scenario::Experiment;
-use whyslow_lab::truth::RunResult;
+use whyslow_lab::scenario::work::Work;
+use whyslow_lab::scenario::{Experiment, Variant};
+use whyslow_lab::truth::{self, RunResult};
 
-/// Causes that one capture cannot tell apart: either is right for the other.
-const ALIKE: &[[&str; 2]] = &[
-    ["server-think", "proxy-split"],
-    // A far connection without the rounds of slow start behind a proxy is a program that gets its data in pieces.
-    ["application", "proxy-split"],
-    ["zero-window", "host-cpu"],
-    // The special case is right for the general one.
-    ["loss", "random-loss"],
-    ["bandwidth", "shaper"],
-];
-/// What cannot be seen from an end. What is lost on the way to it has never been there: of large segments that never pass, only the
-/// waits for the timer are left. Behind a proxy a capture has another connection.
-const UNSEEN: &[(&str, End)] =
-    &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
-/// Labels that are about the last transfer alone; the first one prepares it.
-const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
 /// A wrong cause said with this confidence is a promise broken.
 const HIGH: f64 = 0.8;
-/// Causes that never cost most where they can be made, for they come with another that costs more: right when they are said at all.
-const BESIDE: &[&str] = &["duplication", "small-segments", "tls-record-buffering", "amplification-risk"];
-/// A label for transfers with nothing to blame.
-const HEALTHY: &str = "none";
-
 /// What was said of one capture.
 struct Judged {
     label: String,
     cause: String,
     end: End,
+    /// It is the end of the host that sends the payload.
+    sends: bool,
     /// The cause that cost most, and the confidence in it.
     top: Option<(&'static str, f64)>,
-    is_right: bool,
+    wrong: Option<Wrong>,
     /// Least round trip: said, and the sender's kernel's, seconds.
     rtt: Option<(f64, f64)>,
     /// Most in flight: said, and the sender's kernel's, segments.
@@ -76,7 +62,7 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
         let cured = experiment.runs.iter().find(|run| run.label == cured);
         let cured = cured.and_then(|run| Some((run, results.iter().find(|r| r.label == run.label && r.confirmed)?)));
         for end in [End::Client, End::Server] {
-            if UNSEEN.contains(&(run.scenario.cause.as_str(), end)) {
+            if right::is_unseen(run, &result.figures, end) {
                 continue;
             }
             let name = if end == End::Client { "client.pcap" } else { "server.pcap" };
@@ -85,13 +71,13 @@ pub(super) fn report(experiment: &Experiment, results: &[RunResult], out: &Path)
                 whyslow_io::explain(&[Input::Path(capture)], &Stop::default(), &mut |_| {})
             };
             let analysis = explain(run, result)?;
-            let mut judgement = judge(result, end, &analysis);
+            let mut judgement = judge(run, result, end, &analysis);
             // A kernel counts segments, a capture with offload what it hands to the card.
             if run.scenario.server.tso || run.scenario.client.gro {
                 judgement.resent = None;
             }
             if let Some((cured, cured_result)) = cured {
-                let last = ABOUT_THE_LAST.contains(&result.cause.as_str());
+                let last = right::is_about_the_last(run);
                 let measured = main_transfer(&explain(cured, cured_result)?, last).map(|t| t.duration_s.as_secs_f64());
                 judgement.mended = measured.map(|measured| (promise(&analysis, &result.cause, last), measured));
             }
@@ -117,8 +103,8 @@ fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<f64> {
 
 /// Shares of the time of the server's transfers, said and by its kernel: of the time that the kernel had data outstanding, it says how
 /// long a window held it; the rest of the transfers' time it had nothing to send.
-fn shares(analysis: &Analysis, figure: impl Fn(&str) -> Option<f64>) -> Option<([f64; 3], [f64; 3])> {
-    let sent = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|t| t.from == End::Server);
+fn shares(analysis: &Analysis, sender: End, figure: impl Fn(&str) -> Option<f64>) -> Option<([f64; 3], [f64; 3])> {
+    let sent = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|t| t.from == sender);
     let (mut whole, mut windows, mut idle) = (0.0, 0.0, 0.0);
     for transfer in sent {
         whole += transfer.duration_s.as_secs_f64();
@@ -134,26 +120,24 @@ fn shares(analysis: &Analysis, figure: impl Fn(&str) -> Option<f64>) -> Option<(
     if whole < 0.2 {
         return None;
     }
-    let busy = figure("server.busy")?;
-    let kernels_windows = (figure("server.rwnd_limited")? * busy / whole).min(1.0);
+    let busy = figure("busy")?;
+    let kernels_windows = (figure("rwnd_limited")? * busy / whole).min(1.0);
     let kernels_idle = (1.0 - busy / whole).clamp(0.0, 1.0);
     let rest = |windows: f64, idle: f64| (1.0 - windows - idle).max(0.0);
     let (windows, idle) = (windows / whole, idle / whole);
     Some(([windows, idle, rest(windows, idle)], [kernels_windows, kernels_idle, rest(kernels_windows, kernels_idle)]))
 }
 
-fn judge(result: &RunResult, end: End, analysis: &Analysis) -> Judged {
-    let findings = findings(analysis, ABOUT_THE_LAST.contains(&result.cause.as_str()));
-    let mut cost: BTreeMap<&'static str, (f64, f64)> = BTreeMap::new();
-    for finding in &findings {
-        let sum = cost.entry(finding.cause).or_default();
-        sum.0 += finding.seconds.as_secs_f64();
-        sum.1 = sum.1.max(finding.confidence);
-    }
-    let most = cost.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    let top = most.map(|(cause, (_, confidence))| (*cause, *confidence));
+fn judge(run: &Variant, result: &RunResult, end: End, analysis: &Analysis) -> Judged {
+    let findings = right::findings(analysis, right::is_about_the_last(run));
     let figure = |name: &str| result.figures.get(name).copied();
-    let direction = |connection: &Connection| connection.directions.iter().find(|d| d.from == End::Server).cloned();
+    let host = truth::sender(&run.scenario.work);
+    let sender = if host == "client" { End::Client } else { End::Server };
+    let sends = sender == end;
+    // Of a connection that was cut short the kernel's counts go on behind what was answered.
+    let is_whole = !matches!(&run.scenario.work, Work::Download(work) if work.breaks());
+    let kernels = |name: &str| figure(&format!("{host}.{name}")).filter(|_| is_whole);
+    let direction = |connection: &Connection| connection.directions.iter().find(|d| d.from == sender).cloned();
     let directions: Vec<_> = analysis.connections.iter().filter_map(direction).collect();
     let needed = |d: &whyslow_core::analysis::Direction| {
         d.retransmitted.fast + d.retransmitted.timeout + d.retransmitted.tail_probe
@@ -161,43 +145,20 @@ fn judge(result: &RunResult, end: End, analysis: &Analysis) -> Judged {
     let rtt = analysis.connections.iter().filter_map(|c| c.rtt_ms.min).min_by(f64::total_cmp).map(|ms| ms / 1e3);
     let in_flight = directions.iter().map(|d| d.max_in_flight).max();
     let mss = analysis.connections.iter().filter_map(|c| c.handshake.as_ref()?.mss[0]).min().map_or(1460.0, f64::from);
-    let kernels = figure("server.retransmitted").zip(figure("server.dsack_dups")).map(|(all, needless)| all - needless);
+    let resent = kernels("retransmitted").zip(kernels("dsack_dups")).map(|(all, needless)| all - needless);
     Judged {
         label: result.label.clone(),
         cause: result.cause.clone(),
         end,
-        top,
-        is_right: is_right(&result.cause, top.map(|(cause, _)| cause), &findings),
+        sends,
+        top: right::top(&findings),
+        wrong: right::wrong(run, analysis),
         rtt: rtt.zip(figure("rtt_min")),
-        in_flight: in_flight.map(|said| said as f64 / mss).zip(figure("server.max_in_flight").map(|b| b / mss)),
-        resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(kernels),
-        shares: (end == End::Server).then(|| shares(analysis, figure)).flatten(),
+        in_flight: in_flight.map(|said| said as f64 / mss).zip(kernels("max_in_flight").map(|b| b / mss)),
+        resent: Some(directions.iter().map(needed).sum::<u64>() as f64).zip(resent),
+        shares: sends.then(|| shares(analysis, sender, kernels)).flatten(),
         mended: None,
     }
-}
-
-/// All findings, or those about the last large transfer.
-fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> {
-    if !of_the_last {
-        let transfers = analysis.connections.iter().flat_map(|c| &c.transfers).flat_map(|t| &t.findings);
-        let connections = analysis.connections.iter().flat_map(|c| &c.findings);
-        let spanning = analysis.findings.iter().filter(|finding| !finding.shared);
-        return transfers.chain(connections).chain(spanning).collect();
-    }
-    let large = |transfer: &&Transfer| transfer.from == End::Server && transfer.bytes > 100_000;
-    let all = analysis.connections.iter().flat_map(|c| c.transfers.iter().filter(large).map(move |t| (c, t)));
-    let Some((connection, transfer)) = all.max_by_key(|(_, t)| t.start_s) else { return Vec::new() };
-    transfer.findings.iter().chain(&connection.findings).collect()
-}
-
-fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
-    let Some(top) = top else { return label == HEALTHY };
-    let alike = || ALIKE.iter().any(|pair| pair.contains(&label) && pair.contains(&top));
-    // A deep queue is full because the path's rate is reached: both are true, if both are said.
-    let deep = || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause == "bufferbloat");
-    let fast = label == HEALTHY && top == "bandwidth";
-    let beside = || BESIDE.contains(&label) && findings.iter().any(|finding| finding.cause == label);
-    label == top || fast || alike() || deep() || beside()
 }
 
 fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> String {
@@ -212,10 +173,9 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
         results.len(),
         judged.len()
     );
-    for end in [End::Client, End::Server] {
-        let of: Vec<&Judged> = judged.iter().filter(|j| j.end == end).collect();
-        let name = if end == End::Client { "receiver's (the client's)" } else { "sender's (the server's)" };
-        let right = of.iter().filter(|j| j.is_right).count();
+    for (sends, name) in [(false, "receiver's"), (true, "sender's")] {
+        let of: Vec<&Judged> = judged.iter().filter(|j| j.sends == sends).collect();
+        let right = of.iter().filter(|j| j.wrong.is_none()).count();
         let _ = writeln!(page, "## At the {name} end: {right} of {} right\n", of.len());
         page += &confusion(&of);
         page += "\n";
@@ -223,8 +183,7 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     }
     let broken: Vec<String> = judged
         .iter()
-        .filter(|j| !j.is_right)
-        .filter_map(|j| j.top.map(|(cause, confidence)| (j, cause, confidence)))
+        .filter_map(|j| j.wrong.as_ref()?.cause.map(|(cause, confidence)| (j, cause, confidence)))
         .filter(|(_, _, confidence)| *confidence >= HIGH)
         .map(|(j, cause, confidence)| format!("- {} at the {}: `{cause}` ({confidence:.2})\n", j.label, name(j.end)))
         .collect();
@@ -245,7 +204,9 @@ fn attribution(judged: &[Judged]) -> String {
     );
     for (index, holder) in HOLDERS.iter().enumerate() {
         let error: f64 = pairs.iter().map(|(said, truth)| (said[index] - truth[index]).abs()).sum();
-        let _ = writeln!(table, "| {holder} | {:.1} |", 100.0 * error / pairs.len().max(1) as f64);
+        let mean =
+            if pairs.is_empty() { "–".to_owned() } else { format!("{:.1}", 100.0 * error / pairs.len() as f64) };
+        let _ = writeln!(table, "| {holder} | {mean} |");
     }
     table + "\n"
 }
@@ -284,22 +245,22 @@ fn name(end: End) -> &'static str {
     if end == End::Client { "client" } else { "server" }
 }
 
-/// For each cause: how often it was found where it is, how often it was said where it is, and what was said instead.
+/// For each draw: how often its cause was found, and what was said instead. For each cause: how often it was said where it is.
 fn confusion(judged: &[&Judged]) -> String {
-    let mut table = "| cause | found | precision | said instead |\n|---|---|---|---|\n".to_owned();
-    let causes: BTreeSet<&str> = judged.iter().map(|j| j.cause.as_str()).collect();
-    for cause in causes {
-        let of: Vec<_> = judged.iter().filter(|j| j.cause == cause).collect();
-        let right = of.iter().filter(|j| j.is_right).count();
-        let said: Vec<_> = judged.iter().filter(|j| j.top.map_or(HEALTHY, |(top, _)| top) == cause).collect();
-        let said_right = said.iter().filter(|j| j.is_right).count();
-        let precision = if said.is_empty() { "–".to_owned() } else { format!("{said_right}/{}", said.len()) };
-        let mut instead: BTreeMap<&str, usize> = BTreeMap::new();
-        for wrong in of.iter().filter(|j| !j.is_right) {
-            *instead.entry(wrong.top.map_or("nothing", |(top, _)| top)).or_default() += 1;
+    let mut table = "| drawn | found | precision | said instead |\n|---|---|---|---|\n".to_owned();
+    let draws: BTreeSet<&str> = judged.iter().map(|j| drawn(&j.label)).collect();
+    let right = |of: &[&&Judged]| of.iter().filter(|j| j.wrong.is_none()).count();
+    for draw in draws {
+        let of: Vec<_> = judged.iter().filter(|j| drawn(&j.label) == draw).collect();
+        let said: Vec<_> = judged.iter().filter(|j| j.top.map_or(HEALTHY, |(top, _)| top) == draw).collect();
+        let precision = if said.is_empty() { "–".to_owned() } else { format!("{}/{}", right(&said), said.len()) };
+        let mut instead: BTreeMap<String, usize> = BTreeMap::new();
+        for (judged, wrong) in of.iter().filter_map(|j| Some((j, j.wrong.as_ref()?))) {
+            let meant = if judged.cause == draw { String::new() } else { format!(" for `{}`", judged.cause) };
+            *instead.entry(wrong.said.clone() + &meant).or_default() += 1;
         }
-        let instead: Vec<String> = instead.iter().map(|(top, n)| format!("`{top}` {n}")).collect();
-        let _ = writeln!(table, "| `{cause}` | {right}/{} | {precision} | {} |", of.len(), instead.join(", "));
+        let instead: Vec<String> = instead.iter().map(|(said, n)| format!("{said} {n}")).collect();
+        let _ = writeln!(table, "| `{draw}` | {}/{} | {precision} | {} |", right(&of), of.len(), instead.join(", "));
     }
     table
 }
@@ -330,26 +291,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_cannot_be_told_apart_is_right_for_each_other() {
-        assert!(is_right("slow-start", Some("slow-start"), &[]));
-        assert!(!is_right("slow-start", Some("receive-window"), &[]));
-        assert!(!is_right("slow-start", None, &[]));
-        assert!(is_right("none", None, &[]) && is_right("none", Some("bandwidth"), &[]));
-        assert!(!is_right("none", Some("loss"), &[]));
-        assert!(
-            is_right("zero-window", Some("host-cpu"), &[]) && !is_right("protocol-window", Some("sender-cap"), &[])
-        );
-        assert!(!is_right("bufferbloat", Some("bandwidth"), &[]), "a deep queue must be said");
-    }
-
-    #[test]
     fn a_confusion_table_counts_what_was_found_and_what_was_said() {
         let judged = |cause: &str, top: Option<&'static str>| Judged {
             label: format!("{cause}-1"),
             cause: cause.to_owned(),
             end: End::Client,
+            sends: false,
             top: top.map(|cause| (cause, 0.9)),
-            is_right: is_right(cause, top, &[]),
+            wrong: (top.unwrap_or(HEALTHY) != cause)
+                .then(|| Wrong { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
             rtt: Some((0.0101, 0.01)),
             in_flight: Some((10.0, 12.0)),
             resent: Some((4.0, 5.0)),

@@ -88,15 +88,21 @@ struct Pseudo {
 
 /// Writes the IP header.
 fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> Pseudo {
-    let addresses = match (segment.src, segment.dst) {
+    let addresses = ip_header_of(out, (segment.src, segment.dst), &segment.ip, 6, tcp_len);
+    Pseudo { addresses: addresses + 6, length: (tcp_len >> 16) + (tcp_len & 0xffff) }
+}
+
+/// The same around any protocol's `length` bytes; gives the sum of the addresses.
+fn ip_header_of(out: &mut Vec<u8>, ends: (IpAddr, IpAddr), ip: &IpLine, protocol: u8, length: u32) -> u32 {
+    match ends {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
-            let ip = &segment.ip;
+            let start = out.len();
             let flags = u16::from(ip.dont_fragment || ip.ttl == 0) << 14 | u16::from(ip.more_fragments) << 13;
-            v4_header(out, ip, flags, 6, tcp_len.saturating_add(20));
+            v4_header(out, ip, flags, protocol, length.saturating_add(20));
             let [a, b] = [src.octets(), dst.octets()];
             out.extend(a);
             out.extend(b);
-            finish_v4(out);
+            finish_v4(out.get_mut(start..).unwrap_or_default());
             sum(&a) + sum(&b)
         }
         (src, dst) => {
@@ -104,15 +110,14 @@ fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> Pseudo {
                 IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
                 IpAddr::V6(v6) => v6.octets(),
             });
-            out.extend((6 << 28 | u32::from(segment.ip.tos) << 20).to_be_bytes());
-            out.extend(u16::try_from(tcp_len).unwrap_or(0).to_be_bytes());
-            out.extend([6, segment.ip.ttl]);
+            out.extend((6 << 28 | u32::from(ip.tos) << 20).to_be_bytes());
+            out.extend(u16::try_from(length).unwrap_or(0).to_be_bytes());
+            out.extend([protocol, ip.ttl]);
             out.extend(a);
             out.extend(b);
             sum(&a) + sum(&b)
         }
-    };
-    Pseudo { addresses: addresses + 6, length: (tcp_len >> 16) + (tcp_len & 0xffff) }
+    }
 }
 
 /// The first 12 bytes of an IPv4 header; a length beyond 16 bits is 0, as segmentation offload leaves it.
@@ -148,6 +153,48 @@ pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
     }
     out.resize(shown, 0);
     length
+}
+
+/// An ICMP error to be written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Error {
+    pub(super) by: IpAddr,
+    pub(super) to: IpAddr,
+    /// Type and code.
+    pub(super) kind: (u8, u8),
+    /// How long packets may be, or 0.
+    pub(super) mtu: u32,
+    /// To whom the quoted segment was sent.
+    pub(super) about: IpAddr,
+    /// How long its packet was, or 0.
+    pub(super) size: u32,
+    /// Its ports and its sequence number, where these are known.
+    pub(super) segment: Option<([u16; 2], u32)>,
+}
+
+/// Writes the error to `out`, with the segment's headers as far as they are known; gives its length. All addresses are of one family.
+pub(super) fn error(out: &mut Vec<u8>, error: &Error) -> u32 {
+    let mut quoted = Vec::with_capacity(48);
+    let ip = IpLine::default();
+    let headers = if error.to.is_ipv4() { 20 } else { 40 };
+    ip_header_of(&mut quoted, (error.to, error.about), &ip, 6, error.size.saturating_sub(headers));
+    if error.size == 0 {
+        // Offload leaves it 0 as well.
+        quoted.get_mut(if headers == 20 { 2..4 } else { 4..6 }).unwrap_or_default().fill(0);
+    }
+    if let Some((ports, seq)) = error.segment {
+        ports.iter().for_each(|port| quoted.extend(port.to_be_bytes()));
+        quoted.extend(seq.to_be_bytes());
+    }
+    let protocol = if error.to.is_ipv4() { 1 } else { 58 };
+    let length = 8 + quoted.len() as u32;
+    out.clear();
+    ip_header_of(out, (error.by, error.to), &ip, protocol, length);
+    // A sum that nobody looks at.
+    out.extend([error.kind.0, error.kind.1, 0, 0]);
+    out.extend(error.mtu.to_be_bytes());
+    out.extend(quoted);
+    out.len() as u32
 }
 
 /// An Ethernet header alone, for a packet that is not IP; gives its length.

@@ -1,5 +1,7 @@
 //! The hexadecimal lines of `-x`, `-xx`, `-X` and `-XX` → the packet's own bytes.
 
+use std::net::IpAddr;
+
 /// How many bytes of one packet are kept.
 const MAX: usize = 256 * 1024;
 
@@ -57,6 +59,25 @@ impl Dump {
             let ports = src_port.is_none_or(|port| port == found.src_port)
                 && dst_port.is_none_or(|port| port == found.dst_port);
             (ports && found.window == window).then_some(found)
+        })
+    }
+
+    /// The ICMP message from its IP header on, behind whatever link layer, if it is one between these ends; and its length on the wire.
+    pub(super) fn icmp(&self, src: IpAddr, dst: IpAddr) -> Option<(&[u8], u32)> {
+        (0..64.min(self.bytes.len())).find_map(|at| {
+            let bytes = self.bytes.get(at..)?;
+            let word = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
+            let (length, ends) = match (bytes.first()? >> 4, src, dst) {
+                (4, IpAddr::V4(src), IpAddr::V4(dst)) if bytes.get(9) == Some(&1) => {
+                    (u32::from(word(2)?), bytes.get(12..16)? == src.octets() && bytes.get(16..20)? == dst.octets())
+                }
+                (6, IpAddr::V6(src), IpAddr::V6(dst)) if bytes.get(6) == Some(&58) => {
+                    (u32::from(word(4)?) + 40, bytes.get(8..24)? == src.octets() && bytes.get(24..40)? == dst.octets())
+                }
+                _ => return None,
+            };
+            let shown = bytes.get(..bytes.len().min(length as usize))?;
+            ends.then_some((shown, length.max(shown.len() as u32)))
         })
     }
 }

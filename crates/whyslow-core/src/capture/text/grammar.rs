@@ -164,17 +164,23 @@ fn is_quoted(head: &str) -> bool {
 /// The last `host.port > host.port` of `head`, which ends with it.
 fn pair(head: &str) -> Option<Pair> {
     let (src, dst) = ends(head, head.len())?;
-    let mut pair = match (split_port(head, src), split_port(head, dst)) {
-        (Some((src, src_port)), Some((dst, dst_port))) => Pair { src, src_port, dst, dst_port, v6: false },
-        (None, None) => {
+    let outer = head.get(..src.start).and_then(|before| before.rfind(" > "));
+    let parts = [src, dst].map(|end| split_port(head, end));
+    let mut pair = match (parts, outer) {
+        ([Some((src, src_port)), Some((dst, dst_port))], _) => Pair { src, src_port, dst, dst_port, v6: false },
+        ([None, None], Some(separator)) => {
             // Behind IPv6 extension headers the ports stand alone: `A > B: HBH 443 > 60402: Flags`.
-            let separator = head.get(..src.start)?.rfind(" > ")?;
             let rest = head.get(separator + 3..src.start)?;
             let end = rest.find(": ").or_else(|| rest.find(' '))?;
             let (outer_src, outer_dst) = ends(head, separator + 3 + end)?;
             Pair { src: outer_src, src_port: src, dst: outer_dst, dst_port: dst, v6: false }
         }
-        _ => return None,
+        // What hides a host may hide its port as well: `client > server-1: Flags`.
+        ([one, two], _) => {
+            let [(src, src_port), (dst, dst_port)] =
+                [one.unwrap_or((src, Span::default())), two.unwrap_or((dst, Span::default()))];
+            Pair { src, src_port, dst, dst_port, v6: false }
+        }
     };
     let last = |word: &str| head.get(..pair.src.start).and_then(|before| before.rfind(word));
     pair.v6 = pair.src.of(head).contains(':') || last("IP6").max(last("IPv6")) > last("IP ").max(last("IPv4"));

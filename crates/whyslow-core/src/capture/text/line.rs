@@ -96,3 +96,8 @@ pub(super) fn is_ellipsis(line: &str) -> bool {
     let word = core.trim_matches(|c: char| decoration(c) || ".…。".contains(c)).to_lowercase();
     WORDS.contains(&word.as_str())
 }
+
+/// Whether the line can hardly be anything else than a TCP segment's, wherever it stands.
+pub(super) fn is_packet(line: &str) -> bool {
+    line.contains(" > ") && line.contains(": Flags [") && (line.contains(", win ") || line.contains(", length "))
+}

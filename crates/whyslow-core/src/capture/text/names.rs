@@ -2,7 +2,8 @@
 //!
 //! A number is taken as it is. A host's name gets a stand-in address from ranges that no real host has (198.18.0.0/15
 //! of RFC 2544, 100::/64 of RFC 6666), in order of appearance, so that the same text always gives the same addresses;
-//! a service's name gets its port, or a stand-in port below 1024 made from the name's letters.
+//! a service's name gets its port, or a stand-in port below 1024 made from the name's letters. Where hosts are hidden
+//! behind other words, these may have no port, and dots: `client`, `10.0.x.y`, `server-1.example`.
 
 use super::services;
 use crate::capture::Sink;
@@ -56,6 +57,11 @@ impl Names {
         Some(address)
     }
 
+    /// The address that `host` is, or stands for already.
+    pub(super) fn known(&self, host: &str, v6: bool) -> Option<IpAddr> {
+        literal(host).or_else(|| if v6 { &self.v6 } else { &self.v4 }.get(host).copied())
+    }
+
     /// The packet's bytes show that `host` has `address`.
     pub(super) fn learn<S: Sink>(&mut self, host: &str, address: IpAddr, sink: &mut S) {
         let table = if address.is_ipv6() { &mut self.v6 } else { &mut self.v4 };
@@ -67,11 +73,19 @@ impl Names {
         sink.host_name(address, host, false);
     }
 
-    /// The port that `port` is or stands for.
-    pub(super) fn port(&mut self, port: &str) -> Option<u16> {
-        if port.is_empty() {
-            return None;
+    /// The address and port of an end that is printed as `host` and, behind a dot, `port`; port 0 where there is none.
+    pub(super) fn end<S: Sink>(&mut self, [host, port]: [&str; 2], v6: bool, sink: &mut S) -> Option<(IpAddr, u16)> {
+        let known = port.is_empty() || number(port).is_some() || services::port(port).is_some();
+        if !known && literal(host).is_none() && !self.v4.contains_key(host) && !self.v6.contains_key(host) {
+            // No service has that name, as far as is known: it may be the end of the host's.
+            return Some((self.host(&format!("{host}.{port}"), v6, sink)?, 0));
         }
+        let address = self.host(host, v6, sink)?;
+        Some((address, if port.is_empty() { 0 } else { self.port(port)? }))
+    }
+
+    /// The port that `port` is or stands for.
+    fn port(&mut self, port: &str) -> Option<u16> {
         if let Some(number) = number(port).or_else(|| services::port(port)) {
             return Some(number);
         }

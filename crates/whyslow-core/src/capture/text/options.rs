@@ -48,6 +48,13 @@ pub(super) fn encode(list: &str, numbers: &Numbers) -> OptionBytes {
     meant
 }
 
+/// The timestamps in `list`: the sender's, and the one that it echoes.
+pub(super) fn timestamps(list: &str) -> Option<(u32, u32)> {
+    let (_, value) = list.split_once("TS val ").or_else(|| list.split_once("timestamp "))?;
+    let mut words = value.split([' ', ',']).filter(|word| *word != "ecr");
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
 /// How many items of `list` are not as tcpdump writes them.
 pub(super) fn doubts(list: &str) -> u32 {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -4,12 +4,15 @@
 //! packet, the pieces of a wrapped line, an HTTP head, a dump. The packet is done when the next one starts.
 
 use super::dump::Dump;
+use super::errors;
 use super::grammar::{self, Class, MAX_TEXT};
 use super::line;
 use super::time::Stamp;
 
 /// How many lines are put together to one, and how many that do not fit may come between.
 const MAX_JOINED: u32 = 12;
+/// How much of the packet that an ICMP error quotes is kept.
+const MAX_QUOTED: usize = 1024;
 /// How much of an HTTP head is kept.
 const MAX_HTTP: usize = 8 * 1024;
 
@@ -19,12 +22,18 @@ pub(super) struct Pending {
     pub(super) class: Option<Class>,
     pub(super) text: String,
     pub(super) stamp: Option<Stamp>,
+    /// Digits of the time's fraction.
+    pub(super) digits: usize,
+    /// Packets were left out of the text before it.
+    pub(super) left_out: bool,
     pub(super) frame: u64,
     /// The number of its first line.
     pub(super) line: u64,
     pub(super) dump: Dump,
     /// The HTTP head as far as it is known: the first bytes of the payload.
     pub(super) http: Vec<u8>,
+    /// The lines of a packet that this one quotes.
+    pub(super) quoted: String,
     in_http: bool,
     in_ascii: bool,
     tried: u32,
@@ -52,6 +61,7 @@ impl Pending {
         self.in_ascii = false;
         self.dump.clear();
         self.http.clear();
+        self.quoted.clear();
         self.begin_http();
     }
 
@@ -69,6 +79,13 @@ impl Pending {
         let indented = line.starts_with([' ', '\t']) && !line::is_ellipsis(line);
         let taken = match class {
             Class::Partial(_) => self.join(line),
+            Class::Ip(_) if indented && errors::is_quoted(&self.text, line) => {
+                if self.quoted.len() + line.len() < MAX_QUOTED {
+                    self.quoted.push_str(line);
+                    self.quoted.push('\n');
+                }
+                true
+            }
             // A tunnel under -v: the inner packet begins on a line of its own.
             Class::Ip(_) if line.contains("IP (tos ") || line.contains("IP6 (") => {
                 self.join_inner(line.trim());

@@ -17,9 +17,13 @@ use std::net::IpAddr;
 /// How many conversations are remembered; the oldest is forgotten first.
 const MAX_CONVERSATIONS: usize = 65_536;
 
+/// At most so many conversations are looked at for ICMP errors, over a whole text: a second's work.
+const MOST_LOOKS: u64 = 1 << 26;
+
 const FIN: u16 = 0x01;
 const SYN: u16 = 0x02;
 const ACK: u16 = 0x10;
+pub(super) const RST: u16 = 0x04;
 
 /// An address and a port.
 pub(super) type End = (IpAddr, u16);
@@ -66,17 +70,21 @@ struct State {
     syn: Option<[Option<u32>; 2]>,
     /// Where each direction is: the highest sequence number sent or acknowledged.
     next: [Option<u32>; 2],
+    /// What is acknowledged of each.
+    acked: [Option<u32>; 2],
 }
 
 /// The conversations of a text.
 pub(super) struct Conversations {
     table: HashMap<[End; 2], State>,
     order: VecDeque<[End; 2]>,
+    /// At so many conversations it was looked for ICMP errors.
+    looks: u64,
 }
 
 impl Conversations {
     pub(super) fn new() -> Self {
-        Self { table: HashMap::new(), order: VecDeque::new() }
+        Self { table: HashMap::new(), order: VecDeque::new(), looks: 0 }
     }
 
     /// The real numbers of a segment whose line shows `printed`.
@@ -93,6 +101,30 @@ impl Conversations {
             state.style = Some(Style::Relative);
         }
         state.advance(own, flags, Some(seq), (flags & ACK != 0).then_some(ack), length);
+    }
+
+    /// The one conversation with something in flight from one end to another for which `is` holds: these ends, and the first number in
+    /// flight. None where there are several. And whether there is any such conversation, in flight or not.
+    pub(super) fn in_flight(&mut self, is: impl Fn(End, End) -> bool) -> (Option<(End, End, u32)>, bool) {
+        let (mut found, mut several, mut any) = (None, false, false);
+        // Each look goes over all of them; a text that asks for very many is answered no more.
+        let looks = self.table.len() as u64;
+        if self.looks + looks > MOST_LOOKS {
+            return (None, true);
+        }
+        self.looks += looks;
+        for (key, state) in &self.table {
+            for own in 0..2 {
+                if is(key[own], key[1 - own]) {
+                    any = true;
+                    if let Some(seq) = state.in_flight(own) {
+                        several |= found.is_some();
+                        found = Some((key[own], key[1 - own], seq));
+                    }
+                }
+            }
+        }
+        (found.filter(|_| !several), any)
     }
 
     fn state(&mut self, from: End, to: End) -> (&mut State, usize) {
@@ -206,6 +238,16 @@ impl State {
         zero
     }
 
+    /// The first number that this end has sent and that is not acknowledged; none where nothing is in flight.
+    fn in_flight(&self, own: usize) -> Option<u32> {
+        let next = self.next[own]?;
+        match self.acked[own] {
+            Some(acked) => (next.wrapping_sub(acked) as i32 > 0).then_some(acked),
+            // A SYN, or what came before the text.
+            None => Some(next.wrapping_sub(1)),
+        }
+    }
+
     fn advance(&mut self, own: usize, flags: u16, seq: Option<u32>, ack: Option<u32>, length: u32) {
         let later = |at: Option<u32>, now: u32| match at {
             Some(at) if (now.wrapping_sub(at) as i32) < 0 => Some(at),
@@ -217,6 +259,7 @@ impl State {
             self.next[own] = if flags & SYN != 0 { Some(end) } else { later(self.next[own], end) };
         }
         if let Some(ack) = ack {
+            self.acked[1 - own] = if flags & SYN != 0 { Some(ack) } else { later(self.acked[1 - own], ack) };
             self.next[1 - own] = if flags & SYN != 0 { Some(ack) } else { later(self.next[1 - own], ack) };
         }
     }

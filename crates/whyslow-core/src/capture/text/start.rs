@@ -1,17 +1,26 @@
 //! Where a packet's text starts in a line.
 //!
 //! A packet starts with a time; under `-t`, with a word that only tcpdump writes. Before it may stand what pages,
-//! mails and tools put in front of every line: spaces, quotation marks, line numbers, a tag, a container's name.
+//! mails and tools put in front of every line: spaces, quotation marks, line numbers, a tag, a container's name, a log's
+//! own time with the names of host and program behind it. Of several times the last one is tcpdump's; where only a log's
+//! stands there, it is taken.
 
 use super::grammar::{self, Class};
-use super::time::{self, Stamp};
+use super::prefix::MAX_WORDS;
+use super::time::{self, Printed, Stamp};
 
 /// The start of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Start {
     pub(super) stamp: Option<Stamp>,
+    /// Digits of the time's fraction.
+    pub(super) digits: usize,
+    /// The time is one that a log put before the line: tcpdump's own is missing.
+    pub(super) logged: bool,
     /// The packet's number as `-#` prints it: behind it come two spaces.
     pub(super) number: Option<u64>,
+    /// Where ends what others put before the line.
+    pub(super) prefix: usize,
     /// Where the text behind the time begins.
     pub(super) text: usize,
     /// Whether the line is tcpdump's beyond doubt: another program may start its lines with the time as well.
@@ -19,28 +28,54 @@ pub(super) struct Start {
 }
 
 /// How many things may stand before the time.
-const MAX_PREFIXES: usize = 10;
+const MAX_PREFIXES: usize = 12;
+/// How many logs may have taken a line, one from the other.
+const MAX_LOGS: u32 = 2;
 
-/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin with a time.
-pub(super) fn find(line: &str, timed: Option<bool>) -> Option<Start> {
+/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin with a time of their own;
+/// `lone` whether one may be told by its time alone.
+pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start> {
     let mut at = 0;
     let mut number = None;
-    let mut named = false;
+    let mut named = None;
     let mut untimed = None;
+    let mut log: Option<Printed> = None;
     for _ in 0..MAX_PREFIXES {
         let rest = line.get(at..)?;
-        let spaces = rest.len() - rest.trim_start().len();
-        at += spaces;
+        at += rest.len() - rest.trim_start().len();
         let rest = line.get(at..)?;
-        if let Some((stamp, len, digits)) = time::parse(rest) {
-            let text = at + len + 1;
-            let body = line.get(text..)?;
-            let certain = is_tcpdump(body);
-            let lone = digits >= 6 && !named && !body.trim().is_empty();
-            return (certain || lone).then_some(Start { stamp: Some(stamp), number, text, certain });
+        let before = number.map_or(at, |(_, before)| before);
+        let start = |time: Option<Printed>, prefix: usize, text: usize, certain: bool| Start {
+            stamp: time.map(|time| time.stamp),
+            digits: time.map_or(0, |time| time.digits),
+            logged: time.is_some_and(|time| time.logged),
+            number: number.map(|(number, _)| number),
+            prefix,
+            text,
+            certain,
+        };
+        if let Some(time) = time::parse(rest) {
+            let behind = at + time.len;
+            let body = line.get(behind..)?;
+            if let Some(words) = message(body, 1).filter(|_| log.is_none()) {
+                (log, at) = (Some(Printed { logged: true, ..time }), behind + words);
+                if time::parse(line.get(at..)?).is_none() && begins_untimed(line.get(at..)?) {
+                    return Some(start(log, at, at, true));
+                }
+                continue;
+            }
+            let (text, certain) = (behind + 1, is_tcpdump(body));
+            let prefix = if time.logged { text } else { before };
+            let alone = lone && time.digits >= 6 && named.is_none() && !time.logged && !body.trim().is_empty();
+            return (certain || alone).then_some(start(Some(time), prefix, text, certain));
         }
-        if untimed.is_none() && !named && timed != Some(true) && !line.starts_with('\t') && starts_untimed(rest) {
-            untimed = Some(Start { stamp: None, number, text: at, certain: true });
+        let may_start = untimed.is_none() && (named != Some(Tag::Word) && timed != Some(true) || log.is_some());
+        if may_start && !line.starts_with('\t') && starts_untimed(rest) {
+            untimed = Some(start(log, before, at, true));
+            // What follows is its own: an Ethernet address has the form of a time.
+            if begins_untimed(rest) {
+                break;
+            }
         }
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let skip = match rest.chars().next()? {
@@ -50,19 +85,16 @@ pub(super) fn find(line: &str, timed: Option<bool>) -> Option<Start> {
                     break;
                 }
                 if after.starts_with("  ") {
-                    number = rest.get(..digits).and_then(|digits| digits.parse().ok());
+                    number = rest.get(..digits).and_then(|digits| digits.parse().ok()).map(|number| (number, at));
                 }
                 digits
             }
             c @ ('>' | '|' | '#' | ':' | '.' | ')' | '-' | '*' | '+' | '[' | ']' | '»' | '│') => c.len_utf8(),
             '<' => rest.find('>').filter(|&end| end < 64)? + 1,
             _ => {
-                let word = rest.split([' ', '\t']).next().unwrap_or("");
-                if !word.ends_with([':', '|', ']']) || named {
-                    break;
-                }
-                named = true;
-                word.len()
+                let Some((tag, len)) = tag(rest).filter(|_| named.is_none()) else { break };
+                named = Some(tag);
+                len
             }
         };
         at += skip;
@@ -70,27 +102,106 @@ pub(super) fn find(line: &str, timed: Option<bool>) -> Option<Start> {
     untimed
 }
 
+/// What names whose line it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    /// A word with a colon, which prose has too; a day of the week.
+    Word,
+    /// What only programs write: `web-1  |`, `host tcpdump[123]:`, `[pod/x/c]`.
+    Program,
+}
+
+/// What names whose line it is, at the start of `text`, and its length.
+fn tag(text: &str) -> Option<(Tag, usize)> {
+    let mut words = text.split([' ', '\t']);
+    let first = words.next()?;
+    if first.ends_with("]:") || first.ends_with('|') || (first.starts_with("pod/") && first.ends_with(']')) {
+        return Some((Tag::Program, first.len()));
+    }
+    if first.ends_with([':', ']']) || matches!(first, "Mon" | "Tue" | "Wed" | "Thu" | "Fri" | "Sat" | "Sun") {
+        return Some((Tag::Word, first.len()));
+    }
+    let second = words.find(|word| !word.is_empty())?;
+    let names_program = second.ends_with("]:") || second == "tcpdump:" || second == "|";
+    let end = text.get(first.len()..)?.find(second)? + first.len() + second.len();
+    names_program.then_some((Tag::Program, end))
+}
+
+/// Where tcpdump's own words begin behind a log's time, if the log's words alone stand between: names of host and program
+/// (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing; or the words of another log in the first one. None
+/// where the time is tcpdump's own.
+fn message(body: &str, logs: u32) -> Option<usize> {
+    let mut at = 0;
+    let mut ended = false;
+    for word in 0..=MAX_WORDS {
+        let rest = body.get(at..)?;
+        at += rest.len() - rest.trim_start().len();
+        let rest = body.get(at..)?;
+        if word == 0 && (begins_own(rest) || begins_untimed(rest)) {
+            return None;
+        }
+        let numbered = own_number(rest);
+        let behind = rest.get(numbered..)?;
+        if let Some(time) = time::parse(behind) {
+            let own = behind.get(time.len..)?;
+            if is_tcpdump(own) {
+                let inner = if logs < MAX_LOGS { message(own, logs + 1) } else { None };
+                return Some(inner.map_or(at, |inner| at + numbered + time.len + inner));
+            }
+        }
+        if ended && begins_untimed(behind) {
+            return Some(at);
+        }
+        let end = rest.find([' ', '\t'])?;
+        let name = rest.get(..end)?;
+        if name.contains('>') || matches!(name, "IP" | "IP6" | "ethertype") {
+            return None;
+        }
+        // A log's words end with the program's name; of RFC 5424's, with its structured data; a runtime's, with its mark of
+        // a whole line.
+        let named = name.starts_with(|c: char| c.is_alphabetic() || "[-".contains(c));
+        ended = named && name.ends_with([':', ']', '-']) || matches!(name, "F" | "P" | "|");
+        at += end;
+    }
+    None
+}
+
+/// The length of the number that `-#` prints, with the spaces behind it; 0 if there is none.
+fn own_number(text: &str) -> usize {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = text.get(digits..).unwrap_or("");
+    if digits > 0 && behind.starts_with("  ") { text.len() - behind.trim_start().len() } else { 0 }
+}
+
+/// Whether the text begins with a word that stands behind tcpdump's own times.
+fn begins_own(text: &str) -> bool {
+    const STARTS: [&str; 7] = ["IP ", "IP6 ", "ARP", "arp ", "RARP", "IP\t", "IP6\t"];
+    STARTS.iter().any(|start| text.starts_with(start))
+}
+
 /// Whether the text behind a time is tcpdump's and no other program's.
 fn is_tcpdump(text: &str) -> bool {
-    const STARTS: [&str; 7] = ["IP ", "IP6 ", "ARP", "arp ", "RARP", "IP\t", "IP6\t"];
-    STARTS.iter().any(|start| text.trim_start().starts_with(start))
+    begins_own(text.trim_start())
         || [" > ", " IP ", " IP6 ", "ethertype ", "(tos 0x"].iter().any(|word| text.contains(word))
 }
 
-/// Whether `text` is a packet's without a time.
+/// Whether `text` is a packet's without a time, wherever in it the addresses stand.
 fn starts_untimed(text: &str) -> bool {
+    begins_untimed(text) || !begins_with_number(text) && matches!(grammar::classify(text), Class::Tcp(_) | Class::Quiet)
+}
+
+fn begins_with_number(text: &str) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if digits > 0 && text.get(digits..).is_none_or(|rest| rest.starts_with([' ', '\t'])) {
+    digits > 0 && text.get(digits..).is_none_or(|rest| rest.starts_with([' ', '\t']))
+}
+
+/// Whether a packet without a time begins right at the start of `text`.
+fn begins_untimed(text: &str) -> bool {
+    if begins_with_number(text) {
         return false;
     }
-    if text.starts_with("IP bad-len ")
-        || text.starts_with("IP (tos ")
-        || text.starts_with("IP6 (")
-        || text.starts_with("ARP, ")
-    {
-        return true;
-    }
-    if text.starts_with("arp who-has ") || text.starts_with("arp reply ") {
+    const STARTS: [&str; 6] = ["IP bad-len ", "IP (tos ", "IP6 (", "ARP, ", "arp who-has ", "arp reply "];
+    if STARTS.iter().any(|start| text.starts_with(start)) {
         return true;
     }
     let mut words = text.split_ascii_whitespace();
@@ -105,5 +216,6 @@ fn starts_untimed(text: &str) -> bool {
     if matches!(first, "IP" | "IP6") && third == ">" {
         return words.next().is_some_and(|dst| dst.ends_with(':'));
     }
-    matches!(grammar::classify(text), Class::Tcp(_) | Class::Quiet)
+    let is_end = first.contains('.') && !first.starts_with('>');
+    is_end && second == ">" && matches!(grammar::classify(text), Class::Tcp(_) | Class::Quiet)
 }

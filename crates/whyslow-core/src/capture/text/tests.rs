@@ -1,7 +1,9 @@
 //! What the reader makes of text: helpers, and the reader as a whole.
 #![allow(clippy::unwrap_used)]
 
+mod errors;
 mod formats;
+mod logs;
 mod numbers;
 mod pasted;
 mod refused;
@@ -9,7 +11,8 @@ mod roundtrip;
 mod times;
 
 use super::TextReader;
-use crate::capture::{CaptureError, Packet, Sink, Summary};
+use crate::capture::{CaptureError, Clock, Packet, Sink, Summary};
+use crate::units::Nanos;
 use etherparse::{LaxSlicedPacket, TcpOptionElement, TransportSlice};
 use std::net::IpAddr;
 
@@ -27,6 +30,9 @@ struct Got {
 struct Collect {
     packets: Vec<Got>,
     names: Vec<(IpAddr, String, bool)>,
+    /// How many packets came before each place where some were left out.
+    left_out: Vec<usize>,
+    clock: Option<Clock>,
 }
 
 impl Sink for Collect {
@@ -39,6 +45,19 @@ impl Sink for Collect {
             data: packet.data.to_vec(),
             original_len: packet.original_len,
         });
+    }
+
+    fn text(&mut self, clock: Clock) {
+        assert!(self.clock.is_none() && self.packets.is_empty());
+        self.clock = Some(clock);
+    }
+
+    fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
+        assert!(until >= from || of.is_none());
+        if of.is_none() {
+            assert_eq!(from.0, self.packets.last().unwrap().nanos);
+        }
+        self.left_out.push(self.packets.len());
     }
 
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
@@ -120,10 +139,11 @@ impl Got {
 
 /// What came of a text.
 #[derive(Default)]
-struct Read {
+pub(super) struct Read {
     packets: Vec<Got>,
     names: Vec<(IpAddr, String, bool)>,
-    summary: Summary,
+    left_out: Vec<usize>,
+    pub(super) summary: Summary,
 }
 
 impl Read {
@@ -133,7 +153,7 @@ impl Read {
     }
 
     /// How often a problem was counted.
-    fn count(&self, slug: &str) -> u64 {
+    pub(super) fn count(&self, slug: &str) -> u64 {
         self.summary.problems.iter().filter(|problem| problem.slug == slug).map(|problem| problem.count).sum()
     }
 
@@ -143,7 +163,7 @@ impl Read {
     }
 }
 
-fn try_read(text: &[u8], step: usize) -> Result<Read, CaptureError> {
+pub(super) fn try_read(text: &[u8], step: usize) -> Result<Read, CaptureError> {
     let mut sink = Collect::default();
     let mut reader = TextReader::new();
     for piece in text.chunks(step) {
@@ -151,10 +171,12 @@ fn try_read(text: &[u8], step: usize) -> Result<Read, CaptureError> {
     }
     let summary = reader.finish(&mut sink)?;
     assert_eq!(summary.packets as usize, sink.packets.len());
-    Ok(Read { packets: sink.packets, names: sink.names, summary })
+    // What the sink was told before the first packet holds for all.
+    assert!(sink.clock.is_none_or(|clock| clock == summary.clock));
+    Ok(Read { packets: sink.packets, names: sink.names, left_out: sink.left_out, summary })
 }
 
-fn read(text: &str) -> Read {
+pub(super) fn read(text: &str) -> Read {
     try_read(text.as_bytes(), usize::MAX).unwrap()
 }
 

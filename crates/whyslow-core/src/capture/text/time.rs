@@ -1,11 +1,13 @@
 //! The times that tcpdump prints → nanoseconds on one line of time.
 //!
 //! Knows every form of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the time since the packet
-//! before (`-ttt`), date and time (`-tttt`) and the time since the first packet (`-ttttt`), in micro- or nanoseconds.
-//! A time of day goes on over midnight. `-ttt`, `-ttttt` and a time of day just after midnight are written alike: the
-//! reader holds the first packets back until the times themselves tell which it is. A date comes without its zone, and
-//! is read as UTC.
+//! before (`-ttt`), date and time (`-tttt`) and the time since the first packet (`-ttttt`), in micro- or nanoseconds; and
+//! the forms in which logs write a time. A time of day goes on over midnight. `-ttt`, `-ttttt` and a time of day just
+//! after midnight are written alike: the reader holds the first packets back until the times themselves tell which it
+//! is, or the senders' TCP timestamps do; of a few times that only rise nothing tells it. A date without its zone is read
+//! as UTC.
 
+use super::relative::End;
 use crate::capture::Clock;
 use crate::units::Nanos;
 
@@ -15,6 +17,13 @@ const DAY: i64 = 24 * HOUR;
 
 /// How many packets are held back at most, until it is known what their times count from.
 const UNDECIDED: u32 = 64;
+/// So many times that only rise count from one moment: each from the one before it, they would stand in this order by a
+/// chance of one in 120 at most.
+const RISING: u32 = 6;
+/// Senders whose timestamps are followed while packets are held back.
+const MOST_SENDERS: usize = 8;
+/// Milliseconds between two timestamps of a sender that tell two sums of times apart.
+const LEAST_TICKS: i64 = 20;
 
 /// A time as printed, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,60 +36,117 @@ pub(super) enum Stamp {
     Delta(i64),
 }
 
-/// A time at the start of `text`, how many bytes it takes, and how many digits its fraction has.
-pub(super) fn parse(text: &str) -> Option<(Stamp, usize, usize)> {
-    let (stamp, len, digits) = parse_form(text)?;
-    text.as_bytes().get(len).is_some_and(|b| b.is_ascii_whitespace()).then_some((stamp, len, digits))
+/// A time as it stands in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Printed {
+    pub(super) stamp: Stamp,
+    /// Bytes that it takes, a bracket that closes behind it included.
+    pub(super) len: usize,
+    /// Digits of its fraction; none where it is told in whole seconds.
+    pub(super) digits: usize,
+    /// tcpdump prints no time like that: it is the one of a log that took the line.
+    pub(super) logged: bool,
 }
 
-fn parse_form(text: &str) -> Option<(Stamp, usize, usize)> {
+/// The time at the start of `text`.
+pub(super) fn parse(text: &str) -> Option<Printed> {
+    let mut time = parse_form(text)?;
     let bytes = text.as_bytes();
+    if let Some(b']' | b')' | b'|' | b',' | b':') = bytes.get(time.len) {
+        (time.len, time.logged) = (time.len + 1, true);
+    }
+    bytes.get(time.len).is_some_and(u8::is_ascii_whitespace).then_some(time)
+}
+
+/// The time that is all of `text`, but for spaces.
+pub(super) fn parse_all(text: &str) -> Option<Printed> {
+    let time = parse_form(text.trim_end())?;
+    (time.len == text.trim_end().len()).then_some(time)
+}
+
+fn parse_form(text: &str) -> Option<Printed> {
+    let bytes = text.as_bytes();
+    let own = |(stamp, len, digits)| Printed { stamp, len, digits, logged: false };
     match bytes.first()? {
         b'-' => {
             let (nanos, len, digits) = time_of_day(bytes.get(1..)?)?;
-            return Some((Stamp::Day(-nanos), len + 1, digits));
+            return Some(own((Stamp::Day(-nanos), len + 1, digits)));
         }
         b'A'..=b'Z' => return month_and_time(bytes),
         b'0'..=b'9' => {}
         _ => return None,
     }
     if let Some((nanos, len, digits)) = time_of_day(bytes) {
-        return Some((Stamp::Day(nanos), len, digits));
+        return Some(Printed { logged: bytes.get(8) == Some(&b','), ..own((Stamp::Day(nanos), len, digits)) });
     }
     if let Some(days) = date(bytes) {
-        let (nanos, len, digits) = time_of_day(bytes.get(11..)?)?;
-        return Some((Stamp::Epoch(days.checked_mul(DAY)?.checked_add(nanos)?), len + 11, digits));
+        return date_and_time(bytes, days);
     }
     let (seconds, len) = number(bytes, 1, 10)?;
     match bytes.get(len) {
         Some(b'.') if bytes.get(len + 1) == Some(&b' ') => {
             let (micros, digits) = number(bytes.get(len + 2..)?, 6, 6)?;
             let delta = seconds.checked_mul(SECOND)?.checked_add(micros * 1_000)?;
-            Some((Stamp::Delta(delta), len + 2 + digits, 6))
+            Some(own((Stamp::Delta(delta), len + 2 + digits, 6)))
         }
         Some(b'.') => {
             let (nanos, digits) = fraction(bytes.get(len + 1..)?)?;
             let known = digits >= 6;
             let epoch = seconds.checked_mul(SECOND)?.checked_add(nanos)?;
-            known.then_some((Stamp::Epoch(epoch), len + 1 + digits, digits))
+            known.then_some(own((Stamp::Epoch(epoch), len + 1 + digits, digits)))
         }
         // Old -ttt below a second: six digits of microseconds and one space, where a packet's number has two.
         Some(b' ') if len == 6 && bytes.get(7).is_some_and(u8::is_ascii_alphabetic) => {
-            Some((Stamp::Delta(seconds * 1_000), 6, 6))
+            Some(own((Stamp::Delta(seconds * 1_000), 6, 6)))
         }
         _ => None,
     }
 }
 
-/// OpenBSD's `Jul 26 06:26:07.794026`: the year is missing, so that the date says nothing.
-fn month_and_time(bytes: &[u8]) -> Option<(Stamp, usize, usize)> {
+/// `2026-01-01 10:00:00.123456`, and the ISO 8601 forms of logs: with `T`, a comma, a zone.
+fn date_and_time(bytes: &[u8], days: i64) -> Option<Printed> {
+    let (nanos, len, digits) = time_of_day(bytes.get(11..)?)?;
+    let len = len + 11;
+    // A log writes as many digits as it knows; what tcpdump writes of a damaged time is another matter.
+    let decimals = bytes.get(20..20 + digits).filter(|_| bytes.get(10) == Some(&b'T') && digits > 0);
+    let nanos = match decimals {
+        Some(decimals) => time_of_day(bytes.get(11..19)?)?.0 + decimal_fraction(decimals),
+        None => nanos,
+    };
+    let (east, zone) = zone(bytes.get(len..)?).unwrap_or((0, 0));
+    let at = days.checked_mul(DAY)?.checked_add(nanos)?.checked_sub(east)?;
+    let logged =
+        zone > 0 || bytes.get(10) == Some(&b'T') || bytes.get(4) == Some(&b'/') || bytes.get(19) == Some(&b',');
+    Some(Printed { stamp: Stamp::Epoch(at), len: len + zone, digits, logged })
+}
+
+/// `Z`, `+01:00`, `+0100`, `+01`: nanoseconds east of UTC, bytes taken.
+fn zone(bytes: &[u8]) -> Option<(i64, usize)> {
+    let sign = match bytes.first()? {
+        b'Z' => return Some((0, 1)),
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let two = |at: usize| number(bytes.get(at..at + 2)?, 2, 2).map(|(value, _)| value);
+    let hours = two(1)?;
+    let (minutes, len) = match bytes.get(3) {
+        Some(b':') => (two(4)?, 6),
+        Some(b'0'..=b'9') => (two(3)?, 5),
+        _ => (0, 3),
+    };
+    (hours <= 14 && minutes <= 59).then_some((sign * (hours * HOUR + minutes * 60 * SECOND), len))
+}
+
+/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul  6 06:26:07`: the year is missing, so that the date says nothing.
+fn month_and_time(bytes: &[u8]) -> Option<Printed> {
     const MONTHS: [&[u8]; 12] =
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     if !MONTHS.contains(&bytes.get(..3)?) || bytes.get(3) != Some(&b' ') || bytes.get(6) != Some(&b' ') {
         return None;
     }
     let (nanos, len, digits) = time_of_day(bytes.get(7..)?)?;
-    Some((Stamp::Day(nanos), len + 7, digits))
+    Some(Printed { stamp: Stamp::Day(nanos), len: len + 7, digits, logged: digits != 6 })
 }
 
 /// `HH:MM:SS` with or without a fraction: nanoseconds, bytes taken, digits of the fraction.
@@ -92,22 +158,23 @@ fn time_of_day(bytes: &[u8]) -> Option<(i64, usize, usize)> {
         return None;
     }
     let whole = hours * HOUR + minutes * 60 * SECOND + seconds * SECOND;
-    match bytes.get(8) {
-        Some(b'.') => {
-            let (nanos, digits) = fraction(bytes.get(9..)?)?;
-            Some((whole + nanos, 9 + digits, digits))
-        }
-        _ => Some((whole, 8, 0)),
+    let comma = || bytes.get(8) == Some(&b',') && bytes.get(9).is_some_and(u8::is_ascii_digit);
+    if bytes.get(8) == Some(&b'.') || comma() {
+        let (nanos, digits) = fraction(bytes.get(9..)?)?;
+        Some((whole + nanos, 9 + digits, digits))
+    } else {
+        Some((whole, 8, 0))
     }
 }
 
-/// `YYYY-MM-DD` and a separator: days since the epoch.
+/// `YYYY-MM-DD` or `YYYY/MM/DD` and a separator: days since the epoch.
 fn date(bytes: &[u8]) -> Option<i64> {
     let (year, _) = number(bytes, 4, 4)?;
     let (month, _) = number(bytes.get(5..)?, 2, 2)?;
     let (day, _) = number(bytes.get(8..)?, 2, 2)?;
     let separators = [bytes.get(4)?, bytes.get(7)?, bytes.get(10)?];
-    let right = matches!(separators, [b'-', b'-', b' ' | b'T']) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let known = matches!(separators, [b'-', b'-', b' ' | b'T'] | [b'/', b'/', b' ']);
+    let right = known && (1..=12).contains(&month) && (1..=31).contains(&day);
     right.then(|| days_from_civil(year, month, day))
 }
 
@@ -141,15 +208,98 @@ fn fraction(bytes: &[u8]) -> Option<(i64, usize)> {
     Some(((places..9).fold(value, |value, _| value * 10), digits))
 }
 
+/// The digits after a decimal point, in nanoseconds, whatever their number.
+fn decimal_fraction(digits: &[u8]) -> i64 {
+    let nanos = digits.iter().chain(std::iter::repeat(&b'0')).take(9);
+    nanos.fold(0, |value, digit| value * 10 + i64::from(digit.wrapping_sub(b'0') % 10))
+}
+
 /// What the times are found to count from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Mode {
     Start,
     Untimed,
     Epoch,
     Day { days: i64, before: i64 },
     Delta { now: i64 },
-    Undecided { before: i64, steps: u32, up: u32, down: u32, halved: u32 },
+    Undecided(Box<Undecided>),
+}
+
+/// A packet's sender and its TCP timestamp, which counts milliseconds with nearly every host of today.
+pub(super) type Ticks = (End, u32);
+
+/// What is known of times that may count from one moment, or each from the one before it.
+#[derive(Debug, Default)]
+struct Undecided {
+    first: i64,
+    before: i64,
+    /// All of them, added up.
+    sum: i64,
+    steps: u32,
+    up: u32,
+    down: u32,
+    halved: u32,
+    senders: Vec<(End, [Tick; 2])>,
+}
+
+/// A timestamp, and when it was sent: by the time as printed, and by the sum of all up to there.
+#[derive(Clone, Copy, Debug)]
+struct Tick {
+    value: u32,
+    printed: i64,
+    sum: i64,
+}
+
+impl Undecided {
+    fn see(&mut self, at: i64, ticks: Option<Ticks>) {
+        if self.steps == 0 {
+            (self.first, self.before) = (at, at);
+        }
+        self.steps += 1;
+        self.up += u32::from(at > self.before);
+        self.down += u32::from(at < self.before);
+        self.halved += u32::from(at < self.before / 2);
+        self.before = at;
+        self.sum = self.sum.saturating_add(at);
+        let Some((sender, value)) = ticks else { return };
+        let tick = Tick { value, printed: at, sum: self.sum };
+        if let Some((_, [_, last])) = self.senders.iter_mut().find(|(known, _)| *known == sender) {
+            *last = tick;
+        } else if self.senders.len() < MOST_SENDERS {
+            self.senders.push((sender, [tick; 2]));
+        }
+    }
+
+    /// Whether each counts from the one before it; none where nothing tells.
+    fn are_steps(&self) -> Option<bool> {
+        let many = self.steps >= RISING;
+        // Of a few, one that is a little less than the one before may be a packet that overtook another.
+        let falls = self.halved * 8 >= self.steps && self.halved > 0 || many && self.down * 5 >= self.steps;
+        let stays = self.up == 1 && self.down == 0 && many;
+        // With one packet, or two from zero on, both ways come to the same.
+        let alike = self.sum == self.before;
+        // Just after midnight: what passes between packets is little beside the time of day.
+        let far = self.before.saturating_sub(self.first) < self.first / 2;
+        self.by_ticks().or(if falls || stays {
+            Some(true)
+        } else if many || far || alike {
+            Some(false)
+        } else {
+            None
+        })
+    }
+
+    /// What the senders' timestamps say.
+    fn by_ticks(&self) -> Option<bool> {
+        let mut votes = self.senders.iter().filter_map(|(_, [first, last])| {
+            let ticks = i64::from(last.value.wrapping_sub(first.value) as i32);
+            let fits = |time: i64| (time / 1_000_000 - ticks).abs() <= 2 + ticks / 20;
+            let (printed, sum) = (fits(last.printed - first.printed), fits(last.sum - first.sum));
+            (ticks >= LEAST_TICKS && printed != sum).then_some(sum)
+        });
+        let first = votes.next()?;
+        votes.all(|vote| vote == first).then_some(first)
+    }
 }
 
 /// Where a packet goes on the line of time.
@@ -169,11 +319,15 @@ pub(super) struct Timeline {
     last: Nanos,
     /// Packets whose time was of another form than the first one's: they got the time of the packet before.
     pub(super) odd: u64,
+    /// The times are whole seconds.
+    pub(super) coarse: bool,
+    /// Nothing tells what the times count from.
+    pub(super) unclear: bool,
 }
 
 impl Timeline {
     pub(super) fn new() -> Self {
-        Self { mode: Mode::Start, hint: None, last: Nanos::ZERO, odd: 0 }
+        Self { mode: Mode::Start, hint: None, last: Nanos::ZERO, odd: 0, coarse: false, unclear: false }
     }
 
     /// Learns from a command line such as `tcpdump -nttt -i eth0`, before the first packet.
@@ -191,6 +345,7 @@ impl Timeline {
     /// What the times mean.
     pub(super) fn clock(&self) -> Clock {
         match self.mode {
+            _ if self.coarse || self.unclear => Clock::None,
             Mode::Epoch => Clock::Absolute,
             Mode::Start | Mode::Untimed => Clock::None,
             Mode::Day { .. } | Mode::Delta { .. } | Mode::Undecided { .. } => Clock::Relative,
@@ -202,34 +357,31 @@ impl Timeline {
         matches!(self.mode, Mode::Undecided { .. })
     }
 
-    /// Where the next packet goes, in the order of the text.
-    pub(super) fn place(&mut self, stamp: Option<Stamp>) -> Placed {
+    /// Where the next packet goes, in the order of the text. `digits`: how many its time has behind the second.
+    pub(super) fn place(&mut self, stamp: Option<Stamp>, digits: usize, ticks: Option<Ticks>) -> Placed {
         if let Mode::Start = self.mode {
+            self.coarse = stamp.is_some() && digits == 0;
             self.mode = match (stamp, self.hint) {
                 (None, _) => Mode::Untimed,
                 (Some(Stamp::Epoch(_)), _) => Mode::Epoch,
                 (Some(Stamp::Delta(_)), _) => Mode::Delta { now: 0 },
                 (Some(Stamp::Day(at)), Some(3)) if at < HOUR => Mode::Delta { now: 0 },
-                (Some(Stamp::Day(at)), None) if at < HOUR => {
-                    Mode::Undecided { before: at, steps: 0, up: 0, down: 0, halved: 0 }
-                }
+                (Some(Stamp::Day(at)), None) if at < HOUR && !self.coarse => Mode::Undecided(Box::default()),
                 (Some(Stamp::Day(at)), _) => Mode::Day { days: 0, before: at },
             };
         }
         let at = match (&mut self.mode, stamp) {
-            (Mode::Undecided { before, steps, up, down, halved }, Some(Stamp::Day(at))) => {
-                *steps += 1;
-                *up += u32::from(at > *before);
-                *down += u32::from(at < *before);
-                *halved += u32::from(at < *before / 2);
-                *before = at;
-                if *steps >= UNDECIDED {
+            (Mode::Undecided(undecided), Some(Stamp::Day(at))) => {
+                undecided.see(at, ticks);
+                if undecided.steps >= UNDECIDED {
                     self.decide();
                 }
                 return Placed::Held;
             }
             (Mode::Undecided { .. }, _) => return Placed::Held,
             (Mode::Untimed, _) => Some(0),
+            // A whole second among finer times says less than the packet before.
+            (_, Some(_)) if digits == 0 && !self.coarse => None,
             (Mode::Epoch, Some(Stamp::Epoch(at))) => Some(at),
             (Mode::Day { days, before }, Some(Stamp::Day(at))) => {
                 if at < before.saturating_sub(DAY / 2) {
@@ -254,11 +406,13 @@ impl Timeline {
     /// Decides by what was seen: times since the packet before go down about as often as up, and far, or stay as they
     /// are; all others go up, but for packets out of order.
     pub(super) fn decide(&mut self) {
-        if let Mode::Undecided { steps, up, down, halved, .. } = self.mode {
-            let falls = down > 0 && (down * 5 >= steps || halved * 8 >= steps);
-            let stays = up == 1 && down == 0 && steps > 2;
-            let deltas = falls || stays;
-            self.mode = if deltas { Mode::Delta { now: 0 } } else { Mode::Day { days: 0, before: i64::MIN } };
+        if let Mode::Undecided(undecided) = &self.mode {
+            let steps = undecided.are_steps();
+            self.unclear = steps.is_none();
+            self.mode = match steps {
+                Some(true) => Mode::Delta { now: 0 },
+                _ => Mode::Day { days: 0, before: i64::MIN },
+            };
         }
     }
 }

@@ -1,33 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+use super::scene::connection;
 use super::*;
-use crate::analysis::{Endpoint, Near, Rtt, State};
-
-/// A connection of one of some clients to a port of one server, with findings of these causes and milliseconds.
-fn connection(id: u64, client: u8, port: u16, findings: &[(&'static str, i64)]) -> Connection {
-    let end = |address: String, port: u16| Endpoint { address, port, name: None };
-    let found =
-        |&(cause, ms): &(&'static str, i64)| finding(cause, Nanos::from_millis(ms), 0.8, format!("it was {cause}"));
-    Connection {
-        id,
-        capture: 0,
-        client: end(format!("192.0.2.{client}"), 40_000 + id as u16),
-        server: end("198.51.100.1".into(), port),
-        start_s: Nanos::ZERO,
-        duration_s: Nanos::from_millis(1_000),
-        state: State::Closed,
-        closed_by: None,
-        near: Near::Client,
-        near_reason: String::new(),
-        rtt_ms: Rtt::default(),
-        handshake: None,
-        problems: Vec::new(),
-        directions: Vec::new(),
-        transfers: Vec::new(),
-        transfers_total: 1,
-        findings: findings.iter().map(found).collect(),
-    }
-}
 
 #[test]
 fn what_most_connections_of_a_server_share_is_said_once() {
@@ -45,6 +19,17 @@ fn what_most_connections_of_a_server_share_is_said_once() {
     // With one more that was not held back it is less than 70 %.
     all.push(connection(11, 1, 80, &[]));
     assert!(check(&all, &[]).is_empty());
+}
+
+#[test]
+fn what_ran_at_the_same_time_is_not_added_up() {
+    let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[("loss", 800)])).collect();
+    assert!(check(&all, &[])[0].summary.contains("in common, 3.20 s in all; at its worst"));
+    all.iter_mut().for_each(|connection| connection.start_s = Nanos::from_millis(500));
+    let [shared] = check(&all, &[]).try_into().unwrap();
+    assert_eq!(shared.seconds, Nanos::from_millis(800));
+    let total = "in common, 800 ms, or 3.20 s in total as some of it ran at the same time; at its worst";
+    assert!(shared.summary.contains(total), "{}", shared.summary);
 }
 
 #[test]

@@ -142,6 +142,68 @@ proptest! {
     }
 }
 
+/// A recorder that goes on after a cut, the last segment before it, and the pause there.
+type Cut = (Recorder, Option<(Nanos, Place)>, Option<Gap>);
+
+proptest! {
+    /// A boundary that is taken back leaves no trace but in the rates of the bins around it.
+    #[test]
+    fn what_was_cut_is_joined_again(flights in prop::collection::vec((1..40u64, 0..3_000i64), 2..12), cut in 1..11usize) {
+        let floor = Nanos::from_millis(1);
+        let fresh = |seq: u64, now: Nanos| Recorder::new(seq, now, Frame::default(), floor, 10_000);
+        let (mut whole, mut first) = (fresh(1, Nanos::ZERO), fresh(1, Nanos::ZERO));
+        let mut second: Option<Cut> = None;
+        let (mut now, mut end, mut last) = (Nanos::ZERO, 1, None::<(Nanos, Place)>);
+        for (n, (segments, pause)) in flights.into_iter().enumerate() {
+            now += Nanos::from_micros(pause);
+            let gap = last.map(|(time, _)| Gap::example(time, now)).filter(|gap| gap.end - gap.start > floor);
+            if n > 0 {
+                whole.reopen();
+                whole.next_round(now, Frame::default(), last);
+                gap.into_iter().for_each(|gap| whole.gap(gap));
+            }
+            match &mut second {
+                _ if n == 0 => {}
+                None if n == cut => second = Some((fresh(end, now), last, gap)),
+                part => {
+                    let part = part.as_mut().map_or(&mut first, |part| &mut part.0);
+                    part.reopen();
+                    part.next_round(now, Frame::default(), last);
+                    gap.into_iter().for_each(|gap| part.gap(gap));
+                }
+            }
+            for segment in 0..segments {
+                end += 1_000;
+                for part in [&mut whole, second.as_mut().map_or(&mut first, |part| &mut part.0)] {
+                    if segment == 0 && (n == 0 || n == cut && part.facts.seq.1 + 1_000 == end && part.facts.segments == 0) {
+                        part.begins(now);
+                    }
+                    part.sent(end, now, 1_000 * (segment + 1));
+                }
+                last = Some((now, Place::default()));
+                now += Nanos::from_micros(10);
+            }
+            now += Nanos::from_micros(500);
+            for part in [&mut whole, second.as_mut().map_or(&mut first, |part| &mut part.0)] {
+                part.acked(now, end, 1_000 * segments, Some(Nanos(500)), Nanos::ZERO);
+            }
+        }
+        if let Some((more, last, pause)) = second {
+            first.absorb(last, pause, more);
+        }
+        let (whole, joined) = (whole.finish(last), first.finish(last));
+        prop_assert_eq!(format!("{:?}", joined.rounds), format!("{:?}", whole.rounds));
+        prop_assert_eq!(format!("{:?}", joined.gaps), format!("{:?}", whole.gaps));
+        prop_assert_eq!((joined.seq, joined.segments, joined.end), (whole.seq, whole.segments, whole.end));
+        prop_assert_eq!((joined.last_send, joined.max_in_flight), (whole.last_send, whole.max_in_flight));
+        prop_assert!(joined.sent_rate.bins.abs_diff(whole.sent_rate.bins) <= 1);
+        prop_assert!(joined.acked_rate.bins.abs_diff(whole.acked_rate.bins) <= 1);
+        for &(time, bytes) in &joined.delivered {
+            prop_assert!(whole.delivered.iter().all(|&(at, told)| at != time || told == bytes));
+        }
+    }
+}
+
 #[test]
 fn the_curve_of_delivered_bytes_stays_true_and_small() {
     let mut recorder = Recorder::new(1, Nanos::ZERO, Frame::default(), Nanos::from_millis(1), 10_000);

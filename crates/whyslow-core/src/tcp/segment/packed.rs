@@ -5,6 +5,7 @@
 //! there are); a segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their
 //! segment.
 
+use super::super::content::PayloadKind;
 use super::{FROM_ONE, IP_ID, Place, STAMPED, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
@@ -51,18 +52,26 @@ struct Header {
     ecn: u8,
 }
 
-// What stands before a segment, in four bytes: nine bits of flags; four as in `Seg::has`; one for each field that stands there as it is
+// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::has`; one for each field that stands there as it is
 // because it is not as expected; and two for each number, which tell how many bytes it takes.
 const FLAGS: u32 = 0x1ff;
-const HAS: u32 = 0b1111;
+const HAS: u32 = 0b1_1111;
 const HAS_AT: u32 = 9;
-const OTHER_WINDOW: u32 = 1 << 13;
-const OTHER_ID: u32 = 1 << 14;
-const OTHER_TTL: u32 = 1 << 15;
-const SACKS: u32 = 1 << 16;
+const OTHER_WINDOW: u32 = 1 << 14;
+const OTHER_ID: u32 = 1 << 15;
+/// Time to live, ECN bits, or what the payload shows.
+const OTHER_TTL: u32 = 1 << 16;
+const SACKS: u32 = 1 << 17;
 const RARE: u32 = OTHER_WINDOW | OTHER_ID | OTHER_TTL | SACKS;
-const NUMBERS_AT: u32 = 17;
+const NUMBERS_AT: u32 = 18;
 const HEAD: usize = 4;
+
+/// The ECN field (RFC 3168 section 5) shares its byte with what the payload shows.
+const ECN_BITS: u32 = 2;
+
+fn split(byte: u8) -> (u8, PayloadKind) {
+    (byte & ((1 << ECN_BITS) - 1), PayloadKind::of(byte >> ECN_BITS))
+}
 
 /// How many bytes a number may take.
 struct Sizes {
@@ -142,7 +151,7 @@ const ROOMS: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 /// The head and all numbers, at most.
 const NUMBERS: usize = HEAD + 36;
 
-/// Room for what any segment takes: 6 bytes as they are and SACK blocks of 33 beside the numbers.
+/// Room for what any segment takes: 7 bytes as they are and SACK blocks of 33 beside the numbers.
 const MOST: usize = NUMBERS + 40;
 
 /// What nearly any segment takes no more than; more is copied by a call.
@@ -240,10 +249,13 @@ impl Steps<'_> {
     /// The next one, and whether it has SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
-        let (seg, Rest { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
+        let (mut seg, Rest { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
         if head & RARE != 0 {
             let others = [OTHER_WINDOW, OTHER_ID, OTHER_TTL].map(|field| usize::from(head & field != 0));
             self.at += 2 * (others[0] + others[1] + others[2]);
+            if head & OTHER_TTL != 0 {
+                (_, seg.kind) = split(self.bytes.get(self.at - 1).copied().unwrap_or_default());
+            }
             if head & SACKS != 0 {
                 let [blocks] = raw(self.bytes, &mut self.at);
                 self.at += 8 * usize::from(blocks);
@@ -287,7 +299,8 @@ impl Header {
     #[inline(always)]
     fn is_other(&self, seg: &Seg) -> bool {
         let id = if seg.has & IP_ID != 0 { seg.ip_id ^ self.ip_id } else { 0 };
-        id | (seg.window ^ self.window) | u16::from((seg.ttl ^ self.ttl) | (seg.ecn ^ self.ecn)) != 0
+        let rest = (seg.ttl ^ self.ttl) | (seg.ecn ^ self.ecn) | seg.kind as u8;
+        id | (seg.window ^ self.window) | u16::from(rest) != 0
     }
 
     /// Writes what a segment says else, and takes it over.
@@ -301,9 +314,9 @@ impl Header {
             out.head(OTHER_ID);
             out.raw(&seg.ip_id.to_le_bytes());
         }
-        if (seg.ttl, seg.ecn) != (self.ttl, self.ecn) {
+        if (seg.ttl, seg.ecn) != (self.ttl, self.ecn) || seg.kind != PayloadKind::Unread {
             out.head(OTHER_TTL);
-            out.raw(&[seg.ttl, seg.ecn]);
+            out.raw(&[seg.ttl, seg.ecn | (seg.kind as u8) << ECN_BITS]);
         }
         if !sack.is_empty() {
             out.head(SACKS);
@@ -413,7 +426,9 @@ fn read_rare(bytes: &[u8], at: &mut usize, head: u32, mut seg: Seg) -> (Seg, Sac
         seg.ip_id = u16::from_le_bytes(raw(bytes, at));
     }
     if head & OTHER_TTL != 0 {
-        [seg.ttl, seg.ecn] = raw(bytes, at);
+        let [ttl, ecn_and_kind] = raw(bytes, at);
+        seg.ttl = ttl;
+        (seg.ecn, seg.kind) = split(ecn_and_kind);
     }
     if head & SACKS != 0 {
         let [blocks] = raw(bytes, at);

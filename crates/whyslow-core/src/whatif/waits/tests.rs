@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::compare::tests::connection;
+use crate::analysis::Limit;
+use crate::compare::tests::{connection, transfer};
 
 fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
@@ -29,6 +30,18 @@ fn what_was_waited_for_comes_out_of_the_time() {
     assert_eq!(promised("nagle-delayed-ack", 400), Some(ms(600)));
     assert_eq!(promised("turn-taking", 500), Some(ms(550)), "one round trip stays");
     assert_eq!(promised("duplication", 400), None, "nobody waited for that");
+}
+
+#[test]
+fn of_a_connection_that_never_opened_nothing_is_promised() {
+    let opened = connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)]);
+    let mut connections = [opened.clone(), Connection { transfers: Vec::new(), ..opened }];
+    for connection in &mut connections {
+        connection.duration_s = ms(1_000);
+        connection.findings = vec![finding("syn-loss", 900)];
+    }
+    promise(&mut connections, &mut []);
+    assert_eq!(connections.map(|connection| connection.findings[0].predicted_s), [Some(ms(100)), None]);
 }
 
 #[test]

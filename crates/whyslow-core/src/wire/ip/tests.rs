@@ -114,7 +114,7 @@ fn extension_headers_are_passed_over() {
 #[test]
 fn a_route_not_yet_travelled_hides_the_destination_of_the_checksum() {
     let routed = |left: u8| ipv6(43, &join(&[&[6, 0, 4, left, 0, 0, 0, 0], &segment()]));
-    assert_eq!(read_verified(RAW, &routed(0)).unwrap().checksum, Checksum::Bad);
+    assert!(read_verified(RAW, &routed(0)).unwrap().checksum.is_wrong());
     assert_eq!(read_verified(RAW, &routed(1)).unwrap().checksum, Checksum::Unknown);
 }
 

@@ -38,6 +38,7 @@ fn examples() -> Vec<Analysis> {
         example::everything(),
         example::both_ends(),
         example::without_payload(State::Unanswered),
+        example::told_by_icmp(),
         example::analysis(Vec::new()),
         Analysis { partial: true, ..example::slow_start() },
     ]
@@ -55,7 +56,11 @@ fn the_layout_is_that_of_serde_json() {
     for analysis in examples() {
         let mut out = Vec::new();
         pretty(&analysis, &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string_pretty(&analysis).unwrap() + "\n");
+        // But for what the examples' labels and names hide.
+        let expected = serde_json::to_string_pretty(&analysis).unwrap() + "\n";
+        let hidden = [(r"\u001b", r"\\u{1b}"), (r"\u0007", r"\\u{7}"), ("\u{202e}", r"\\u{202e}")];
+        let expected = hidden.iter().fold(expected, |text, (raw, shown)| text.replace(raw, shown));
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
     // Deeper than any listing, and with nothing in it.
     let deep = (0..50).fold(json!([{}, [], null]), |inner, n| json!([n, { "a": inner, "b": [{}] }]));
@@ -153,4 +158,20 @@ fn every_cause_has_a_name_that_the_schema_allows() {
     for cause in whyslow_core::rules::causes() {
         assert!(validator.is_valid(&json!(cause.slug)), "{}", cause.slug);
     }
+}
+
+#[test]
+fn what_people_see_is_harmless_and_all_else_is_as_it_was() {
+    let seen = |value: &Value| -> Value {
+        let mut json = Vec::new();
+        to_people(value, &mut json).unwrap();
+        serde_json::from_slice(&json).unwrap()
+    };
+    let hostile = "a\u{202e}b\"c\\d\u{1b}[31m\ne\tf\u{7f}\u{2066}\u{85}ä😀<b>\u{8}\u{c}\r\u{0}/";
+    let shown = "a\\u{202e}b\"c\\d\\u{1b}[31m\\u{a}e f\\u{7f}\\u{2066}\\u{85}ä😀<b>\\u{8}\\u{c}\\u{d}\\u{0}/";
+    for member in ["name", "path"] {
+        assert_eq!(seen(&json!({ member: hostile, "list": [hostile] })), json!({ member: shown, "list": [shown] }));
+    }
+    let value = json!({ "a": [1, -2.5, null, true, { "b": "c", "path": "ä/?q=\"1\"\\" }], "d": "" });
+    assert_eq!(seen(&value), value);
 }

@@ -1,5 +1,6 @@
 //! [`Canvas`]: axes, scales and strokes, written as SVG.
 
+use crate::text::harmless;
 use std::fmt::Write;
 use whyslow_core::units::Nanos;
 
@@ -242,17 +243,17 @@ fn figure(value: f64, step: f64, most: f64, unit: Unit) -> String {
     format!("{:.decimals$} {name}", value / factor)
 }
 
-/// Text from a capture is hostile: nothing in it is markup, and no control character passes.
+/// Text from a capture is hostile: nothing in it is markup, and nothing in it is hidden.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in harmless(text).chars() {
         match c {
             '&' => out += "&amp;",
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             // XML 1.0 has no place for these, not even escaped.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -1,17 +1,17 @@
 //! A connection: its ends, how it went, its transfers.
 
 use super::finding::{self, Context};
-use super::{BOLD, DIM, GOOD, names, print_problems, transfer};
+use super::{BOLD, DIM, GOOD, exchanges, names, print_problems, transfer};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use std::cmp::Reverse;
-use whyslow_core::analysis::{Connection, End, Handshake, Near, Rtt, State, Transfer};
+use whyslow_core::analysis::{Connection, End, Finding, Handshake, Near, Rtt, State, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Transfers of one connection that are told in full where there is one screen for all, and those that have a line.
 const FULL_TRANSFERS: usize = 1;
 const LISTED_TRANSFERS: usize = 8;
-/// Of the longest one's time, what another must take to have a line although nothing held it back.
+/// Of that one's time, what another must take to have a line although nothing held it back.
 const LISTED_SHARE: f64 = 0.2;
 
 /// A connection on its own.
@@ -19,12 +19,17 @@ pub(super) fn print(page: &mut Page, connection: &Connection) {
     print_header(page, connection, None);
     print_state(page, connection);
     print_problems(page, &connection.problems, 2);
+    print_errors(page, connection);
+    let (first, rest) = ranked(connection);
+    print_findings(page, &first);
+    exchanges::print(page, connection, false);
     match connection.transfers.as_slice() {
         [] => {}
         [one] => transfer::print(page, one, false, blamed(connection)),
         several => print_transfers(page, connection, several),
     }
-    print_findings(page, connection);
+    print_findings(page, &rest);
+    print_silence(page, connection);
 }
 
 /// A connection with all that is known of it.
@@ -33,6 +38,10 @@ pub(super) fn print_full(page: &mut Page, connection: &Connection) {
     print_state(page, connection);
     print_facts(page, connection);
     print_problems(page, &connection.problems, 2);
+    print_errors(page, connection);
+    let (first, rest) = ranked(connection);
+    print_findings(page, &first);
+    exchanges::print(page, connection, true);
     if let [one] = connection.transfers.as_slice() {
         transfer::print(page, one, true, blamed(connection));
     } else {
@@ -42,7 +51,8 @@ pub(super) fn print_full(page: &mut Page, connection: &Connection) {
         }
         print_untold(page, connection, connection.transfers.len());
     }
-    print_findings(page, connection);
+    print_findings(page, &rest);
+    print_silence(page, connection);
 }
 
 /// The two ends and what went between them.
@@ -67,15 +77,22 @@ pub(super) fn print_header(page: &mut Page, connection: &Connection, id: Option<
 fn figures(connection: &Connection) -> String {
     match connection.transfers.as_slice() {
         [one] if connection.transfers_total <= 1 => transfer::figures(one),
-        [] => format!("no payload in {}", units::seconds(connection.duration_s)),
+        [] => format!("no payload{}", time(connection)),
         _ => {
             let bytes = |end: End| {
                 connection.directions.iter().filter(|d| d.from == end).map(|d| d.bytes).fold(0, u64::saturating_add)
             };
             let (up, down) = (bytes(End::Client), bytes(End::Server));
-            let time = units::seconds(connection.duration_s);
-            format!("{} up, {} down in {time}", units::bytes(up), units::bytes(down))
+            format!("{} up, {} down{}", units::bytes(up), units::bytes(down), time(connection))
         }
+    }
+}
+
+/// How long it lasted; a text may have no times.
+fn time(connection: &Connection) -> String {
+    match connection.duration_s {
+        Nanos::ZERO => String::new(),
+        duration => format!(" in {}", units::seconds(duration)),
     }
 }
 
@@ -90,6 +107,26 @@ fn rtt(connection: &Connection) -> String {
     }
 }
 
+/// What ICMP errors said of its packets, a line each.
+fn print_errors(page: &mut Page, connection: &Connection) {
+    for error in &connection.icmp {
+        let frame = names::frames(&[error.frame]);
+        let place = match error.count {
+            1 => frame,
+            count => format!("{} times, first in {frame}", units::thousands(count)),
+        };
+        let text = format!("{} ({place})", error.detail);
+        page.hanging(&Line::new().pad(2).plain("ICMP: "), Style::new(), &text, None, 4);
+    }
+    let told: u64 = connection.icmp.iter().map(|error| error.count).sum();
+    let others = connection.icmp_total.saturating_sub(told);
+    if others > 0 {
+        let text =
+            format!("{} that say something else, or come from elsewhere", units::count(others, "more ICMP error"));
+        page.hanging(&Line::new().pad(2).plain("… "), Style::new(), &text, None, 4);
+    }
+}
+
 /// How the connection stood at its end, where that is worth a line.
 fn print_state(page: &mut Page, connection: &Connection) {
     let end = |end: Option<End>| match end {
@@ -101,7 +138,8 @@ fn print_state(page: &mut Page, connection: &Connection) {
     let text = match connection.state {
         State::Unanswered => {
             let sent = connection.handshake.as_ref().map_or(1, |h| h.retries[End::Client.index()].saturating_add(1));
-            format!("nobody answered: {} sent", units::count(sent, "SYN"))
+            let who = if connection.icmp.is_empty() { "nobody" } else { "the server never" };
+            format!("{who} answered: {} sent", units::count(sent, "SYN"))
         }
         State::Refused => "refused: the SYN was answered by a reset".to_owned(),
         State::HalfClosed => {
@@ -114,15 +152,14 @@ fn print_state(page: &mut Page, connection: &Connection) {
     page.wrapped(&Line::new().pad(2), Style::new(), &text);
 }
 
-/// Of several transfers the slowest in full, the others in a line each.
+/// Of several transfers in full the one that cost its user most, the others in a line each.
 fn print_transfers(page: &mut Page, connection: &Connection, transfers: &[Transfer]) {
     let mut slowest: Vec<usize> = (0..transfers.len()).collect();
-    slowest.sort_by_key(|&index| (Reverse(transfers[index].findings.is_empty()), transfers[index].duration_s));
-    slowest.reverse();
+    slowest.sort_by_key(|&index| Reverse((transfers[index].cost(), transfers[index].waited(), index)));
     let (full, others) = slowest.split_at(FULL_TRANSFERS.min(slowest.len()));
     // Requests and other small change between the transfers that took time are only counted.
-    let enough = full.first().map_or(Nanos::ZERO, |&index| transfers[index].duration_s.scale(LISTED_SHARE));
-    let worth = |&index: &usize| !transfers[index].findings.is_empty() || transfers[index].duration_s >= enough;
+    let enough = full.first().map_or(Nanos::ZERO, |&index| transfers[index].waited().scale(LISTED_SHARE));
+    let worth = |&index: &usize| !transfers[index].findings.is_empty() || transfers[index].waited() >= enough;
     let mut listed: Vec<usize> = others.iter().copied().filter(worth).take(LISTED_TRANSFERS).collect();
     listed.sort_unstable();
     for &index in full {
@@ -157,7 +194,11 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
                 End::Server => format!("{} down", units::bytes(told.bytes)),
             },
             told.rate_bps.map(units::rate).unwrap_or_default(),
-            told.findings.first().map_or("nothing".to_owned(), |f| format!("{} {}", f.cause, units::span(f.seconds))),
+            match told.findings.first() {
+                Some(worst) => format!("{} {}", worst.cause, units::span(worst.seconds)),
+                None if told.is_untold() => "not known".to_owned(),
+                None => "nothing".to_owned(),
+            },
         ]);
     }
     table.print(page, 2);
@@ -167,7 +208,8 @@ fn print_transfer_header(page: &mut Page, connection: &Connection, index: usize,
     page.gap();
     let total = connection.transfers_total.max(connection.transfers.len() as u64);
     let which = format!("transfer {} of {}", index + 1, units::thousands(total));
-    let start = format!(", from {} on", units::seconds(told.start_s));
+    let timed = connection.duration_s > Nanos::ZERO;
+    let start = if timed { format!(", from {} on", units::seconds(told.start_s)) } else { String::new() };
     let head = Line::new().pad(2).styled(BOLD, &which).styled(DIM, &start);
     let figures = Line::new().plain(&transfer::figures(told));
     if head.width() + 3 + figures.width() <= page.width() {
@@ -190,12 +232,23 @@ fn blamed(connection: &Connection) -> bool {
     !connection.findings.is_empty()
 }
 
-/// The connection's own findings; that there are none at all, where no transfer says it.
-fn print_findings(page: &mut Page, connection: &Connection) {
-    for own in &connection.findings {
+/// The connection's own findings: those that cost more than anything in its transfers, and the others.
+fn ranked(connection: &Connection) -> (Vec<&Finding>, Vec<&Finding>) {
+    let waited = |finding: &&Finding| finding.is_waited_for();
+    let in_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings).filter(waited);
+    let most = in_transfers.map(|finding| finding.seconds).max().unwrap_or(Nanos::ZERO);
+    connection.findings.iter().partition(|own| own.is_waited_for() && own.seconds > most)
+}
+
+fn print_findings(page: &mut Page, findings: &[&Finding]) {
+    for own in findings {
         page.gap();
         finding::print(page, own, &Context::default());
     }
+}
+
+/// That nothing was carried, where nothing else says so.
+fn print_silence(page: &mut Page, connection: &Connection) {
     let silent = connection.transfers.is_empty() && connection.findings.is_empty();
     if silent && matches!(connection.state, State::Open | State::Closed) {
         page.wrapped(

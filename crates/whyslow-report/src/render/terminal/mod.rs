@@ -4,7 +4,9 @@
 //! evidence and its fix. Of many connections the causes are ranked by the time that they cost, and the worst
 //! connections are named. The page is styled throughout, and says nothing by colour alone.
 
+mod beside;
 mod connection;
+mod exchanges;
 mod finding;
 pub(super) mod names;
 mod overview;
@@ -50,6 +52,7 @@ pub fn page(analysis: &Analysis, view: View) -> String {
     let analysis = once.as_ref();
     let both = |id: u64| analysis.pairs.iter().filter(move |pair| pair.connections.contains(&id));
     match analysis.connections.as_slice() {
+        [] if beside::is_all(analysis) => {}
         [] => {
             page.gap();
             page.wrapped(&Line::new(), BOLD, "There is no TCP connection to explain.");
@@ -114,6 +117,7 @@ fn print_capture(page: &mut Page, analysis: &Analysis, index: usize, capture: &C
         page.hanging(&head, Style::new(), &said, None, 4);
     }
     print_problems(page, &capture.problems, 2);
+    beside::print(page, capture);
 }
 
 /// What limits what can be said, before anything is said.

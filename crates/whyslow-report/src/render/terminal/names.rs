@@ -10,6 +10,8 @@ pub(in crate::render) fn limit(limit: Limit) -> &'static str {
         Limit::TlsHandshake => "TLS",
         Limit::RequestWait => "wait",
         Limit::ServerThink => "server think",
+        Limit::ClientThink => "client think",
+        Limit::Idle => "idle",
         Limit::SlowStart => "slow start",
         Limit::CongestionAvoidance => "congestion avoidance",
         Limit::ReceiveWindow => "receive window",
@@ -36,6 +38,8 @@ pub(super) const fn letter(limit: Limit) -> char {
         Limit::TlsHandshake => 'T',
         Limit::RequestWait => 'W',
         Limit::ServerThink => 'K',
+        Limit::ClientThink => 'U',
+        Limit::Idle => '.',
         Limit::SlowStart => 'S',
         Limit::CongestionAvoidance => 'C',
         Limit::ReceiveWindow => 'R',
@@ -60,24 +64,20 @@ pub(super) const fn letter(limit: Limit) -> char {
 pub(in crate::render) fn color(limit: Limit) -> Style {
     let color = match limit {
         Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait | Limit::Close => AnsiColor::Blue,
-        Limit::ServerThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,
+        Limit::ServerThink | Limit::ClientThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,
         Limit::SlowStart | Limit::CongestionAvoidance => AnsiColor::Yellow,
         Limit::ReceiveWindow | Limit::ZeroWindow | Limit::SenderCap | Limit::ProtocolWindow => AnsiColor::Cyan,
         Limit::NagleDelayedAck | Limit::AckDelay => AnsiColor::BrightMagenta,
         Limit::LossRecovery | Limit::Timeout => AnsiColor::Red,
         Limit::Bandwidth | Limit::RoundTrip => AnsiColor::Green,
-        Limit::Unknown => return Style::new().effects(Effects::DIMMED),
+        Limit::Idle | Limit::Unknown => return Style::new().effects(Effects::DIMMED),
     };
     color.on_default()
 }
 
 /// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).
 pub(in crate::render) fn endpoint(endpoint: &Endpoint) -> String {
-    match &endpoint.name {
-        Some(name) => format!("{name}:{}", endpoint.port),
-        None if endpoint.address.contains(':') => format!("[{}]:{}", endpoint.address, endpoint.port),
-        None => format!("{}:{}", endpoint.address, endpoint.port),
-    }
+    endpoint.told()
 }
 
 /// Frames as evidence lists them: two are a range, others are listed.

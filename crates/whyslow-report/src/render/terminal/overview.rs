@@ -53,6 +53,17 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     let total = analysis.connections.len();
     let transfers: u64 = analysis.connections.iter().map(|c| c.transfers_total).fold(0, u64::saturating_add);
     let of = format!("{}, {}", units::count(total as u64, "connection"), units::count(transfers, "transfer"));
+    let untold = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|told| told.is_untold()).count() as u64;
+    let rest = match untold {
+        0 => String::new(),
+        1 => "; what held back 1 transfer cannot be told".to_owned(),
+        _ => format!("; what held back {} transfers cannot be told", units::thousands(untold)),
+    };
+    if slowed == 0 && untold > 0 {
+        let others = if untold < transfers { ", and none of the others was" } else { "" };
+        page.wrapped(&Line::new(), Style::new(), &format!("{of}{rest}{others}"));
+        return;
+    }
     if slowed == 0 && !analysis.findings.is_empty() {
         page.wrapped(&Line::new(), Style::new(), &format!("{of}; none was held back by itself"));
         return;
@@ -61,8 +72,11 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
         page.wrapped(&Line::new().styled(GOOD, "healthy: "), Style::new(), &format!("{of}, and none was held back"));
         return;
     }
-    let lost: Nanos = analysis.connections.iter().map(ranking::cost).sum();
-    let text = format!("{of}; {} lost {} between them", units::thousands(slowed as u64), units::span(lost));
+    let lost = ranking::lost(analysis);
+    let (elapsed, total) = (units::span(lost.elapsed()), units::span(lost.total()));
+    let of_it =
+        if elapsed == total { String::new() } else { format!(", {total} in total as some of it ran at the same time") };
+    let text = format!("{of}; {} lost {elapsed}{of_it}{rest}", units::thousands(slowed as u64));
     page.wrapped(&Line::new(), Style::new(), &text);
 }
 

@@ -56,6 +56,20 @@ fn what_was_not_read_is_said_first() {
 }
 
 #[test]
+fn exchanges_say_who_waited_for_whom() {
+    let mut reused = example::reused();
+    reused.connections[0].exchanges = example::exchanges(2);
+    reused.connections[0].exchanges_total = 9;
+    snapshot("exchanges", &reused, brief);
+    let mut alike = example::reused();
+    let one = example::exchanges(0)[1].clone();
+    alike.connections[0].exchanges = vec![one; 16];
+    alike.connections[0].exchanges_total = 40;
+    assert!(plain(&alike, brief(80)).contains("  40 exchanges: none was waited for longer than 1.03 s\n"));
+    assert!(!plain(&alike, full(80)).contains("none was waited for longer"));
+}
+
+#[test]
 fn several_transfers_on_one_connection() {
     snapshot("reused", &example::reused(), brief);
 }
@@ -99,6 +113,13 @@ fn connections_without_payload_say_how_they_stood() {
         pages += &format!("== {state:?}\n{}", plain(&example::without_payload(state), brief(80)));
     }
     insta::assert_snapshot!("without_payload_80", pages);
+}
+
+#[test]
+fn what_routers_say_by_icmp_stands_with_the_connection() {
+    let analysis = example::told_by_icmp();
+    let pages = plain(&analysis, brief(80)) + &plain(&analysis, full(100));
+    insta::assert_snapshot!("told_by_icmp", pages);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::{BOLD, DIM, GOOD, names, timeline};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
 use whyslow_core::analysis::{End, Finding, HEALTHY, Round, Transfer};
+use whyslow_core::units::Nanos;
 
 /// Rounds shown where there is one screen for all.
 const FEW_ROUNDS: usize = 8;
@@ -15,7 +16,11 @@ pub(super) fn figures(transfer: &Transfer) -> String {
         End::Client => "up",
         End::Server => "down",
     };
-    let mut text = format!("{} {way} in {}", units::bytes(transfer.bytes), units::seconds(transfer.duration_s));
+    let mut text = format!("{} {way}", units::bytes(transfer.bytes));
+    // A text may have no times.
+    if transfer.duration_s > Nanos::ZERO || transfer.rate_bps.is_some() {
+        text += &format!(" in {}", units::seconds(transfer.duration_s));
+    }
     if let Some(rate) = transfer.rate_bps {
         text += &format!(" = {}", units::rate(rate));
     }

@@ -45,6 +45,31 @@ fn names_get_the_same_stand_in_everywhere() {
 }
 
 #[test]
+fn what_hides_a_host_may_have_dots_and_no_port() {
+    let line = |src: &str, dst: &str| format!("10:00:00.1 IP {src} > {dst}: Flags [.], ack 1, win 5, length 0\n");
+    let read = read(
+        &[
+            line("client", "server-1.example"),
+            line("server-1.example", "client"),
+            line("client.40000", "server-2.example.443"),
+            line("server-2.example.myservice", "10.0.x.y.40000"),
+            line("192.0.2.1.40000", "x.x.x.x"),
+        ]
+        .concat(),
+    );
+    assert_eq!(read.summary.problems.iter().map(|problem| problem.slug).collect::<Vec<_>>(), ["unknown-service"]);
+    let names: Vec<_> = read.names.iter().map(|(_, name, _)| name.as_str()).collect();
+    // Whether a word behind a dot is a port's name tells the host, if it was met before.
+    assert_eq!(names, ["client", "server-1.example", "server-2.example", "10.0.x.y", "x.x.x.x"]);
+    let ends: Vec<_> = read.segments().into_iter().map(|segment| (segment.src, segment.dst)).collect();
+    assert_eq!(ends[0], ("198.18.0.1 0".into(), "198.18.0.2 0".into()));
+    assert_eq!(ends[1], (ends[0].1.clone(), ends[0].0.clone()));
+    assert_eq!(ends[2], ("198.18.0.1 40000".into(), "198.18.0.3 443".into()));
+    assert!(ends[3].0.starts_with("198.18.0.3 ") && ends[3].1 == "198.18.0.4 40000", "{ends:?}");
+    assert_eq!(ends[4].1, "198.18.0.5 0");
+}
+
+#[test]
 fn unknown_services_get_a_stand_in_port() {
     let line = "10:00:00.000001 IP 192.0.2.1.frobnicate > 192.0.2.2.5: Flags [.], ack 1, win 5, length 0";
     let [first, second] = [read(line), read(line)];

@@ -18,6 +18,14 @@ fn each_line(change: impl Fn(&str) -> String) -> String {
 #[test]
 fn line_ends_spaces_and_entities() {
     same_as_handshake(&handshake().replace('\n', "\r\n"));
+    same_as_handshake(&handshake().replace('\n', "\r"));
+    for step in 1..20 {
+        for ends in ["\r\n", "\r"] {
+            let text = handshake().replace('\n', ends);
+            let read = try_read(text.as_bytes(), step).unwrap();
+            assert_eq!((read.packets, read.summary.problems), (super::read(&handshake()).packets, vec![]));
+        }
+    }
     same_as_handshake(&handshake().replace(' ', "\u{a0}"));
     same_as_handshake(&handshake().replace(' ', "\u{3000}"));
     same_as_handshake(&handshake().replace(" > ", " &gt; "));
@@ -100,12 +108,21 @@ fn left_out_packets_are_noticed() {
     for mark in ["......", "...", "\u{2026}", "[...]", "# ...", "(snip)", "此处省略", "  . . .", "⋮"] {
         let read = read(&format!("{SYN}\n{SYN_ACK}\n{mark}\n{DATA}\n"));
         assert_eq!(read.count("elided-text"), 1, "{mark}");
+        assert_eq!(read.left_out, [2], "{mark}");
         assert_eq!(read.segments().len(), 3);
     }
     let counted = read(&format!("{}58 packets captured\n", handshake()));
     assert_eq!(counted.count("elided-text"), 54);
     let ascii = read(&format!("{SYN}\nE..<.h@.@.!R....\n......\n{SYN_ACK}\n"));
     assert_eq!(ascii.summary.problems, []);
+}
+
+#[test]
+fn numbers_that_are_missing_are_packets_left_out() {
+    let lines: Vec<_> = handshake().lines().map(String::from).collect();
+    let read = read(&format!("    3  {}\n    4  {}\n   17  {}\n   18  {}\n", lines[0], lines[1], lines[2], lines[3]));
+    assert_eq!(read.count("elided-text"), 12);
+    assert_eq!(read.left_out, [2]);
 }
 
 #[test]
@@ -133,6 +150,17 @@ fn what_cannot_be_read_is_counted() {
     assert_eq!(read.packets.len(), 5);
     assert_eq!(read.segments().len(), 1);
     assert_eq!(read.packets[1].data[9], 6, "TCP without its header");
+}
+
+#[test]
+fn no_line_that_looks_like_a_packet_is_lost() {
+    // Behind words that nobody knows, below a segment, among the characters of -A.
+    for before in ["the one at ", "    ", "\t", "pod-a container-b "] {
+        let text = format!("{SYN}\n{before}{}\n{SYN_ACK}\n", DATA.trim_start_matches("10:00:00.020200 "));
+        assert_eq!(read(&text).count("unread-line"), 1, "{before}");
+    }
+    let ascii = read(&format!("{SYN}\nE..<.h@.@.!R....\nat noon {ACK}\n{SYN_ACK}\n"));
+    assert_eq!(ascii.count("unread-line"), 1);
 }
 
 #[test]

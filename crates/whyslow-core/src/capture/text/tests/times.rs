@@ -49,8 +49,51 @@ fn times_since_the_packet_before_are_added_up() {
 
 #[test]
 fn times_since_the_first_packet_are_taken_as_they_are() {
-    let read = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.025100", " 00:00:01.000000"]);
-    assert_eq!(read.micros(), [0, 25_000, 25_100, 1_000_000]);
+    let times = [0, 25_000, 25_100, 1_000_000, 1_000_100, 1_025_000];
+    let printed = times.map(|micros| format!(" 00:00:{:02}.{:06}", micros / 1_000_000, micros % 1_000_000));
+    assert_eq!(timed(&printed.each_ref().map(String::as_str)).micros(), times);
+}
+
+#[test]
+fn of_few_times_that_rise_nothing_tells_what_they_count_from() {
+    let few = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.025100", " 00:00:01.000000"]);
+    assert_eq!((few.summary.clock, few.count("unclear-times")), (Clock::None, 4));
+    let enough = timed(&[
+        " 00:00:00.000000",
+        " 00:00:00.025000",
+        " 00:00:00.025100",
+        " 00:00:01.000000",
+        " 00:00:01.100000",
+        " 00:00:01.200000",
+    ]);
+    assert_eq!((enough.summary.clock, enough.count("unclear-times")), (Clock::Relative, 0));
+    // One that falls by half tells it; one that falls a little may be a packet that overtook another.
+    let steps = timed(&[" 00:00:00.000000", " 00:00:00.025000", " 00:00:00.000100"]);
+    assert_eq!((steps.summary.clock, steps.micros()), (Clock::Relative, vec![0, 25_000, 25_100]));
+    let little = timed(&[" 00:00:00.000000", " 00:00:00.060000", " 00:00:00.057000"]);
+    assert_eq!(little.summary.clock, Clock::None);
+    // Just after midnight.
+    let night = timed(&["00:10:00.000000", "00:10:00.025000", "00:10:00.025100"]);
+    assert_eq!((night.summary.clock, night.micros()), (Clock::Relative, vec![0, 25_000, 25_100]));
+}
+
+#[test]
+fn the_senders_timestamps_tell_what_times_count_from() {
+    let line = |time: &str, value: u32| {
+        format!(
+            " 00:00:{time} IP 192.0.2.1.4 > 192.0.2.2.80: Flags [.], ack 1, win 7, options [nop,nop,TS val {value} ecr 1], \
+             length 0\n"
+        )
+    };
+    let of = |values: [u32; 3]| {
+        read(&[line("00.000000", values[0]), line("00.100000", values[1]), line("00.250000", values[2])].concat())
+    };
+    let steps = of([5_000, 5_100, 5_350]);
+    assert_eq!((steps.summary.clock, steps.micros()), (Clock::Relative, vec![0, 100_000, 350_000]));
+    let since_first = of([u32::MAX, 99, 249]);
+    assert_eq!((since_first.summary.clock, since_first.micros()), (Clock::Relative, vec![0, 100_000, 250_000]));
+    let neither = of([5_000, 6_000, 9_000]);
+    assert_eq!(neither.summary.clock, Clock::None);
 }
 
 #[test]

@@ -2,29 +2,13 @@
 
 use super::*;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-/// The file of a capture; none, and a line that says so, when it is not there.
-fn find(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("WHYSLOW_CAPTURES")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
-    let file = folder.join(name);
-    if !file.exists() {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: {} is not there", file.display());
-        }
-        return None;
-    }
-    Some(file)
-}
 
 /// Address and port of sender and receiver.
 type Flow = (Vec<u8>, u16, Vec<u8>, u16);
 
 /// What each direction showed in the first `snap` bytes of each packet. Reads no more of pcap (little-endian, microseconds), Ethernet and IP than these files need.
 fn read(name: &str, snap: usize) -> Option<BTreeMap<Flow, Content>> {
-    let file = std::fs::read(find(name)?).unwrap();
+    let file = std::fs::read(whyslow_testing::capture(name)?).unwrap();
     assert_eq!(file[..4], [0xd4, 0xc3, 0xb2, 0xa1]);
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
     let mut streams: BTreeMap<Flow, (Stream, u32)> = BTreeMap::new();

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::super::MOVED;
+use super::super::{MOVED, WRONG};
 use super::*;
 use proptest::prelude::*;
 
@@ -19,8 +19,8 @@ fn number() -> impl Strategy<Value = u64> {
 
 fn seg() -> impl Strategy<Value = Seg> {
     let bits = prop_oneof![any::<u8>(), Just(STAMPED | IP_ID), Just(STAMPED | IP_ID | FROM_ONE)];
-    (bits, prop::collection::vec(number(), 13)).prop_map(|(has, numbers)| {
-        let has = has & (FROM_ONE | MOVED | STAMPED | IP_ID);
+    (bits, prop::collection::vec(number(), 14)).prop_map(|(has, numbers)| {
+        let has = has & (FROM_ONE | MOVED | STAMPED | IP_ID | WRONG);
         let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
         Seg {
             time: Nanos(numbers[0] as i64),
@@ -35,7 +35,8 @@ fn seg() -> impl Strategy<Value = Seg> {
             window: numbers[10] as u16,
             has,
             ttl: numbers[11] as u8,
-            ecn: numbers[12] as u8,
+            ecn: numbers[12] as u8 & 3,
+            kind: PayloadKind::of(numbers[13] as u8),
         }
     })
 }
@@ -88,6 +89,7 @@ fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
             has: STAMPED | IP_ID | if from == 1 { FROM_ONE } else { 0 },
             ttl: 64,
             ecn: 0,
+            kind: PayloadKind::Unread,
         };
         next[from] += len;
         packed.push(&seg, &SackBlocks::default());

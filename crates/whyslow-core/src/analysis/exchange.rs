@@ -1,0 +1,44 @@
+//! Exchanges: who waited for whom.
+
+use super::End;
+use crate::units::Nanos;
+use serde::Serialize;
+
+/// Most exchanges listed of one connection.
+pub const MAX_EXCHANGES: usize = 64;
+
+/// A request and its answer, or a push that nobody asked for. Its transfers hang below it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exchange {
+    /// When it began for its user: the first byte of the request, or of the push.
+    pub start_s: Nanos,
+    /// What the client sent; null for a push of the server's.
+    pub request: Option<Message>,
+    /// What the server sent; null where it sent nothing (yet).
+    pub answer: Option<Message>,
+    /// What the client's own program took before it.
+    pub client_s: Nanos,
+    /// What passed before it without anybody waiting; within it, where the request was to be answered when something happens.
+    pub idle_s: Nanos,
+    /// What the server took between the request's last byte and the answer's first, beside the path; null where it is not known.
+    pub server_s: Option<Nanos>,
+    /// For how long its user waited: from the first byte of the request to the last of the answer, as the client lives it.
+    pub wait_s: Nanos,
+    /// Its transfers, by their places in the connection's list (from 0), as far as they are listed.
+    pub transfers: Vec<usize>,
+}
+
+/// What one side sent in an exchange.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Message {
+    /// Who sent it.
+    pub from: End,
+    /// Payload.
+    pub bytes: u64,
+    /// Its first byte, as it passed the capture point.
+    pub start_s: Nanos,
+    /// From its first byte to its last.
+    pub duration_s: Nanos,
+    /// What it is, where the payload tells.
+    pub label: Option<String>,
+}

@@ -1,0 +1,90 @@
+//! A connection's exchanges, as they are told.
+
+use super::{end_of, label};
+use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, Transfer};
+use crate::flow::Side;
+use crate::limit::{Span, Wait};
+use crate::rules::ConnectionCase;
+use crate::tcp::facts::{Asked, Facts, TransferFacts};
+use crate::units::Nanos;
+use std::cmp::Reverse;
+
+/// Of those listed so many are the first ones, and the others those that were waited for longest.
+const FIRST: usize = 16;
+
+/// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told from `first`.
+pub(super) fn told(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Nanos) -> (Vec<Exchange>, u64) {
+    let ConnectionCase { facts, waits, .. } = case;
+    if facts.timeless || facts.doubts.one_direction {
+        return (Vec::new(), 0);
+    }
+    let handshakes = facts.exchanges.len().saturating_sub(waits.len()) as u64;
+    let total = facts.exchanges_total.saturating_sub(handshakes);
+    let mut order: Vec<usize> = (0..waits.len()).collect();
+    if let Some(others) = order.get_mut(FIRST..) {
+        others.sort_by_key(|&index| (Reverse(waits[index].waited()), index));
+    }
+    order.truncate(MAX_EXCHANGES);
+    order.sort_unstable();
+    let listed = order.into_iter().map(|index| exchange(case, &waits[index], transfers, first));
+    (listed.collect(), total)
+}
+
+fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Nanos) -> Exchange {
+    let facts = case.facts;
+    let (client, server) = (facts.asker, 1 - facts.asker);
+    let find = |side: Side, index: Option<usize>| facts.halves[side].transfers.get(index?);
+    let (request, answer) = (find(client, wait.exchange.request), find(server, wait.exchange.answer));
+    let asked = answer.and_then(|answer| answer.request);
+    let place = |side: Side, transfer: &TransferFacts| {
+        let (from, start) = (end_of(facts, side), transfer.start - first);
+        transfers.iter().position(|told| told.from == from && told.start_s == start)
+    };
+    let places = [(client, request), (server, answer)];
+    // What follows its last segment is no part of an exchange that goes on.
+    let idle_in = |(side, index): (Side, Option<usize>)| {
+        let cut = index.and_then(|index| case.transfers[side].get(index));
+        let of_it = |span: &&Span, last: Nanos| span.limit == Limit::Idle && (answer.is_none() || span.end <= last);
+        cut.map(|(transfer, cut)| {
+            cut.spans.iter().filter(|span| of_it(span, transfer.last_send)).map(Span::length).sum()
+        })
+        .unwrap_or_default()
+    };
+    let within: Nanos =
+        [(client, wait.exchange.request), (server, wait.exchange.answer)].map(idle_in).into_iter().sum();
+    Exchange {
+        start_s: wait.exchange.start - first,
+        request: match (request, asked) {
+            (Some(request), asked) => Some(message(facts, client, request, asked, first)),
+            // It was part of an earlier transfer.
+            (None, Some(asked)) => Some(Message {
+                from: end_of(facts, client),
+                bytes: asked.bytes,
+                start_s: asked.first - first,
+                duration_s: asked.last - asked.first,
+                label: None,
+            }),
+            (None, None) => None,
+        },
+        answer: answer.map(|answer| message(facts, server, answer, None, first)),
+        client_s: wait.client,
+        idle_s: wait.idle + wait.polled.unwrap_or_default() + within,
+        server_s: wait.server,
+        wait_s: (wait.waited() - within).or_zero(),
+        transfers: places.into_iter().filter_map(|(side, transfer)| place(side, transfer?)).collect(),
+    }
+}
+
+/// `asked`: what of it was answered, where credit went before it.
+fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<Asked>, first: Nanos) -> Message {
+    // Of what was not all captured, the sequence numbers tell how much it was.
+    let later = asked.filter(|asked| asked.first > transfer.start && transfer.unseen == 0);
+    let (start, bytes) = later.map_or((transfer.start, transfer.bytes()), |asked| (asked.first, asked.bytes));
+    Message {
+        from: end_of(facts, side),
+        bytes,
+        start_s: start - first,
+        duration_s: (transfer.last_send - start).or_zero(),
+        label: label(facts, side, transfer),
+    }
+}

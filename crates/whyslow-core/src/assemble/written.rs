@@ -1,0 +1,81 @@
+//! Hosts are told as the capture writes them: where a text hides them behind other words, those words, in every sentence.
+
+use super::Names;
+use crate::analysis::{Connection, Finding};
+use crate::tcp::facts::Facts;
+use std::net::IpAddr;
+
+/// Puts back what stands in the capture for the addresses that stand in for it.
+pub(super) fn restore(connection: &mut Connection, facts: &Facts, names: &Names) {
+    // Routers that said something by ICMP have no port; one that is an end is told already.
+    let is_end = |by: IpAddr| facts.endpoints.iter().any(|&(address, _)| address == by);
+    let routers = facts.notices.list.iter().map(|notice| (notice.by, 0)).filter(|&(by, _)| !is_end(by));
+    let hidden = facts.endpoints.iter().copied().chain(routers).filter_map(|(address, port)| {
+        let (name, stand_in) = names.get(&address)?;
+        stand_in.then_some((address, port, name.as_str()))
+    });
+    for (address, port, name) in hidden {
+        let restored = |text: &mut String| {
+            if let Some(new) = replaced(text, address, port, name) {
+                *text = new;
+            }
+        };
+        for transfer in &mut connection.transfers {
+            restored(&mut transfer.verdict);
+            transfer.findings.iter_mut().for_each(|finding| each_text(finding, restored));
+        }
+        connection.findings.iter_mut().for_each(|finding| each_text(finding, restored));
+        for error in &mut connection.icmp {
+            restored(&mut error.by);
+            restored(&mut error.detail);
+        }
+    }
+}
+
+fn each_text(finding: &mut Finding, act: impl Fn(&mut String)) {
+    act(&mut finding.summary);
+    finding.settle.iter_mut().for_each(&act);
+    if let Some(fix) = &mut finding.fix {
+        act(&mut fix.what);
+        fix.command.iter_mut().for_each(&act);
+    }
+    finding.evidence.iter_mut().for_each(|evidence| act(&mut evidence.figure));
+}
+
+/// `text` with `name` for the address, wherever that stands whole; none if it does not. A port that is not known goes with it.
+fn replaced(text: &str, address: IpAddr, port: u16, name: &str) -> Option<String> {
+    let address = address.to_string();
+    let mut parts = text.split(address.as_str());
+    let mut out = parts.next()?.to_owned();
+    let mut found = false;
+    for part in parts {
+        // A longer address begins in the same way.
+        if part.starts_with(|c: char| c.is_ascii_hexdigit()) {
+            out += &address;
+            out += part;
+            continue;
+        }
+        found = true;
+        out += name;
+        out += part.strip_prefix(":0").filter(|_| port == 0).unwrap_or(part);
+    }
+    found.then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn an_address_is_replaced_where_it_stands_whole() {
+        let replaced = |text: &str, port| replaced(text, [198, 18, 0, 1].into(), port, "x.x.x.x");
+        assert_eq!(
+            replaced("198.18.0.1:80 refused; on 198.18.0.1, start it", 80).unwrap(),
+            "x.x.x.x:80 refused; on x.x.x.x, start it"
+        );
+        assert_eq!(replaced("ping 198.18.0.1", 80).unwrap(), "ping x.x.x.x");
+        assert_eq!(replaced("198.18.0.12:80, and 192.0.2.1", 80), None);
+        assert_eq!(replaced("198.18.0.1:0 refused", 0).unwrap(), "x.x.x.x refused");
+    }
+}

@@ -1,0 +1,171 @@
+//! Queries for names, and when they were answered.
+//!
+//! Knows how tcpdump prints DNS over UDP: `12345+ A? example.com. (29)`, and the answer `12345 1/0/0 A 192.0.2.1 (45)`, or
+//! `12345 NXDomain 0/1/0 (104)`. A name is resolved from the first query to the first answer: a resolver that asks again
+//! keeps its number, or asks for the same name and type from another port. Answers whose query is not in the text tell
+//! nothing.
+
+use crate::capture::Lookup;
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// How many lookups are told, and how many that wait for their answer are remembered.
+const MOST: usize = 256;
+/// A name has 255 bytes at most (RFC 1035 section 2.3.4); escapes make more of them.
+const MAX_NAME: usize = 1024;
+
+/// What a line says of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Talk {
+    /// Somebody asks.
+    Query { client: Box<str>, server: Box<str>, id: u16, kind: Box<str>, name: Box<str> },
+    /// Somebody answers.
+    Answer { client: Box<str>, server: Box<str>, id: u16, answers: u64, refusal: Option<Box<str>> },
+}
+
+impl Talk {
+    /// What the text of a packet that is not TCP says; none if it is no DNS.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (before, after) = text.split_once(" > ")?;
+        let source = before.rsplit([' ', '\t']).next()?;
+        let (target, said) = after.split_once(": ")?;
+        let said = said.trim_start();
+        // A checksum under -v: `[udp sum ok] `.
+        let said = said.strip_prefix('[').and_then(|said| said.split_once("] ")).map_or(said, |(_, said)| said);
+        let digits = said.bytes().take_while(u8::is_ascii_digit).count();
+        let id = said.get(..digits)?.parse().ok()?;
+        let words = said.get(digits..)?.trim_start_matches(|c: char| "+-*|$%".contains(c));
+        if is_server(target) {
+            let mark = words.find("? ")?;
+            let (kind, name) = (words.get(..mark)?.rsplit(' ').next()?, words.get(mark + 2..)?);
+            let name = name.split([' ', ',']).next()?;
+            let is_kind = !kind.is_empty() && kind.bytes().all(|b| b.is_ascii_alphanumeric());
+            return (is_kind && !name.is_empty() && name.len() <= MAX_NAME).then(|| Self::Query {
+                client: source.into(),
+                server: host(target).into(),
+                id,
+                kind: kind.into(),
+                name: name.strip_suffix('.').filter(|name| !name.is_empty()).unwrap_or(name).into(),
+            });
+        }
+        if !is_server(source) {
+            return None;
+        }
+        let counts = |word: &str| {
+            let mut parts = word.split('/');
+            let answers = parts.next()?.parse::<u64>().ok()?;
+            (parts.clone().count() == 2 && parts.all(|part| part.parse::<u64>().is_ok())).then_some(answers)
+        };
+        let mut words = words.split_ascii_whitespace();
+        // `q: A? example.com.` may stand before the counts, under -v.
+        let mut refusal = None;
+        for word in words.by_ref().take(8) {
+            if let Some(answers) = counts(word) {
+                return Some(Self::Answer { client: target.into(), server: host(source).into(), id, answers, refusal });
+            }
+            let code = word.trim_end_matches(['*', '-', '|', '$']);
+            if matches!(code, "NXDomain" | "ServFail" | "Refused" | "FormErr" | "NotImp" | "NotAuth") {
+                refusal = Some(code.into());
+            }
+        }
+        None
+    }
+}
+
+fn is_server(end: &str) -> bool {
+    end.rsplit('.').next().is_some_and(|port| matches!(port, "53" | "domain"))
+}
+
+fn host(end: &str) -> &str {
+    end.rsplit_once('.').map_or(end, |(host, _)| host)
+}
+
+/// The lookups of a text.
+#[derive(Debug, Default)]
+pub(super) struct Lookups {
+    open: VecDeque<(Open, Lookup)>,
+    done: Vec<Lookup>,
+    /// Those that were met when there was no more room.
+    pub(super) beyond: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// Ends and numbers of the queries for it.
+    asked: Vec<(Box<str>, Box<str>, u16)>,
+}
+
+impl Lookups {
+    /// Takes what was said at `time`.
+    pub(super) fn see(&mut self, talk: Talk, time: Nanos) {
+        match talk {
+            Talk::Query { client, server, id, kind, name } => {
+                let address = host(&client);
+                let same = |lookup: &Lookup| lookup.client == address && lookup.name == *name && lookup.kind == *kind;
+                let key = (client.clone(), server.clone(), id);
+                match self.open.iter_mut().find(|(_, lookup)| same(lookup)) {
+                    Some((open, lookup)) => {
+                        lookup.queries += 1;
+                        lookup.server = server.into();
+                        if !open.asked.contains(&key) && open.asked.len() < 16 {
+                            open.asked.push(key);
+                        }
+                    }
+                    None => {
+                        let lookup = Lookup {
+                            client: address.to_owned(),
+                            server: server.into(),
+                            name: name.into(),
+                            kind: kind.into(),
+                            start: time,
+                            took: None,
+                            queries: 1,
+                            answers: None,
+                            refusal: None,
+                        };
+                        self.open.push_back((Open { asked: vec![key] }, lookup));
+                        if self.open.len() > MOST
+                            && let Some((_, oldest)) = self.open.pop_front()
+                        {
+                            self.keep(oldest);
+                        }
+                    }
+                }
+            }
+            Talk::Answer { client, server, id, answers, refusal } => {
+                let asked = |(open, _): &(Open, Lookup)| open.asked.contains(&(client.clone(), server.clone(), id));
+                let Some((_, mut lookup)) = self.open.iter().position(asked).and_then(|at| self.open.remove(at)) else {
+                    return;
+                };
+                lookup.took = Some((time - lookup.start).or_zero());
+                lookup.server = server.into();
+                lookup.answers = Some(answers);
+                lookup.refusal = refusal.map(String::from);
+                self.keep(lookup);
+            }
+        }
+    }
+
+    fn keep(&mut self, lookup: Lookup) {
+        if self.done.len() < MOST {
+            self.done.push(lookup);
+        } else {
+            self.beyond += 1;
+        }
+    }
+
+    /// All of them, in the order in which they began. Without a clock how long they took is not known.
+    pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
+        for (_, lookup) in std::mem::take(&mut self.open) {
+            self.keep(lookup);
+        }
+        self.done.sort_by_key(|lookup| lookup.start);
+        if !clock {
+            self.done.iter_mut().for_each(|lookup| lookup.took = None);
+        }
+        (self.done, self.beyond)
+    }
+}
+
+#[cfg(test)]
+mod tests;

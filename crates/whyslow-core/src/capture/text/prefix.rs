@@ -1,0 +1,117 @@
+//! What stands before every line of a text: put there by a log, a container's runtime, a mail.
+//!
+//! The lines of one program get the same words before them, but for the time and other numbers: `Nov 22 10:00:00 host
+//! tcpdump[123]: `, `2026-01-01T10:00:00.123456789Z stdout F `, `pod-7  | `, `[pod/x/c] `, `> `. A packet's first line
+//! shows them (`start`); here they are taken off the lines that follow, which have no start by which to find it.
+
+use super::time::{self, Stamp};
+
+/// How many words may stand before a line.
+pub(super) const MAX_WORDS: usize = 10;
+
+/// A time that a log put before a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Logged {
+    pub(super) stamp: Stamp,
+    pub(super) digits: usize,
+}
+
+/// The words before a packet's line.
+#[derive(Debug, Default)]
+pub(super) struct Prefix {
+    words: Vec<Word>,
+}
+
+#[derive(Debug)]
+enum Word {
+    /// A time, of any number of words.
+    Time,
+    /// With each run of digits made one zero.
+    Other(Box<str>),
+}
+
+impl Prefix {
+    /// Whether there are any.
+    pub(super) fn is_none(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Learns them from all that stands before a packet's own words.
+    pub(super) fn learn(&mut self, before: &str) {
+        self.words.clear();
+        let mut rest = before;
+        while let Some((word, after)) = next(rest) {
+            if self.words.len() == MAX_WORDS {
+                self.words.clear();
+                return;
+            }
+            self.words.push(word);
+            rest = after;
+        }
+        // What adheres to the packet's words is no word of its own.
+        if !before.ends_with([' ', '\t']) {
+            self.words.clear();
+        }
+    }
+
+    /// The line without them, as the program wrote it, and the log's time among them; none if they do not stand there.
+    pub(super) fn strip<'a>(&self, line: &'a str) -> Option<(&'a str, Option<Logged>)> {
+        let (mut rest, mut logged) = (line, None);
+        for word in &self.words {
+            rest = rest.trim_start_matches([' ', '\t']);
+            match word {
+                Word::Time => {
+                    let time = time::parse(rest).or_else(|| time::parse_all(rest))?;
+                    logged = logged.or(Some(Logged { stamp: time.stamp, digits: time.digits }));
+                    rest = rest.get(time.len..)?;
+                }
+                Word::Other(mask) => {
+                    let end = rest.find([' ', '\t']).unwrap_or(rest.len());
+                    let (found, after) = rest.split_at(end);
+                    if !is_masked(found, mask) {
+                        return None;
+                    }
+                    rest = after;
+                }
+            }
+        }
+        let line = rest.strip_prefix([' ', '\t']).unwrap_or(rest);
+        // As rsyslog writes a tab.
+        let line = line.strip_prefix("#011").unwrap_or(line);
+        (!self.words.is_empty()).then_some((line, logged))
+    }
+}
+
+/// The first word of `text`, and what is behind it.
+fn next(text: &str) -> Option<(Word, &str)> {
+    let text = text.trim_start_matches([' ', '\t']);
+    if let Some(time) = time::parse(text) {
+        return Some((Word::Time, text.get(time.len..)?));
+    }
+    let end = text.find([' ', '\t']).unwrap_or(text.len());
+    let (word, after) = text.split_at(end);
+    (!word.is_empty()).then(|| (Word::Other(mask(word)), after))
+}
+
+fn mask(word: &str) -> Box<str> {
+    let mut out = String::with_capacity(word.len());
+    masked(word).for_each(|c| out.push(c));
+    out.into()
+}
+
+fn is_masked(word: &str, mask: &str) -> bool {
+    masked(word).eq(mask.chars())
+}
+
+fn masked(word: &str) -> impl Iterator<Item = char> {
+    let mut in_digits = false;
+    word.chars().filter_map(move |c| {
+        let digit = c.is_ascii_digit();
+        let first = !std::mem::replace(&mut in_digits, digit);
+        match digit {
+            true if first => Some('0'),
+            true => None,
+            false => Some(c),
+        }
+    })
+}

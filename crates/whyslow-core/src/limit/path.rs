@@ -1,0 +1,55 @@
+//! What a transfer shows of its path beside what held it.
+
+use super::Context;
+use crate::tcp::facts::TransferFacts;
+use crate::units::Nanos;
+
+/// By so much a burst may seem shorter or longer than it was on the path.
+const JITTER: Nanos = Nanos::from_micros(100);
+
+/// Segments that make a burst, beside the first.
+const FEW: u64 = 6;
+
+/// No fix asks for a larger first flight, segments: beyond it lie losses on narrow paths, and an answer far larger than a forged request (see
+/// `amplification-risk`). Rüth et al. 2018 found it at large providers, and little above it.
+pub const LARGEST_INITIAL_WINDOW: u64 = 32;
+
+/// Index of the first round of which something was lost; the number of rounds when nothing was.
+pub fn first_loss(transfer: &TransferFacts) -> usize {
+    let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
+    let mut sent = transfer.seq.0;
+    let holds = |bytes: u64| {
+        sent += bytes;
+        sent > place
+    };
+    let mut rounds = transfer.rounds.iter().map(|round| round.bytes);
+    rounds.position(holds).unwrap_or(transfer.rounds.len())
+}
+
+/// What the path carries, payload bits per second: the rate within a flight that came as a burst, and so as fast as the narrowest link
+/// let it pass. The densest one counts, for a sender that waits can only spread it; but in a short one a little jitter is much, and
+/// after a loss repairs disturb it.
+pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
+    let rtt = context.rtt?;
+    let mss = context.mss.max(1);
+    // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
+    let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
+    let first = frame.max(mss);
+    let bursts = transfer.rounds.iter().enumerate().take(first_loss(transfer)).filter_map(|(index, round)| {
+        // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
+        // was left.
+        let whole = context.near_receiver || index + 2 < transfer.rounds.len();
+        let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
+        let took = spread.map(|spread| spread.last_send - spread.start)?;
+        let is_burst = whole && round.merged == 1 && took > Nanos::ZERO && took < rtt.scale(0.5);
+        (is_burst && round.bytes >= first + FEW * mss)
+            .then(|| (rate_of(round.bytes - first, took + JITTER), rate_of(round.bytes - first, took)))
+    });
+    let mean = rate_of(transfer.bytes(), transfer.duration());
+    bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
+}
+
+/// Bits per second.
+fn rate_of(bytes: u64, took: Nanos) -> f64 {
+    bytes as f64 * 8.0 / took.as_secs_f64().max(1e-9)
+}

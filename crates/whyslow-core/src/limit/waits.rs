@@ -1,0 +1,130 @@
+//! Whose time an exchange took: the client's program before it, the server's within it, or nobody's.
+
+use crate::tcp::content::Protocol;
+use crate::tcp::facts::{ExchangeFacts, Facts, TransferFacts};
+use crate::units::Nanos;
+
+use super::unasked::Unasked;
+
+/// Pauses of a program between its own requests are shorter than this, or than a few round trips: behind longer ones the next request is
+/// another occasion, and what was before it waited for nobody. It is also where a push begins anew (`tcp::turns`).
+const SERIES: Nanos = Nanos::from_millis(1_000);
+const SERIES_ROUND_TRIPS: f64 = 4.0;
+/// A connection that has carried nothing for so long was opened in advance (Chromium closes unused ones after 10 s).
+const SPARE: Nanos = Nanos::from_millis(10_000);
+/// A server that is asked to answer when something happens holds its small answer back for so long (long polls time out after 20 to 60 s).
+const POLL: Nanos = Nanos::from_millis(10_000);
+
+/// Smaller messages may be signs of life, or words that acknowledge others (WebSocket's are a few bytes, with TLS 30 to 60).
+const SIGN: u64 = 100;
+
+/// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small message that comes later answers nothing
+/// that anybody waited for.
+const GIVEN_UP: Nanos = Nanos::from_millis(60_000);
+
+/// A message of one segment, as large as Ethernet's are: loopback's hold a bulk, and where the handshake is missing no size is known.
+pub(super) const SEGMENT: u64 = 1_460;
+
+/// An exchange, and whose time it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// The exchange.
+    pub exchange: ExchangeFacts,
+    /// It is the first one behind the handshakes.
+    pub is_first: bool,
+    /// What the client's program took before it.
+    pub client: Nanos,
+    /// What passed before it, and nobody waited.
+    pub idle: Nanos,
+    /// What the server took within it; none where that is not known.
+    pub server: Option<Nanos>,
+    /// The request waited for something to happen, and nobody for the answer, or what the server said may have been no answer: it took
+    /// the server so long.
+    pub polled: Option<Nanos>,
+}
+
+impl Wait {
+    /// Whether this transfer is the answer in it, or, if the client sends it, the request.
+    pub fn is_of(&self, by_client: bool, transfer: usize) -> bool {
+        (if by_client { self.exchange.request } else { self.exchange.answer }) == Some(transfer)
+    }
+
+    /// For how long its user waited.
+    pub fn waited(&self) -> Nanos {
+        (self.exchange.wait() - self.polled.unwrap_or_default()).or_zero()
+    }
+}
+
+/// Of each exchange but the TLS handshake's, in time order.
+pub fn waits(facts: &Facts) -> Vec<Wait> {
+    let client = facts.asker;
+    let rtt = facts.rtt.p50.or(facts.rtt.min).unwrap_or_default();
+    let series = SERIES.max(rtt.scale(SERIES_ROUND_TRIPS));
+    let transfer = |side: usize, index: Option<usize>| facts.halves[side].transfers.get(index?);
+    let unasked = Unasked::of(facts);
+    let is_tls = facts.content[client].protocol == Some(Protocol::Tls);
+    let mut all: Vec<Wait> = Vec::new();
+    for &exchange in &facts.exchanges {
+        let (request, answer) = (transfer(client, exchange.request), transfer(1 - client, exchange.answer));
+        let is_handshake =
+            |transfer: Option<&TransferFacts>, side| transfer.is_none_or(|t| facts.is_handshake(side, t));
+        if is_handshake(request, client) && is_handshake(answer, 1 - client) {
+            continue;
+        }
+        let is_first = all.is_empty();
+        let most = if is_first { SPARE } else { series };
+        let before = exchange.before.filter(|_| request.is_some()).unwrap_or_default();
+        let is_clients = before <= most && !unasked.is_at(exchange.start);
+        let (client, idle) = if is_clients { (before, Nanos::ZERO) } else { (Nanos::ZERO, before) };
+        // What was lost on the way is not the server's time.
+        let server =
+            exchange.server.filter(|_| answer.is_none_or(|answer| answer.missing_before == 0 && !answer.begins_lost()));
+        let mut wait = Wait { exchange, is_first, client, idle, server, polled: None };
+        let is_unseen = answer.is_some_and(|answer| has_unseen(facts, answer));
+        // Records of a request are larger than those that acknowledge a push.
+        let asks = is_tls && request.is_some_and(|request| request.bytes() >= SIGN);
+        if is_unseen || (!asks && unasked.may_be(&wait, rtt)) {
+            wait.polled = wait.server.take();
+        }
+        all.push(wait);
+    }
+    mark_polls(facts, &mut all);
+    all
+}
+
+/// Whether something of either side that was not captured passed between a message and its answer: a later question, an earlier answer.
+fn has_unseen(facts: &Facts, answer: &TransferFacts) -> bool {
+    let Some(asked) = answer.request else { return false };
+    let noticed = facts.halves.iter().flat_map(|half| &half.missing).map(|&(_, noticed)| noticed);
+    noticed.into_iter().any(|noticed| noticed > asked.last && noticed <= answer.start)
+}
+
+/// Requests for what is to happen: their small answers come late as a rule. Where most are prompt, a late one is late.
+fn mark_polls(facts: &Facts, all: &mut [Wait]) {
+    let sender = 1 - facts.asker;
+    let half = &facts.halves[sender];
+    let is_small = |wait: &Wait| {
+        let answer = wait.exchange.answer.and_then(|index| half.transfers.get(index));
+        wait.exchange.request.is_some() && answer.is_some_and(|answer| answer.bytes() <= SEGMENT)
+    };
+    let announces = facts.content[sender].protocol == Some(Protocol::Http);
+    for wait in all.iter_mut().filter(|wait| is_small(wait) && !announces) {
+        if wait.server.is_some_and(|time| time >= GIVEN_UP) {
+            wait.polled = wait.server.take();
+        }
+    }
+    let mut thinking: Vec<Nanos> = all.iter().filter(|wait| is_small(wait)).filter_map(|wait| wait.server).collect();
+    let late = thinking.iter().filter(|time| **time >= POLL).count();
+    if late < 2 {
+        return;
+    }
+    let middle = thinking.len() / 2;
+    if *thinking.select_nth_unstable(middle).1 < POLL {
+        return;
+    }
+    for wait in all.iter_mut().filter(|wait| is_small(wait)) {
+        if wait.server.is_some_and(|time| time >= SERIES) {
+            wait.polled = wait.server.take();
+        }
+    }
+}

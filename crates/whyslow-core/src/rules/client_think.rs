@@ -1,0 +1,199 @@
+//! The client's own program took its time before it asked.
+//!
+//! ## What it is
+//! A connection is open, or an answer has come, and the program that is to send the next request is busy: it reads a file, computes,
+//! waits for another service, resolves another name. Neither the network nor the server can make that shorter.
+//!
+//! ## How it is recognised
+//! Between the handshake and the first request, or between an answer and the next request of an evident series (two such pauses or more),
+//! everything was acknowledged and the client sent nothing, for longer than a round trip and 50 ms. Seconds between requests are another
+//! occasion, and nobody's loss; so is a connection that was opened ahead of its use, and carried nothing for 10 s.
+//!
+//! It is told, but never ranked above what happened within the exchanges: only the program knows whether it was waiting.
+//!
+//! ## What it is confused with
+//! - `server-think`: the request is there, and the answer is late.
+//! - `application`: the sending program pauses in the middle of what it sends.
+//! - `path-latency`: the first packets are late on their way.
+//!
+//! ## The fix
+//! Look at the client's program between the answers and its next requests: do its own work beside the transfers (threads, async), ask
+//! ahead, and have what the request needs ready before the connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
+//! `strace -rtt -f -e trace=network` shows where the program is meanwhile.
+//!
+//! ## References
+//! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin to notice.
+
+use super::say::{count, evidence, finding, fix, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, Finding, Frame};
+use crate::limit::{NOTICED, Wait};
+use crate::tcp::content::Protocol;
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "client-think", source: include_str!("client_think.rs"), check: Check::Connection(check) };
+
+/// So many pauses between requests make a series.
+const SERIES: usize = 2;
+
+/// The ports of SSH and Telnet.
+const SHELLS: [u16; 2] = [22, 23];
+
+/// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign of life: SSH's are 36 to 52 bytes,
+/// WebSocket's pings a few.
+const SIGN: u64 = 100;
+
+/// Whether a program asks for something, and gets it.
+fn asks(case: &ConnectionCase<'_>, wait: &Wait) -> bool {
+    let answer = wait.exchange.answer.and_then(|index| case.answers().get(index));
+    answer.is_some_and(|answer| answer.bytes().max(answer.request.map_or(0, |asked| asked.bytes)) >= SIGN)
+}
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    // A person types.
+    let is_shell = SHELLS.contains(&facts.endpoints[1 - facts.client].1)
+        || facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
+    if facts.asker != facts.client || is_shell {
+        return None;
+    }
+    let least = facts.min_rtt()?.max(NOTICED);
+    let pauses: Vec<&Wait> = case.waits.iter().filter(|wait| wait.client > least && asks(case, wait)).collect();
+    let (first, between): (Vec<&Wait>, Vec<&Wait>) = pauses.into_iter().partition(|wait| wait.is_first);
+    let between = if between.len() >= SERIES { between } else { Vec::new() };
+    let lost: Nanos = first.iter().chain(&between).map(|wait| wait.client).sum();
+    let longest = first.iter().chain(&between).max_by_key(|wait| wait.client)?;
+    let parts: Vec<String> = first
+        .iter()
+        .map(|wait| format!("{} between the handshake and its first request", time(wait.client)))
+        .chain((!between.is_empty()).then(|| {
+            let sum: Nanos = between.iter().map(|wait| wait.client).sum();
+            format!("{} in {} before its next requests", time(sum), count(between.len() as u64, "pause"))
+        }))
+        .collect();
+    let summary = format!("the client's own program took {}", parts.join(", and "));
+    // Where the first packets are not in the capture, it may have been another connection's turn.
+    let mut found = finding("client-think", lost, case.trust(0.8), summary);
+    let frames = |wait: &Wait| -> Vec<Frame> {
+        let request = wait.exchange.request.and_then(|index| facts.halves[facts.client].transfers.get(index));
+        request.map(|request| request.frames.0).into_iter().collect()
+    };
+    found.evidence.push(evidence(
+        "longest pause before a request",
+        longest.client.as_secs_f64(),
+        "s",
+        &frames(longest),
+    ));
+    found.evidence.push(evidence("pauses", (first.len() + between.len()) as f64, "pauses", &[]));
+    found.fix = fix(
+        Actor::Application,
+        "look at what the client's program does before it asks: its own work beside the transfers, requests ahead of their need",
+        None,
+    );
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::limit::waits;
+    use crate::rules::scene::{Scene, ms};
+    use crate::tcp::facts::{ExchangeFacts, TransferFacts};
+
+    /// A pause before a keystroke.
+    const KEY: i64 = 170;
+
+    fn found(pauses: &[i64]) -> Option<Finding> {
+        let mut scene = Scene::flights(&[8_000]);
+        scene.facts.halves[1].transfers =
+            vec![scene.transfer.clone(), TransferFacts { seq: (1, 37), ..TransferFacts::default() }];
+        let wait = |(index, &pause): (usize, &i64)| Wait {
+            exchange: ExchangeFacts {
+                request: Some(0),
+                answer: Some(usize::from(pause == KEY)),
+                ..ExchangeFacts::default()
+            },
+            is_first: index == 0,
+            client: ms(pause),
+            idle: Nanos::ZERO,
+            server: None,
+            polled: None,
+        };
+        let waits: Vec<Wait> = pauses.iter().enumerate().map(wait).collect();
+        check(&ConnectionCase { facts: &scene.facts, transfers: [&[], &[]], waits: &waits })
+    }
+
+    #[test]
+    fn what_the_client_takes_before_its_requests_is_told() {
+        let first = found(&[1_345]).unwrap();
+        assert_eq!(first.summary, "the client's own program took 1.34 s between the handshake and its first request");
+        assert_eq!(found(&[0, 300, 20, 400]).unwrap().seconds, ms(700));
+        assert!(found(&[0, KEY, KEY, KEY]).is_none(), "somebody types");
+        assert!(found(&[90, 60, 400]).is_none(), "one pause is no series, and no more than a round trip is none");
+    }
+
+    #[test]
+    fn in_a_shell_a_person_types() {
+        let mut scene = Scene::flights(&[8_000]);
+        scene.facts.halves[1].transfers = vec![scene.transfer.clone()];
+        let wait = Wait {
+            exchange: ExchangeFacts { request: Some(0), answer: Some(0), ..ExchangeFacts::default() },
+            is_first: false,
+            client: ms(400),
+            idle: Nanos::ZERO,
+            server: None,
+            polled: None,
+        };
+        let told = |scene: &Scene| {
+            check(&ConnectionCase { facts: &scene.facts, transfers: [&[], &[]], waits: &[wait, wait] }).is_some()
+        };
+        assert!(told(&scene));
+        scene.facts.endpoints[1].1 = 22;
+        assert!(!told(&scene));
+        scene.facts.endpoints[1].1 = 2_222;
+        scene.facts.content[0].protocol = Some(Protocol::Ssh);
+        assert!(!told(&scene));
+    }
+
+    /// Exchanges of one request and a small answer each: what was before each, and what the server took, milliseconds.
+    fn scene(exchanges: &[(i64, i64)]) -> Vec<Wait> {
+        let mut scene = Scene::flights(&[500]);
+        let message =
+            |n: usize| TransferFacts { seq: (1 + 100 * n as u64, 101 + 100 * n as u64), ..TransferFacts::default() };
+        for side in 0..2 {
+            scene.facts.halves[side].transfers = (0..exchanges.len()).map(message).collect();
+        }
+        scene.facts.exchanges = exchanges
+            .iter()
+            .enumerate()
+            .map(|(n, &(before, server))| ExchangeFacts {
+                request: Some(n),
+                answer: Some(n),
+                start: ms(0),
+                end: ms(server + 100),
+                before: Some(ms(before)),
+                server: Some(ms(server)),
+            })
+            .collect();
+        waits(&scene.facts)
+    }
+
+    #[test]
+    fn pauses_of_a_series_are_the_clients_and_longer_ones_nobodys() {
+        let waits = scene(&[(1_345, 0), (300, 0), (900, 0), (5_000, 0)]);
+        let told: Vec<_> = waits.iter().map(|wait| (wait.client.0 / 1_000_000, wait.idle.0 / 1_000_000)).collect();
+        assert_eq!(told, [(1_345, 0), (300, 0), (900, 0), (0, 5_000)]);
+        assert_eq!(scene(&[(30_000, 0)])[0].idle, ms(30_000), "a spare connection");
+    }
+
+    #[test]
+    fn a_long_poll_keeps_nobody_waiting_and_a_late_answer_does() {
+        let polls = scene(&[(0, 25_000), (0, 25_000), (0, 4_000), (0, 25_000)]);
+        assert!(polls.iter().all(|wait| wait.polled == Some(wait.exchange.end - ms(100)) && wait.waited() == ms(100)));
+        assert!(scene(&[(0, 40_000)])[0].polled.is_none(), "one is no habit");
+        let late = scene(&[(0, 20), (0, 30_000), (0, 15), (0, 30_000), (0, 10)]);
+        assert!(late.iter().all(|wait| wait.polled.is_none()), "others are prompt");
+    }
+}

@@ -1,0 +1,440 @@
+//! Nobody answered: a SYN, a request or data was sent, and nothing came back.
+//!
+//! ## What it is
+//! One end waits for another that is down, unreachable or busy. TCP tries a SYN for about two minutes (Linux: 6 more times in 127 s)
+//! and data for a quarter of an hour, with waits that double; a request that was delivered and is not answered is waited for as long as
+//! the client's program likes.
+//!
+//! ## How it is recognised
+//! - A SYN comes twice or more, and nothing ever comes back; or the server answers each of them, and none of its answers is acknowledged:
+//!   they do not reach the client, which asks again. (What opens in the end is `syn-loss`.)
+//! - The timer sends the same data twice or more up to the last packet, and it is never acknowledged.
+//! - A request was acknowledged, and no payload comes: until the client gives up, the server closes, or the capture ends. An answer must
+//!   have been due: the request is readable, or earlier ones on the connection were answered, one by one; and the silence is longer than
+//!   any of those took (three to ten times as long, where nothing is readable), than a second (the least timer of RFC 6298) and two round
+//!   trips, and not longer than five minutes. What was pushed, credit of a protocol and
+//!   last words before a close wait for no answer.
+//! - A router, or the host, says by ICMP that the SYN cannot be delivered: one is enough. The error is believed where it quotes a segment that was
+//!   in flight. Probes of traceroute, which are meant to expire on the way, are none.
+//! - An answer stops at a full segment that its sender did not push, so that it had more to send; or the server does not even acknowledge
+//!   the client's FIN behind it. The window was open, and the silence is twice as long as any pause before.
+//!
+//! Where the capture ends while somebody waits, it says so: the answer may have come a moment later.
+//!
+//! ## What it is confused with
+//! - `server-think`: the answer came, late.
+//! - `syn-loss`: the connection opened, late.
+//! - `timeout`: what was sent again arrived in the end.
+//! - `mtu-black-hole`: only large segments are not acknowledged.
+//! - `reset`: the other end did answer, with a RST.
+//! - A capture that lost packets, or has one direction: then nothing is said.
+//!
+//! ## The fix
+//! For a SYN: is the host up, does it listen there (a full backlog drops SYNs: `nstat -az TcpExtListenOverflows`), and does a firewall or a
+//! route on the way, or on the way back, swallow it? `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall that
+//! forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a request: the server's log, what it waits for
+//! in turn, and a timeout in the client.
+//!
+//! ## References
+//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
+
+use super::icmp;
+use super::outstanding::{Outstanding, outstanding};
+use super::say::{count, end, evidence, finding, fix, thousands, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, End, Finding, Frame, State};
+use crate::tcp::FIRST_TIMERS;
+use crate::tcp::facts::{Facts, Fate, Gap, HalfFacts, Release, TransferFacts};
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "no-answer", source: include_str!("no_answer.rs"), check: Check::Connection(check) };
+
+/// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first one, of older systems.
+pub(super) const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
+const OLD_FIRST_TIMER: Nanos = FIRST_TIMERS[1];
+/// Tries that make no chance.
+const TRIES: u64 = 2;
+/// An ACK takes no longer than a round trip and this (delayed ACKs of Linux and Windows).
+const ACK: Nanos = Nanos::from_millis(200);
+/// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for longer is idle.
+const PATIENCE: Nanos = Nanos::from_millis(300_000);
+/// A pause after which boxes on the way may have forgotten a connection (RFC 5382 allows 2 h 4 min; many take less, Azure's 4 min).
+const FORGOTTEN: Nanos = Nanos::from_millis(60_000);
+
+/// What leaves with fewer hops to go is meant to expire: that many traceroute(8) tries at most, and no system starts with so few.
+const TRACED: u8 = 30;
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    // The answer may be what was left out of a text.
+    if facts.doubts.one_direction || facts.timeless || !facts.elided.is_empty() {
+        return None;
+    }
+    let undeliverable = Some(case).filter(|_| facts.state == State::Unanswered).and_then(undeliverable);
+    if undeliverable.is_some() {
+        return undeliverable;
+    }
+    let mut found = if facts.state == State::Unanswered {
+        unopened(case)?
+    } else if is_half_open(facts) {
+        half_open(case)
+    } else {
+        lost_contact(case).or_else(|| unanswered(case)).or_else(|| broken_off(case))?
+    };
+    found.evidence.extend(facts.notices.list.iter().map(icmp::shown));
+    Some(found)
+}
+
+/// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt with the first such error; who tries on all
+/// the same waits for the next one.
+fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let (first, frame) = facts.handshake.syn?;
+    let (ttl, _) = facts.ttl[facts.client];
+    let traced = |fate| fate == Fate::TimeExceeded && ttl.is_some_and(|ttl| ttl <= TRACED);
+    let notice = icmp::undelivered(facts, facts.client).find(|notice| !traced(notice.fate))?;
+    // Errors are late where the router asked for the host in vain first (Linux: 3 s).
+    let last = icmp::undelivered(facts, facts.client).map(|notice| notice.last).max()?;
+    if facts.last - last > OLD_FIRST_TIMER {
+        return None;
+    }
+    let tries = 1 + facts.handshake.retries[facts.client];
+    let waited = (last.max(facts.last) - first).or_zero();
+    let server = facts.endpoints[1 - facts.client];
+    let summary = format!(
+        "{} did not get the SYN: {} (ICMP); {} in {}",
+        end(server),
+        icmp::reason(notice, server),
+        count(tries, "SYN"),
+        time(waited),
+    );
+    // Anybody can send an error.
+    let mut found = finding("no-answer", waited, case.trust(0.85), summary);
+    found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
+    found.evidence.push(evidence("from the first SYN to the last error", (last - first).as_millis_f64(), "ms", &[]));
+    found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::shown));
+    found.fix = icmp::remedy(notice, server);
+    Some(found)
+}
+
+/// SYNs alone.
+fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let (first, frame) = facts.handshake.syn?;
+    let last = facts.handshake.answered_syn?;
+    let tries = 1 + facts.handshake.retries[facts.client];
+    let (tried, silence) = (last - first, (facts.until - last).or_zero());
+    // The wait for the next one would be as long as all before it, and the first timer more.
+    let open = silence <= if tries < TRIES { OLD_FIRST_TIMER } else { tried + FIRST_TIMER.scale(1.1) };
+    // One that the client closed without an answer is waited for no more.
+    let only = facts.last == last && open && silence > FIRST_TIMER;
+    if tries < TRIES && !only {
+        return None;
+    }
+    let waited = if open { facts.until - first } else { tried };
+    let (address, port) = facts.endpoints[1 - facts.client];
+    let server = end((address, port));
+    let summary = match (open, tries) {
+        (true, 1) => format!("the capture ends while {server} has not answered the SYN for {}", time(waited)),
+        (true, _) => {
+            format!("the capture ends while {server} has not answered {} for {}", count(tries, "SYN"), time(waited))
+        }
+        (false, _) => format!("{server} never answered: {} in {}", count(tries, "SYN"), time(waited)),
+    };
+    let confidence = if tries < TRIES { 0.5 } else { 0.9 };
+    let mut found = finding("no-answer", waited, case.trust(confidence), summary);
+    found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
+    found.evidence.push(evidence("from the first to the last of them", tried.as_secs_f64(), "s", &[]));
+    found.evidence.push(evidence("from the last one to the end of the capture", silence.as_secs_f64(), "s", &[]));
+    found.fix = fix(
+        Actor::Network,
+        format!(
+            "see whether {address} is up and listens on port {port}, and whether a firewall or a route swallows the SYNs or the answers"
+        ),
+        Some(format!("traceroute -n -T -p {port} {address}")),
+    );
+    found.settle = Some("a capture at the server shows whether the SYNs come there, and whether it answers".into());
+    Some(found)
+}
+
+/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
+/// any more, or never was (its address is forged); nobody is known to wait then.
+pub(super) fn is_half_open(facts: &Facts) -> bool {
+    let handshake = &facts.handshake;
+    let [one, two] = handshake.retries;
+    facts.state == State::Open
+        && handshake.syn_ack.is_some()
+        && handshake.ack.is_none()
+        && (one > 0 && two > 0)
+        && facts.halves.iter().all(|half| half.last_payload.is_none())
+}
+
+fn half_open(case: &ConnectionCase<'_>) -> Finding {
+    let facts = case.facts;
+    let handshake = &facts.handshake;
+    let [asked, answered] = [facts.client, 1 - facts.client].map(|side| 1 + handshake.retries[side]);
+    let (first, frame) = handshake.syn.or(handshake.syn_ack).unwrap_or_default();
+    let waited = (facts.last - first).or_zero();
+    let (address, port) = facts.endpoints[facts.client];
+    let summary = format!(
+        "{address}:{port} never acknowledged an answer to its {}: {} in {}",
+        count(asked, "SYN"),
+        count(answered, "SYN-ACK"),
+        time(waited)
+    );
+    let mut found = finding("no-answer", waited, case.trust(0.9), summary);
+    found.evidence.push(evidence("SYNs", asked as f64, "SYNs", &[frame]));
+    let frames: Vec<Frame> = handshake.syn_ack.iter().map(|(_, frame)| *frame).collect();
+    found.evidence.push(evidence("SYN-ACKs that nobody acknowledged", answered as f64, "SYN-ACKs", &frames));
+    found.fix = fix(
+        Actor::Network,
+        format!("see whether a firewall, or the route back from the server, swallows what is sent to {address}"),
+        Some(format!("traceroute -n {address}")),
+    );
+    found.settle = Some("a capture at the client shows whether the SYN-ACKs come there".into());
+    found
+}
+
+/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
+/// acknowledged. None where something was.
+fn last_tries(transfer: &TransferFacts) -> &[Gap] {
+    let by_timer = |gap: &&Gap| gap.release == Release::Timer && !gap.zero_window;
+    let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
+    let waits = &transfer.gaps[transfer.gaps.len() - tries..];
+    let to_the_end = waits.last().is_some_and(|wait| wait.end == transfer.last_send);
+    if transfer.acknowledged || !to_the_end { &[] } else { waits }
+}
+
+/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
+pub(super) fn given_up<'a>(half: &HalfFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
+    let waits = last_tries(transfer);
+    let is_last = half.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
+    if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
+}
+
+/// Data that the timer sent again and again, up to the last packet.
+fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let given_up = |side: usize| {
+        let transfer = facts.halves[side].transfers.last()?;
+        let waits = given_up(&facts.halves[side], transfer);
+        // Small segments may pass.
+        let black_hole = super::mtu_black_hole::is_stuck(facts, transfer);
+        (!waits.is_empty() && !black_hole).then_some((side, transfer, waits))
+    };
+    let (side, transfer, waits) = [facts.client, 1 - facts.client].into_iter().find_map(given_up)?;
+    let (first, last) = (waits.first()?, waits.last()?);
+    // Whoever still speaks is there, and whoever had closed before awaits nothing.
+    let is_there = facts.halves[1 - side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
+    let had_closed = facts.closing[1 - side].is_some_and(|(time, _)| time <= first.start);
+    if is_there || had_closed || facts.reset.is_some() {
+        return None;
+    }
+    // The wait before the first copy began with the first one.
+    let tries = waits.len() as u64 + 1;
+    let silence = (facts.until - last.end).or_zero();
+    let open = facts.closing.iter().all(|end| end.is_none_or(|(time, _)| time <= last.end))
+        && silence <= (last.end - last.start).scale(2.2);
+    let end = facts.closing.iter().flatten().map(|&(time, _)| time).filter(|&time| time > last.end).min();
+    let waited = if open { facts.until } else { end.unwrap_or(last.end) } - first.start;
+    let (speaker, other) = names(facts, side);
+    let summary = if open {
+        format!(
+            "the capture ends while the {other} has acknowledged nothing for {}: the {speaker} has tried {}",
+            time(waited),
+            count(tries, "time")
+        )
+    } else {
+        format!(
+            "the {other} acknowledged nothing any more: the {speaker} sent the same data {} in {}",
+            count(tries, "time"),
+            time(waited)
+        )
+    };
+    let mut found = finding("no-answer", waited, case.trust(0.9), summary);
+    let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
+    found.evidence.push(evidence("tries without an ACK", tries as f64, "tries", &frames));
+    found.evidence.push(evidence("last wait between two of them", (last.end - last.start).as_secs_f64(), "s", &[]));
+    let outstanding = last.in_flight;
+    found.evidence.push(evidence("bytes not acknowledged", outstanding as f64, "B", &[]));
+    let idle = before(facts, transfer).filter(|&idle| idle >= FORGOTTEN);
+    let said = icmp::undelivered(facts, side).last();
+    if let Some(notice) = said {
+        found.summary += &format!("; {} (ICMP)", icmp::reason(notice, facts.endpoints[1 - side]));
+    }
+    found.fix = match idle {
+        _ if let Some(notice) = said => icmp::remedy(notice, facts.endpoints[1 - side]),
+        Some(idle) => {
+            found.evidence.push(evidence("silence before the first try", idle.as_secs_f64(), "s", &[]));
+            fix(
+                Actor::Network,
+                format!(
+                    "the connection had been silent for {}: a NAT or firewall on the way may have forgotten it; send keep-alives more often than its timeout",
+                    time(idle)
+                ),
+                Some("sysctl -w net.ipv4.tcp_keepalive_time=60 net.ipv4.tcp_keepalive_intvl=15".into()),
+            )
+        }
+        None => fix(
+            Actor::Network,
+            format!(
+                "see whether the {other} is still up, and whether the path to it, or back from it, still passes packets"
+            ),
+            None,
+        ),
+    };
+    found.settle = Some(format!("a capture at the {other} shows whether the tries come there, and whether it answers"));
+    Some(found)
+}
+
+/// For how long nobody had sent payload before a transfer, or its last part, began.
+fn before(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
+    let idle = transfer.gaps.iter().filter(|gap| gap.idle).map(|gap| gap.end - gap.start).max();
+    let transfers = facts.halves.iter().flat_map(|half| &half.transfers);
+    let earlier = transfers.filter(|other| other.last_send < transfer.start).map(|other| other.last_send).max();
+    idle.max(earlier.map(|last| transfer.start - last))
+}
+
+/// Who sends from this side, and who is at the other.
+fn names(facts: &Facts, side: usize) -> (&'static str, &'static str) {
+    if side == facts.client { ("client", "server") } else { ("server", "client") }
+}
+
+/// How the wait for an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The capture did.
+    Capture,
+    /// One end closed.
+    Closed(End, Nanos, Frame),
+}
+
+/// A request that was delivered and not answered.
+fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let asked = outstanding(facts)?;
+    let Outstanding { message, due, label, usual, .. } = asked;
+    if !message.acknowledged {
+        return None;
+    }
+    let (ended, waited) = silence(facts, message.last_send)?;
+    if asked.is_usual(waited) {
+        return None;
+    }
+    let what = label.map_or_else(|| format!("a request of {} B", thousands(message.bytes())), |head| head.to_owned());
+    let summary = match ended {
+        Ended::Capture => format!("the capture ends while the server has not answered for {}: {what}", time(waited)),
+        Ended::Closed(End::Client, ..) => {
+            format!("the client gave up after {} without an answer to {what}", time(waited))
+        }
+        Ended::Closed(End::Server, ..) => {
+            format!("the server closed after {} without an answer to {what}", time(waited))
+        }
+    };
+    let mut found = finding("no-answer", waited, case.trust(due), summary);
+    let frames = [message.frames.0, message.frames.1];
+    found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
+    found.evidence.push(evidence("from its end on", waited.as_secs_f64(), "s", &ended.frames()));
+    if let Some(usual) = usual {
+        found.evidence.push(evidence("longest wait for an answer before", usual.as_secs_f64(), "s", &[]));
+    }
+    found.fix = fix(
+        Actor::Application,
+        "the server's host has acknowledged the request: see in its log what the program does with it, or waits for",
+        None,
+    );
+    found.settle = Some(
+        if ended == Ended::Capture {
+            "a longer capture shows whether the answer came"
+        } else {
+            "if the server's address is a proxy, what is behind it did not answer: capture there"
+        }
+        .into(),
+    );
+    Some(found)
+}
+
+/// An answer that stopped in the middle.
+fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    let half = &facts.halves[1 - facts.client];
+    let answer = half.transfers.last()?;
+    let (last, _) = half.last_payload?;
+    let asked_since = facts.halves[facts.client].last_payload.is_some_and(|(time, _)| time > last);
+    // A window that closes stops it as well.
+    let held = half.zero_windows > 0 || answer.rounds_total < 2 || answer.last_send != last;
+    let (ended, waited) = silence(facts, last)?;
+    // The sender had more; or it does not even acknowledge the client's FIN.
+    let an_ack = facts.min_rtt().unwrap_or_default() + ACK;
+    let is_gone = |closed: Nanos| facts.state == State::Open && facts.until - closed > an_ack;
+    let gone = matches!(ended, Ended::Closed(End::Client, time, _) if facts.fins[facts.client] && is_gone(time));
+    let is_cut = half.last_len >= half.mss && (half.last_unpushed || gone);
+    if !is_cut || half.unacknowledged > 0 || asked_since || held || facts.fins[1 - facts.client] {
+        return None;
+    }
+    let usual = answer.gaps.iter().map(|gap| gap.end - gap.start).max().unwrap_or_default();
+    if matches!(ended, Ended::Closed(End::Server, ..)) || waited <= usual.scale(2.0) {
+        return None;
+    }
+    let arrived = format!("{} B", thousands(answer.bytes()));
+    let summary = match ended {
+        Ended::Capture => format!(
+            "the server's answer stopped after {arrived}, amid full segments: the capture ends {} later",
+            time(waited)
+        ),
+        Ended::Closed(..) => format!(
+            "the server's answer stopped after {arrived}, amid full segments: the client gave up {} later",
+            time(waited)
+        ),
+    };
+    let mut found = finding("no-answer", waited, case.trust(0.6), summary);
+    let frames = [answer.frames.0, answer.frames.1];
+    found.evidence.push(evidence("payload of the answer until then", answer.bytes() as f64, "B", &frames));
+    found.evidence.push(evidence("silence behind it", waited.as_secs_f64(), "s", &ended.frames()));
+    found.evidence.push(evidence("longest pause before", usual.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Network,
+        "see whether the server is still up and whether the path from it still passes packets; its log says whether it stopped by itself",
+        None,
+    );
+    found.settle = Some("a capture at the server shows whether it went on sending".into());
+    Some(found)
+}
+
+impl Ended {
+    fn frames(self) -> Vec<Frame> {
+        if let Self::Closed(_, _, frame) = self { vec![frame] } else { Vec::new() }
+    }
+}
+
+/// How a silence ended that began at `from`, and how long it was: none where it is too short to be one, or the server reset the
+/// connection.
+fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
+    let ended = ended(facts, from)?;
+    let until = match ended {
+        Ended::Capture => facts.until,
+        Ended::Closed(_, time, _) => time,
+    };
+    let waited = (until - from).or_zero();
+    let least = FIRST_TIMER.max(facts.rtt.p50.unwrap_or_default().scale(2.0));
+    (least..=PATIENCE).contains(&waited).then_some((ended, waited))
+}
+
+/// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset of the server.
+fn ended(facts: &Facts, asked: Nanos) -> Option<Ended> {
+    let closings = [(End::Client, facts.client), (End::Server, 1 - facts.client)];
+    let closed = |(end, side): (End, usize)| {
+        let (time, frame) = facts.closing[side]?;
+        (time >= asked).then_some((time, frame, end, side))
+    };
+    match closings.into_iter().filter_map(closed).min_by_key(|&(time, ..)| time) {
+        None if facts.closing.iter().any(Option::is_some) => None,
+        None => Some(Ended::Capture),
+        Some((.., End::Server, side)) if !facts.fins[side] => None,
+        Some((time, frame, end, _)) => Some(Ended::Closed(end, time, frame)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

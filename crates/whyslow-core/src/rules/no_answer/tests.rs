@@ -1,0 +1,305 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::rules::icmp::tests::notice;
+use crate::rules::scene::{MSS, Scene, gap, ms};
+use crate::tcp::content::Protocol;
+use crate::tcp::facts::{Asked, Notice, ResetFacts};
+
+/// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
+fn asked() -> Scene {
+    let mut scene = Scene::flights(&[8 * MSS]);
+    scene.facts.handshake.syn_ack = Some((ms(850), Frame::default()));
+    scene.facts.handshake.ack = Some((ms(890), Frame::default()));
+    (scene.facts.last, scene.facts.until) = (ms(1000), ms(3_400));
+    scene
+}
+
+fn says(scene: &Scene) -> Option<String> {
+    scene.finding_without_answer("no-answer").map(|found| found.summary)
+}
+
+#[test]
+fn a_request_that_is_not_answered_before_the_capture_ends() {
+    let found = asked().finding_without_answer("no-answer").unwrap();
+    assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.5), "nothing proves that it is a request");
+    assert!(found.summary.starts_with("the capture ends while the server has not answered for 2.50 s"), "{found:?}");
+    let mut scene = asked();
+    scene.facts.content[0].heads = vec![(1, "GET /slow".into())];
+    let found = scene.finding_without_answer("no-answer").unwrap();
+    assert_eq!(found.confidence, 0.85);
+    assert!(found.summary.contains("GET /slow"));
+    // Within a second it may yet come.
+    scene.facts.until = ms(1_850);
+    assert_eq!(says(&scene), None);
+    // Nobody waits an hour.
+    scene.facts.until = ms(3_600_000);
+    assert_eq!(says(&scene), None);
+}
+
+#[test]
+fn who_closed_gave_up() {
+    let mut scene = asked();
+    (scene.facts.closing[0], scene.facts.fins[0]) = (Some((ms(3_000), Frame::default())), true);
+    assert!(says(&scene).unwrap().starts_with("the client gave up after 2.10 s"));
+    (scene.facts.closing[1], scene.facts.fins[1]) = (Some((ms(2_000), Frame::default())), true);
+    assert!(says(&scene).unwrap().starts_with("the server closed after 1.10 s"));
+    // A reset of the server has another name.
+    scene.facts.fins = [false; 2];
+    scene.facts.reset = Some(ResetFacts { from: 1, ttl: 64, is_bare: false });
+    assert_eq!(says(&scene), None);
+}
+
+#[test]
+fn what_asks_for_nothing_is_not_waited_for() {
+    let none = |change: fn(&mut Scene), why: &str| {
+        let mut scene = asked();
+        change(&mut scene);
+        assert_eq!(says(&scene), None, "{why}");
+    };
+    none(|scene| scene.facts.doubts.one_direction = true, "one direction");
+    none(|scene| scene.facts.halves[1].bytes = 5_000, "the answer was not captured");
+    none(|scene| scene.facts.content[0].protocol = Some(Protocol::Ssh), "a terminal");
+    none(|scene| scene.facts.endpoints[1].1 = 22, "a terminal whose beginning was not captured");
+    none(|scene| scene.facts.handshake.syn_ack = None, "its beginning was not captured");
+    let pushed = |scene: &mut Scene| {
+        let pause = Gap { idle: true, ..gap(ms(900), ms(3_000), Release::Nothing) };
+        let message = &mut scene.facts.halves[0].transfers[0];
+        message.gaps = vec![pause];
+        message.last_send = ms(900);
+    };
+    none(pushed, "who sends on after a pause waits for nothing");
+    none(|scene| scene.facts.elided = vec![(ms(900), ms(950))], "lines are left out of the text");
+}
+
+/// Requests of so many bytes, each answered after 20 ms, and one more.
+fn answered(sizes: &[u64], after: Nanos) -> Scene {
+    let mut scene = asked();
+    let (mut at, mut seq) = (ms(900), [1, 1]);
+    scene.facts.halves[0].transfers.clear();
+    for (nth, &size) in sizes.iter().enumerate() {
+        let sent = |from: u64, bytes, start| TransferFacts {
+            seq: (from, from + bytes),
+            start,
+            last_send: start,
+            end: start + ms(100),
+            acknowledged: true,
+            rounds_total: 1,
+            ..TransferFacts::default()
+        };
+        scene.facts.halves[0].transfers.push(sent(seq[0], size, at));
+        seq[0] += size;
+        if nth + 1 < sizes.len() {
+            let answer = TransferFacts {
+                request: Some(Asked { first: at, last: at, bytes: size, ..Asked::default() }),
+                ..sent(seq[1], 500, at + ms(20))
+            };
+            scene.facts.halves[1].transfers.push(answer);
+            seq[1] += 500;
+            at += ms(20) + after;
+        }
+    }
+    scene.facts.until = at + ms(2_500);
+    scene
+}
+
+#[test]
+fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
+    let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer("no-answer").unwrap();
+    assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.65));
+    // Credit at the end is smaller than what asked.
+    assert_eq!(says(&answered(&[90, 90, 90, 35], ms(1))), None);
+    assert_eq!(says(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
+    // Where answers took as long before, nothing is out of the ordinary.
+    let mut slow = answered(&[60, 60, 60, 60], ms(1));
+    slow.facts.halves[1].transfers[0].request = Some(Asked::default());
+    assert_eq!(says(&slow), None);
+    // With TLS a larger message is a request.
+    let mut tls = answered(&[300, 300], ms(1));
+    tls.facts.content[0].protocol = Some(Protocol::Tls);
+    assert_eq!(tls.finding_without_answer("no-answer").unwrap().confidence, 0.7);
+}
+
+#[test]
+fn syns_without_an_answer_are_told_by_how_many() {
+    let mut scene = asked();
+    scene.facts.halves[0].transfers.clear();
+    scene.facts.state = State::Unanswered;
+    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
+    let tried = |scene: &mut Scene, retries: u64, last: i64, until: i64| {
+        scene.facts.handshake.retries = [retries, 0];
+        scene.facts.handshake.answered_syn = Some(ms(last));
+        (scene.facts.last, scene.facts.until) = (ms(last), ms(until));
+        scene.finding_without_answer("no-answer")
+    };
+    let open = tried(&mut scene, 2, 3_800, 6_000).unwrap();
+    assert_eq!(open.seconds, ms(5_200));
+    assert!(open.summary.contains("capture ends") && open.summary.contains("3 SYNs"), "{}", open.summary);
+    // The fourth would have come 4 s after the third.
+    let over = tried(&mut scene, 2, 3_800, 30_000).unwrap();
+    assert_eq!(over.seconds, ms(3_000));
+    assert!(over.summary.contains("never answered: 3 SYNs in 3.00 s"), "{}", over.summary);
+    assert!(scene.finding_without_answer("syn-loss").is_none(), "it is told once");
+    // Who did not try again after 3 s does not wait, and within a second nobody tries.
+    assert_eq!(tried(&mut scene, 0, 800, 2_500).unwrap().confidence, 0.5);
+    assert!(tried(&mut scene, 0, 800, 1_500).is_none() && tried(&mut scene, 0, 800, 9_000).is_none());
+}
+
+#[test]
+fn answers_to_syns_that_never_reach_who_asks() {
+    let mut scene = asked();
+    scene.facts.halves.iter_mut().for_each(|half| half.transfers.clear());
+    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    scene.facts.handshake.ack = None;
+    (scene.facts.handshake.retries, scene.facts.handshake.again) = ([4, 6], Some(ms(6_900)));
+    scene.facts.last = ms(6_900);
+    scene.facts.halves.iter_mut().for_each(|half| half.last_payload = None);
+    let found = scene.finding_without_answer("no-answer").unwrap();
+    assert_eq!(found.seconds, ms(6_100));
+    assert!(found.summary.contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"), "{}", found.summary);
+    assert!(scene.finding_without_answer("syn-loss").is_none(), "it is told once");
+    // Who asked once may be gone, and who was answered in the end had lost a SYN.
+    for (retries, ack) in [([0, 6], None), ([4, 6], Some((ms(6_950), Frame::default())))] {
+        (scene.facts.handshake.retries, scene.facts.handshake.ack) = (retries, ack);
+        assert!(scene.finding_without_answer("no-answer").is_none(), "{retries:?}");
+        assert!(scene.finding_without_answer("syn-loss").is_some(), "{retries:?}");
+    }
+}
+
+#[test]
+fn a_router_that_says_why_is_believed_at_once() {
+    let mut scene = asked();
+    scene.facts.halves[0].transfers.clear();
+    scene.facts.state = State::Unanswered;
+    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    scene.facts.handshake.answered_syn = Some(ms(800));
+    (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
+    (scene.facts.last, scene.facts.until) = (ms(800), ms(9_000));
+    assert_eq!(says(&scene), None, "one SYN, and nothing more, may be anything");
+    for (fate, words, what) in [
+        (Fate::NetworkUnreachable, "192.0.2.9 has no route to 192.0.2.2", "a route"),
+        (Fate::HostUnreachable, "192.0.2.9 cannot reach 192.0.2.2", "is up"),
+        (Fate::PortUnreachable, "192.0.2.9 says that port 443 is closed", "filter at 192.0.2.9"),
+        (Fate::Prohibited, "a filter at 192.0.2.9 forbids it", "filter at 192.0.2.9"),
+        (Fate::TimeExceeded, "its packets expired on the way, at 192.0.2.9", "routing loop"),
+    ] {
+        scene.facts.notices.list = vec![notice(fate, 0, 840)];
+        let found = scene.finding_without_answer("no-answer").unwrap();
+        assert_eq!((found.seconds, found.confidence), (ms(40), 0.85));
+        assert_eq!(found.summary, format!("192.0.2.2:443 did not get the SYN: {words} (ICMP); 1 SYN in 40.0 ms"));
+        assert!(found.fix.unwrap().what.contains(what), "{words}");
+        assert_eq!(found.evidence[2].frames[0].number, 77);
+    }
+    // Of the server's own port.
+    scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, 0, 840) };
+    let fix = scene.finding_without_answer("no-answer").unwrap().fix.unwrap();
+    assert_eq!((fix.who, fix.command.as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
+    // Nothing of that is said by packets that are too long, nor about the other side's.
+    for other in [notice(Fate::TooBig(Some(852)), 0, 840), notice(Fate::Prohibited, 1, 840)] {
+        scene.facts.notices.list = vec![other];
+        assert_eq!(says(&scene), None);
+    }
+}
+
+#[test]
+fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
+    let mut scene = asked();
+    scene.facts.halves[0].transfers.clear();
+    scene.facts.state = State::Unanswered;
+    scene.facts.handshake.syn = Some((ms(800), Frame::default()));
+    (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
+    scene.facts.handshake.answered_syn = Some(ms(800));
+    (scene.facts.last, scene.facts.until) = (ms(800), ms(9_000));
+    scene.facts.notices.list = vec![notice(Fate::TimeExceeded, 0, 840)];
+    scene.facts.ttl[0] = (Some(3), None);
+    assert_eq!(says(&scene), None, "traceroute");
+    scene.facts.ttl[0] = (Some(61), None);
+    assert!(says(&scene).is_some());
+    // SYNs on and on, of which the last ones nobody answers any more.
+    scene.facts.handshake.retries = [4, 0];
+    scene.facts.handshake.answered_syn = Some(ms(15_800));
+    (scene.facts.last, scene.facts.until) = (ms(15_800), ms(90_000));
+    let found = scene.finding_without_answer("no-answer").unwrap();
+    assert!(found.summary.contains("never answered: 5 SYNs in 15.00 s"), "{}", found.summary);
+    assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP of 192.0.2.9")));
+}
+
+/// An answer whose last bytes are sent again after 0.3, 0.6 and 1.2 s, and never acknowledged.
+fn lost() -> Scene {
+    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
+    let mut at = scene.transfer.last_send;
+    for wait in [300, 600, 1_200] {
+        let tried = Gap { in_flight: 8 * MSS, ..gap(at, at + ms(wait), Release::Timer) };
+        scene.transfer.gaps.push(tried);
+        at += ms(wait);
+    }
+    scene.transfer.acknowledged = false;
+    scene.transfer.rounds[1].last_send = at;
+    (scene.transfer.last_send, scene.transfer.end) = (at, at);
+    (scene.facts.last, scene.facts.until) = (at, at + ms(900));
+    scene.facts.halves[1].mss = MSS;
+    scene
+}
+
+#[test]
+fn a_router_that_lost_its_route_is_named() {
+    let mut scene = lost();
+    let now = scene.facts.last.as_millis_f64() as i64;
+    scene.facts.notices.list = vec![notice(Fate::TooBig(Some(852)), 1, now), notice(Fate::NetworkUnreachable, 1, now)];
+    let found = scene.finding_over_connection("no-answer").unwrap();
+    assert!(found.summary.ends_with("; 192.0.2.9 has no route to 192.0.2.1 (ICMP)"), "{}", found.summary);
+    assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
+    // What is said of the other side's packets tells nothing of these.
+    scene.facts.notices.list[1].about = 0;
+    let found = scene.finding_over_connection("no-answer").unwrap();
+    assert!(!found.summary.contains("ICMP") && !found.fix.unwrap().what.contains("route to"), "{}", found.summary);
+}
+
+#[test]
+fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
+    let scene = lost();
+    let found = scene.finding_over_connection("no-answer").unwrap();
+    assert_eq!(found.seconds, ms(3_000));
+    assert!(found.summary.contains("capture ends while the client has acknowledged nothing"), "{}", found.summary);
+    let mut over = lost();
+    over.facts.until += ms(60_000);
+    let found = over.finding_over_connection("no-answer").unwrap();
+    assert_eq!(found.seconds, ms(2_100));
+    assert!(found.summary.contains("sent the same data 4 times in 2.10 s"), "{}", found.summary);
+    // A client that had closed waits for nothing, and one that resets the connection has answered.
+    let mut closed = lost();
+    closed.facts.closing[0] = Some((ms(1_050), Frame::default()));
+    assert!(closed.finding_over_connection("no-answer").is_none());
+    let mut reset = lost();
+    reset.facts.reset = Some(ResetFacts { from: 0, ttl: 64, is_bare: false });
+    assert!(reset.finding_over_connection("no-answer").is_none());
+}
+
+#[test]
+fn after_a_long_silence_something_may_have_forgotten_the_connection() {
+    let mut scene = lost();
+    scene.facts.halves[0].transfers[0].last_send = ms(-300_000);
+    let found = scene.finding_over_connection("no-answer").unwrap();
+    assert!(found.fix.unwrap().command.unwrap().contains("tcp_keepalive_time"));
+}
+
+#[test]
+fn an_answer_that_stops_amid_full_segments_is_broken_off() {
+    let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
+    scene.facts.until = scene.transfer.end + ms(4_000);
+    let half = &mut scene.facts.halves[1];
+    (half.last_len, half.last_unpushed) = (MSS, true);
+    let found = scene.finding_over_connection("no-answer").unwrap();
+    assert_eq!((found.seconds, found.confidence), (ms(4_100), 0.6));
+    // What is pushed may have been the last, unless not even the client's FIN is acknowledged.
+    scene.facts.halves[1].last_unpushed = false;
+    assert!(scene.finding_over_connection("no-answer").is_none());
+    let closed = scene.transfer.end + ms(2_000);
+    (scene.facts.closing[0], scene.facts.fins[0]) = (Some((closed, Frame::default())), true);
+    let found = scene.finding_over_connection("no-answer").unwrap();
+    assert!(found.summary.contains("the client gave up 2.10 s later"), "{}", found.summary);
+    // A window that closed is another matter.
+    scene.facts.halves[1].zero_windows = 1;
+    assert!(scene.finding_over_connection("no-answer").is_none());
+}

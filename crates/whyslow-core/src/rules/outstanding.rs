@@ -1,0 +1,120 @@
+//! What was outstanding when a connection ended, or the capture did: the client's last message, if an answer to it was due.
+//!
+//! Knows who sent payload last, how often the client was answered before, and what the payload shows of itself. Promises to
+//! call nothing a request that may be a push, a protocol's credit, a reply or a goodbye; what it cannot tell apart is none.
+
+use crate::limit;
+use crate::tcp::content::{Content, Protocol};
+use crate::tcp::facts::{Facts, TransferFacts};
+use crate::units::Nanos;
+
+/// The client's last message, to which an answer was due.
+#[derive(Clone, Debug)]
+pub(super) struct Outstanding<'a> {
+    /// What the client sent.
+    pub message: &'a TransferFacts,
+    /// How sure it is that an answer was due, 0–1.
+    pub due: f64,
+    /// What it says of itself: `GET /`.
+    pub label: Option<&'a str>,
+    /// Longest time that an answer on this connection took before.
+    pub usual: Option<Nanos>,
+    /// A silence must be this much longer to be out of the ordinary.
+    pub times: f64,
+}
+
+/// Content type of a handshake record (RFC 8446 section 5.1).
+const HANDSHAKE: u8 = 22;
+
+/// Smaller messages may be credit (an HTTP/2 WINDOW_UPDATE is 13 bytes, an SSH window adjust 36 to 68, both encrypted), an
+/// answer to a ping, or an alert.
+const SMALL: u64 = 100;
+
+/// Whoever sends on after such a pause, with all acknowledged, was waiting for no answer. A client waits about so long for leave
+/// to send a request's body (RFC 9110 section 10.1.1; curl waits 1 s).
+const PUSHES: Nanos = Nanos::from_millis(1_500);
+
+/// A side that speaks or closes within this of the last word reacts to it.
+const AT_ONCE: Nanos = Nanos::from_millis(50);
+
+/// Of a protocol that cannot be read, so many answers show that the client is the one who asks.
+const ANSWERS: usize = 3;
+
+/// The port of SSH (RFC 4253 section 4), where most that is sent asks for nothing.
+const SSH: u16 = 22;
+
+/// The client's last message, if no payload of the server came after it and an answer was due.
+pub(super) fn outstanding(facts: &Facts) -> Option<Outstanding<'_>> {
+    let (client, server) = (facts.client, 1 - facts.client);
+    let [asking, answering] = [&facts.halves[client], &facts.halves[server]];
+    let message = asking.transfers.last()?;
+    let (last, _) = asking.last_payload?;
+    let heard = answering.last_payload.map(|(time, _)| time);
+    // Of very many transfers the short ones are not held.
+    let is_last = message.last_send == last && heard.is_none_or(|heard| heard < last);
+    // Bytes that were acknowledged, or that a FIN lies behind, and that never came here.
+    let captured = answering.transfers.last().map_or(0, |answer| answer.seq.1.saturating_sub(1));
+    let unseen = facts.doubts.one_direction || facts.doubts.unseen_bytes > 0 || answering.bytes > captured;
+    if !is_last || unseen || facts.timeless {
+        return None;
+    }
+    let answers = || answering.transfers.iter().filter_map(|answer| Some((answer, answer.request?)));
+    let usual = answers().map(|(answer, asked)| (answer.start - asked.last).or_zero()).max();
+    let label = head(&facts.content[client], message);
+    let (due, times) = match label {
+        Some(_) => (0.85, 1.0),
+        None if limit::may_speak_unasked(facts, message.start) => return None,
+        None => due(facts, message, heard, answers().count())?,
+    };
+    Some(Outstanding { message, due, label, usual, times })
+}
+
+impl Outstanding<'_> {
+    /// Whether answers took as long as that before, or nearly.
+    pub fn is_usual(&self, waited: Nanos) -> bool {
+        self.usual.is_some_and(|usual| waited <= usual.scale(self.times))
+    }
+}
+
+/// The head that an HTTP message begins with.
+fn head<'a>(content: &'a Content, message: &TransferFacts) -> Option<&'a str> {
+    let (_, label) = content.heads.iter().rfind(|(start, _)| (message.seq.0..message.seq.1).contains(start))?;
+    Some(label)
+}
+
+/// How sure it is that an answer was due, where the payload does not say, and how much longer than usual a silence must be.
+fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: usize) -> Option<(f64, f64)> {
+    let content = &facts.content[facts.client];
+    let asking = &facts.halves[facts.client];
+    let begins_tls = content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == HANDSHAKE);
+    if heard.is_none() && begins_tls {
+        return Some((0.85, 1.0));
+    }
+    let is_small = message.bytes() < SMALL;
+    let leaves = facts.closing[facts.client].is_some_and(|(time, _)| time - message.last_send <= AT_ONCE);
+    let is_ssh = content.protocol == Some(Protocol::Ssh) || facts.endpoints[1 - facts.client].1 == SSH;
+    let pushed = facts.halves.iter().flat_map(|half| &half.transfers).any(pushes);
+    if pushed || (is_small && leaves) || is_ssh {
+        return None;
+    }
+    let Some(heard) = heard else {
+        // A first message alone may be a push: it is as likely to be a request, if it is no upload.
+        let is_first = asking.transfers_total == 1 && message.rounds_total == 1 && facts.handshake.syn_ack.is_some();
+        return is_first.then_some((0.5, 1.0));
+    };
+    if content.protocol == Some(Protocol::Tls) && !is_small {
+        return Some((0.7, 3.0));
+    }
+    // Credit, replies and the answers of a client that is asked come as soon as what they are for.
+    let prompted = message.start - heard <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
+    let (_, earlier) = asking.transfers.split_last()?;
+    let as_large = message.bytes() >= SMALL.min(earlier.iter().map(TransferFacts::bytes).min()?);
+    let alternate = asking.transfers_total.abs_diff(facts.halves[1 - facts.client].transfers_total) <= 1;
+    let asks = answered >= ANSWERS && alternate && as_large;
+    asks.then_some((0.65, if prompted { 10.0 } else { 3.0 }))
+}
+
+/// More was sent after a pause in which all was acknowledged and nothing was said.
+fn pushes(message: &TransferFacts) -> bool {
+    message.gaps.iter().any(|gap| gap.idle && gap.end - gap.start > PUSHES)
+}

@@ -1,0 +1,133 @@
+//! The first packets took far longer on the path than all later ones.
+//!
+//! ## What it is
+//! The first packet of a connection, or the first in a while, may have to wait for something to be set up: an address is resolved
+//! (ARP, neighbour discovery), a firewall or NAT makes its entry, a VPN dials, a mobile radio or a power-saving link wakes up, a load
+//! balancer or SYN proxy opens its own connection first, a route is looked up by a controller. What follows finds all that done.
+//!
+//! ## How it is recognised
+//! The handshake took more than twice as long as round trips later on, and 50 ms more than those, though no SYN was lost. Or the first flight of
+//! data did; of a lone segment, whose ACK a receiver may hold back, only what is longer than any delayed ACK (500 ms, RFC 1122).
+//!
+//! ## What it is confused with
+//! - `syn-loss`: the SYN was sent twice.
+//! - `delayed-ack`: the receiver held the ACK back, by 500 ms at most.
+//! - `bufferbloat`: round trips grow with what is in flight; here they fall.
+//! - `proxy-split`: a proxy that answers the SYN only when its own connection is open shows the far path in the handshake, and is near
+//!   from then on.
+//! - A client's host that delays the last ACK of the handshake until it has something to say (seen from the server).
+//!
+//! ## The fix
+//! Find what is set up: send several pings after a pause; if the first alone is slow, it is the path. Keep what was set up warm (keep-alives,
+//! longer ARP and flow timeouts, static neighbours, power saving off), and keep connections open.
+//!
+//! ## References
+//! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource control: idle to connected); no threshold
+//! is standard: 50 ms is where people begin to notice.
+
+use super::say::{evidence, finding, fix, time};
+use super::{Check, ConnectionCase, Rule};
+use crate::analysis::{Actor, Finding, Frame, Near};
+use crate::limit::NOTICED;
+use crate::tcp::facts::Facts;
+use crate::units::Nanos;
+
+pub(super) const RULE: Rule =
+    Rule { slug: "path-latency", source: include_str!("path_latency.rs"), check: Check::Connection(check) };
+
+/// So much more than later round trips is worth a name.
+pub(super) const LATE: Nanos = NOTICED;
+/// And so many times as long.
+const TIMES: f64 = 2.0;
+/// Later round trips from which they mean something, …
+const LEAST_SAMPLES: u64 = 2;
+/// … and from which the median is typical of them; of fewer the longest one counts.
+const MANY_SAMPLES: u64 = 20;
+/// No ACK is held back for longer (RFC 9293 section 3.8.6.3).
+const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
+
+/// What took long.
+struct Slow {
+    what: &'static str,
+    took: Nanos,
+    frame: Frame,
+    sure: f64,
+}
+
+fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let facts = case.facts;
+    if facts.timeless || facts.doubts.one_direction || facts.rtt.samples < LEAST_SAMPLES {
+        return None;
+    }
+    let (typical, longest) = (facts.rtt.p50?, facts.rtt.p95?);
+    let few = facts.rtt.samples < MANY_SAMPLES;
+    let later = if few { longest } else { typical };
+    let of_handshake = handshake(facts).filter(|slow| is_slow(facts, slow.took, later));
+    // The first flight is among the round trips that were measured.
+    let of_data =
+        || first_flight(facts).filter(|slow| facts.rtt.samples > LEAST_SAMPLES && is_slow(facts, slow.took, typical));
+    let (slow, later) = of_handshake.map(|slow| (slow, later)).or_else(|| Some((of_data()?, typical)))?;
+    let lost = slow.took - later;
+    let summary = format!(
+        "{} took {} on the path, and later round trips {}: something had to be set up first",
+        slow.what,
+        time(slow.took),
+        time(later)
+    );
+    let mut found = finding("path-latency", lost, case.trust(slow.sure), summary);
+    found.evidence.push(evidence(slow.what.replace("the ", ""), slow.took.as_millis_f64(), "ms", &[slow.frame]));
+    found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), "ms", &[]));
+    found.evidence.push(evidence("later round trips, 95th percentile", longest.as_millis_f64(), "ms", &[]));
+    found.fix = fix(
+        Actor::Network,
+        "find what the first packet sets up (address resolution, NAT or firewall, VPN, radio, a balancer's own connection), and keep it warm or keep connections open",
+        None,
+    );
+    let server = facts.endpoints[1 - facts.client].0;
+    found.settle =
+        Some(format!("`ping -c 5 {server}` after a pause: if the first answer alone is late, it is the path"));
+    Some(found)
+}
+
+fn is_slow(facts: &Facts, took: Nanos, later: Nanos) -> bool {
+    // Where round trips vary as much all along, the first one is nothing of note.
+    let varies = facts.rtt.samples >= MANY_SAMPLES && facts.rtt.p95.is_some_and(|p95| took <= p95);
+    took - later > LATE && took > later.scale(TIMES) && !varies
+}
+
+/// The part of the handshake that was on the path: next to an end, the other part is that end's own.
+fn handshake(facts: &Facts) -> Option<Slow> {
+    let handshake = &facts.handshake;
+    if handshake.retries != [0, 0] || handshake.moved {
+        return None;
+    }
+    let syn = handshake.answered_syn?;
+    let (answered, frame) = handshake.syn_ack?;
+    match facts.vantage.near {
+        Near::Client => Some(Slow { what: "the answer to the SYN", took: answered - syn, frame, sure: 0.8 }),
+        near => {
+            let (ack, frame) = handshake.ack?;
+            let from = if near == Near::Server { answered } else { syn };
+            let what = if near == Near::Server { "the answer to the SYN-ACK" } else { "the handshake" };
+            Some(Slow { what, took: ack - from, frame, sure: 0.65 })
+        }
+    }
+}
+
+/// The first flight of data of either side.
+fn first_flight(facts: &Facts) -> Option<Slow> {
+    let first = |side: usize| {
+        let half = &facts.halves[side];
+        let transfer = half.transfers.first()?;
+        let round = transfer.rounds.first().filter(|round| round.resent == 0 && round.merged == 1)?;
+        let took = round.rtt?;
+        // A second full segment is acknowledged at once (RFC 9293 section 3.8.6.3).
+        let lone = round.bytes < 2 * half.mss;
+        let seen = !lone || took > DELAYED_ACK_MOST;
+        seen.then_some(Slow { what: "the ACK of the first data", took, frame: round.first_frame, sure: 0.6 })
+    };
+    [facts.client, 1 - facts.client].into_iter().filter_map(first).max_by_key(|slow| slow.took)
+}
+
+#[cfg(test)]
+mod tests;

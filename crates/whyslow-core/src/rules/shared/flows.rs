@@ -1,0 +1,197 @@
+//! What is kept of large transfers, to compare them with others that ran at the same time.
+//!
+//! A list of bounded length: the transfers that carried most, whatever their connections and the order in which these ended.
+
+use crate::analysis::{End, Frame, Near};
+use crate::rules::TransferCase;
+use crate::rules::bandwidth::queue_is_hidden;
+use crate::units::Nanos;
+use std::net::IpAddr;
+
+/// Flows that are kept.
+pub const MOST_FLOWS: usize = 256;
+/// Points of the curve that a flow needs: fewer say little of a rate.
+const LEAST_POINTS: usize = 8;
+/// Round trips that are longer than so many of the least show a queue (Flach et al. 2016, section 2.1), …
+const INFLATED: f64 = 1.3;
+/// … if by more than clocks and schedulers make of them; and so do those that are this much longer (see `bufferbloat`).
+const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
+/// Round trips that tell whether a queue grew.
+const LEAST_TRIPS: usize = 3;
+/// No queue grows where the longer round trips are no more than so much of the least above it, or than clocks and schedulers make of them.
+const FLAT: f64 = 0.1;
+
+/// A large transfer.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer) says.
+    pub connection: u64,
+    pub start: Nanos,
+    pub from: End,
+    pub sender: IpAddr,
+    pub receiver: IpAddr,
+    pub near: Near,
+    pub bytes: u64,
+    pub mss: u64,
+    /// Typical round trip, a queue included, …
+    pub rtt: Nanos,
+    /// … and by how much the longer ones were longer than the least: what its queue delays others by.
+    pub delay: Nanos,
+    /// Round trips were longer than the path needs, or packets were marked.
+    pub queued: bool,
+    /// Round trips were what the path needs, so that no queue grew.
+    pub flat: bool,
+    /// It kept to one rate by itself.
+    pub steady: bool,
+    /// Segments that were sent again because they were lost.
+    pub lost: u64,
+    pub frames: (Frame, Frame),
+    /// What is known to have arrived, told from the capture's first packet: when, and how many bytes since the first point.
+    pub curve: Vec<(Nanos, u64)>,
+}
+
+impl Flow {
+    /// Whether a transfer tells enough to be compared.
+    fn is_large(case: &TransferCase<'_>) -> bool {
+        let facts = case.facts;
+        let is_told = !(facts.timeless || !facts.elided.is_empty() || facts.doubts.one_direction);
+        case.transfer.delivered.len() >= LEAST_POINTS && is_told && case.context.rtt.is_some()
+    }
+
+    /// Of the connection `id`. Times are told from `first`.
+    fn of(case: &TransferCase<'_>, id: u64, first: Nanos) -> Option<Self> {
+        let (facts, transfer) = (case.facts, case.transfer);
+        let curve = &transfer.delivered;
+        let least = case.context.rtt?;
+        let mut trips: Vec<Nanos> = (0..transfer.rounds.len())
+            .filter_map(|index| case.round_trip(index))
+            .filter(|&trip| trip >= least)
+            .collect();
+        trips.sort_unstable();
+        let at = |tenth: usize| trips.get(trips.len() * tenth / 10).copied();
+        let rtt = at(5).unwrap_or(least);
+        let delay = at(9).map_or(Nanos::ZERO, |trip| trip - least);
+        let marked = transfer.ecn_echoes > 0 || transfer.marked > 0;
+        let kinds = &transfer.retransmitted;
+        let sender = facts.endpoints[case.sender].0;
+        Some(Self {
+            connection: id,
+            start: transfer.start - first,
+            from: if case.sender == facts.client { End::Client } else { End::Server },
+            sender,
+            receiver: facts.endpoints[1 - case.sender].0,
+            near: facts.vantage.near,
+            bytes: transfer.bytes(),
+            mss: case.context.mss,
+            rtt,
+            delay,
+            queued: marked || rtt > least.scale(INFLATED).max(least + LONGER.0).min(least + LONGER.1),
+            flat: !marked
+                && !queue_is_hidden(case)
+                && trips.len() >= LEAST_TRIPS
+                && delay <= least.scale(FLAT).max(LONGER.0),
+            steady: case.partition.shape.steady.is_some(),
+            lost: kinds.fast + kinds.timeout + kinds.tail_probe,
+            frames: transfer.frames,
+            curve: curve.iter().map(|&(time, bytes)| (time - first, bytes)).collect(),
+        })
+    }
+
+    /// From the first point of its curve to the last.
+    pub fn span(&self) -> (Nanos, Nanos) {
+        let at = |point: Option<&(Nanos, u64)>| point.map_or(Nanos::ZERO, |point| point.0);
+        (at(self.curve.first()), at(self.curve.last()))
+    }
+
+    /// Bytes that had arrived by then, on a straight line between the points.
+    pub fn by(&self, time: Nanos) -> f64 {
+        let behind = self.curve.partition_point(|point| point.0 <= time);
+        match (behind.checked_sub(1).and_then(|before| self.curve.get(before)), self.curve.get(behind)) {
+            (None, _) => 0.0,
+            (Some(last), None) => last.1 as f64,
+            (Some(&(t0, b0)), Some(&(t1, b1))) => {
+                let share = (time - t0).0 as f64 / (t1 - t0).0.max(1) as f64;
+                b0 as f64 + share * b1.saturating_sub(b0) as f64
+            }
+        }
+    }
+
+    /// It made a queue that others may have stood in, if not all the time: one that overflowed.
+    pub fn makes_queue(&self) -> bool {
+        self.delay > Nanos::ZERO && (self.queued || (!self.flat && self.lost > 0))
+    }
+
+    /// Bits that arrived between the two.
+    pub fn bits(&self, from: Nanos, to: Nanos) -> f64 {
+        (self.by(to) - self.by(from)) * 8.0
+    }
+}
+
+/// The largest transfers.
+#[derive(Debug, Default)]
+pub struct Flows {
+    /// The largest first.
+    kept: Vec<Flow>,
+    /// How many were offered.
+    offered: u64,
+}
+
+impl Flows {
+    /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from `first`.
+    pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Nanos) {
+        if !Flow::is_large(case) {
+            return;
+        }
+        self.offered += 1;
+        let (bytes, start) = (case.transfer.bytes(), case.transfer.start - first);
+        let wanted = self.kept.len() < MOST_FLOWS
+            || self.kept.last().is_some_and(|last| rank(last) > (rank_of(bytes), id, start));
+        if wanted && let Some(flow) = Flow::of(case, id, first) {
+            self.put(flow);
+        }
+    }
+
+    /// What is kept does not depend on the order of the connections.
+    fn put(&mut self, new: Flow) {
+        let at = self.kept.partition_point(|kept| rank(kept) < rank(&new));
+        self.kept.insert(at, new);
+        self.kept.truncate(MOST_FLOWS);
+    }
+
+    /// Takes over what another has kept, of other connections.
+    pub(crate) fn merge(&mut self, other: Self) {
+        other.kept.into_iter().for_each(|flow| self.put(flow));
+        self.offered += other.offered;
+    }
+
+    /// Gives the connections other ids, and lets go of those that get none.
+    pub(crate) fn renumber(&mut self, id: impl Fn(u64) -> Option<u64>) {
+        self.kept.retain_mut(|flow| id(flow.connection).map(|id| flow.connection = id).is_some());
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Flow> {
+        self.kept.iter()
+    }
+
+    /// How many were too many to be kept: they carried less than any that was.
+    pub(super) fn let_go(&self) -> u64 {
+        self.offered.saturating_sub(MOST_FLOWS as u64)
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(flows: Vec<Flow>) -> Self {
+        let mut all = Self { offered: flows.len() as u64, ..Self::default() };
+        flows.into_iter().for_each(|flow| all.put(flow));
+        all
+    }
+}
+
+type Rank = (std::cmp::Reverse<u64>, u64, Nanos);
+
+fn rank_of(bytes: u64) -> std::cmp::Reverse<u64> {
+    std::cmp::Reverse(bytes)
+}
+
+fn rank(flow: &Flow) -> Rank {
+    (rank_of(flow.bytes), flow.connection, flow.start)
+}

@@ -1,0 +1,152 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::rules::shared::flows::{Flow, Flows};
+use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
+use crate::rules::shared::together;
+
+fn pair() -> Flows {
+    let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
+    let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
+    Flows::of(vec![flow(1, 0, &one), flow(2, 0, &two)])
+}
+
+/// Each two seconds long, mostly in loss recovery.
+fn downloads() -> Vec<Connection> {
+    let limits = [(Limit::SlowStart, 100), (Limit::LossRecovery, 1_500), (Limit::CongestionAvoidance, 400)];
+    let download = |id| {
+        let mut connection = connection(id, 1, 80, &[]);
+        connection.transfers.push(transfer(0, &limits, "loss", 1_800));
+        connection
+    };
+    vec![download(1), download(2)]
+}
+
+#[test]
+fn what_the_bottleneck_explains_is_not_told_of_each() {
+    let mut connections = downloads();
+    connections[0].transfers[0].findings.push(found("bufferbloat", 60));
+    let joint = together(&pair(), &mut connections);
+    let [over_all] = &joint.findings[..] else { panic!("{:?}", joint.findings) };
+    assert_eq!((over_all.cause, over_all.seconds, &over_all.connections[..]), ("bandwidth", ms(2_000), &[1, 2][..]));
+    assert!(over_all.shared);
+    assert!(over_all.summary.starts_with("2 transfers at the same time shared a bottleneck of 20.0 Mbit/s"));
+    assert!(over_all.summary.contains("all from 198.51.100.1 to 192.0.2.1; their parts: "), "{}", over_all.summary);
+    assert_eq!(joint.void, [(1, ms(0)), (2, ms(0))], "nothing is promised of either");
+    let first = &connections[0].transfers[0];
+    assert_eq!(first.findings.iter().map(|finding| finding.cause).collect::<Vec<_>>(), ["bandwidth", "bufferbloat"]);
+    assert_eq!((first.findings[0].seconds, first.findings[0].connections.len()), (ms(2_000), 2));
+    assert!(first.verdict.starts_with("bandwidth: 2 transfers at the same time shared"), "{}", first.verdict);
+    assert!(!first.model_skipped);
+}
+
+#[test]
+fn limits_follow_and_still_add_up() {
+    let mut connections = downloads();
+    together(&pair(), &mut connections);
+    let transfer = &connections[1].transfers[0];
+    let times: Vec<_> = transfer.limits.iter().map(|share| (share.limit, share.seconds)).collect();
+    assert_eq!(times, [(Limit::Bandwidth, ms(1_900)), (Limit::SlowStart, ms(100))]);
+    assert!((transfer.limits.iter().map(|share| share.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    let spans: Vec<_> = transfer.timeline.iter().map(|span| (span.limit, span.start_s, span.seconds)).collect();
+    assert_eq!(spans, [(Limit::SlowStart, ms(0), ms(100)), (Limit::Bandwidth, ms(100), ms(1_900))]);
+}
+
+#[test]
+fn of_a_part_of_the_time_a_part_is_explained() {
+    let mut connections = downloads();
+    // The second one goes on alone for as long as it shared.
+    connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], "loss", 4_000);
+    together(&pair(), &mut connections);
+    let findings = &connections[1].transfers[0].findings;
+    let told: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.seconds)).collect();
+    assert_eq!(told, [("bandwidth", ms(2_000)), ("loss", ms(2_000))]);
+    assert!(findings[1].summary.contains("it was loss; 2.00 s of that while the link was full"));
+}
+
+#[test]
+fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
+    let mut connections = downloads();
+    connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], "receive-window", 1_900);
+    let joint = together(&pair(), &mut connections);
+    assert_eq!(joint.void.len(), 2);
+    let [window] = &connections[0].transfers[0].findings[..] else { panic!() };
+    assert_eq!((window.cause, window.seconds, window.confidence), ("receive-window", ms(1_900), 0.5));
+    assert!(window.settle.as_ref().unwrap().contains("the link was full meanwhile"));
+}
+
+#[test]
+fn a_rate_that_it_keeps_alone_is_its_own() {
+    let bulk = [vec![20.0; 15], vec![16.0; 30]].concat();
+    let flows = Flows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
+    let mut connections = downloads();
+    connections[1].transfers[0] = transfer(750, &[(Limit::LossRecovery, 3_000)], "loss", 3_000);
+    together(&flows, &mut connections);
+    assert_eq!(connections[1].transfers[0].findings[0].cause, "loss");
+    assert_eq!(connections[0].transfers[0].findings[0].cause, "bandwidth");
+}
+
+#[test]
+fn flows_are_kept_by_what_they_carried_whatever_their_order() {
+    let all: Vec<Flow> = (0..400).map(|n| flow(n, 0, &[1.0 + (n % 97) as f64; 10])).collect();
+    let ids = |flows: Flows| flows.iter().map(|flow| (flow.bytes, flow.connection)).collect::<Vec<_>>();
+    let forward = ids(Flows::of(all.clone()));
+    let mut halves = Flows::of(all[100..].iter().rev().cloned().collect());
+    halves.merge(Flows::of(all[..100].to_vec()));
+    assert_eq!(halves.let_go(), 400 - crate::rules::shared::flows::MOST_FLOWS as u64);
+    assert_eq!(forward.len(), crate::rules::shared::flows::MOST_FLOWS);
+    assert_eq!(ids(halves), forward);
+}
+
+#[test]
+fn what_was_too_much_to_compare_is_said() {
+    let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
+    let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
+    let mut all = vec![flow(1, 0, &one), flow(2, 0, &two)];
+    all.extend((3..400).map(|id| flow(id, 10_000 * id as i64, &[0.5; 10])));
+    let joint = together(&Flows::of(all), &mut downloads());
+    let settle = joint.findings[0].settle.as_ref().unwrap();
+    assert!(settle.contains("143 transfers of this capture, each smaller"), "{settle}");
+}
+
+#[test]
+fn alone_it_had_the_whole_link() {
+    // Two seconds beside the other one, and two alone at the same rate.
+    let one: Vec<f64> = (0..80).map(|n| if n < 40 { 6.0 + (n % 12) as f64 } else { 20.0 }).collect();
+    let two: Vec<f64> = one[..40].iter().map(|rate| 20.0 - rate).collect();
+    let flows = Flows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);
+    let mut connections = downloads();
+    connections[0].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], "loss", 4_000);
+    let joint = together(&flows, &mut connections);
+    assert_eq!(joint.findings[0].seconds, ms(2_000), "shared");
+    let [found] = &connections[0].transfers[0].findings[..] else { panic!() };
+    assert_eq!((found.cause, found.seconds), ("bandwidth", ms(4_000)));
+    assert_eq!(connections[0].transfers[0].limits[0].limit, Limit::Bandwidth);
+}
+
+#[test]
+fn a_policer_is_told_by_its_losses_without_a_queue() {
+    let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
+    let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
+    let flow = |id, rates: &[f64], flat| Flow { queued: false, flat, lost: 40, ..flow(id, 0, rates) };
+    let cause = |flat| {
+        let mut connections = downloads();
+        let joint = together(&Flows::of(vec![flow(1, &one, flat), flow(2, &two, flat)]), &mut connections);
+        let told = (joint.findings[0].cause, joint.findings[0].confidence);
+        assert_eq!(connections[1].transfers[0].findings[0].cause, told.0);
+        told
+    };
+    assert_eq!(cause(true), ("policer", 0.65));
+    assert_eq!(cause(false), ("bandwidth", 0.85), "some queue stood, if not a long one");
+}
+
+#[test]
+fn where_each_is_held_by_something_else_nothing_is_shared() {
+    let mut connections = downloads();
+    for connection in &mut connections {
+        connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], "receive-window", 1_900);
+    }
+    let joint = together(&pair(), &mut connections);
+    assert!(joint.findings.is_empty() && joint.void.is_empty());
+    assert_eq!(connections[1].transfers[0].findings[0].confidence, 0.8);
+}

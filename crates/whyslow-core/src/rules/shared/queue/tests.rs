@@ -1,0 +1,63 @@
+use super::*;
+use crate::analysis::{Handshake, Limit};
+use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
+
+/// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of a cause.
+fn beside(start: i64, cause: &'static str, wait: i64) -> Connection {
+    let mut other = connection(7, 1, 443, &[]);
+    other.start_s = ms(start - 50);
+    other.transfers.push(transfer(start, &[(Limit::RoundTrip, 60)], cause, wait));
+    let flows = Flows::of(vec![flow(1, 1_000, &[10.0; 40])]);
+    let mut connections = [other];
+    apply(&flows, &mut connections);
+    let [other] = connections;
+    other
+}
+
+#[test]
+fn what_stood_in_anothers_queue_was_not_late_by_itself() {
+    for cause in ["delayed-ack", "server-think"] {
+        let other = beside(2_000, cause, 32);
+        assert!(other.transfers[0].findings.is_empty(), "{cause}");
+        assert_eq!(other.transfers[0].verdict, STOOD);
+    }
+    assert_eq!(beside(2_000, "loss", 32).transfers[0].findings.len(), 1, "another cause");
+    assert_eq!(beside(2_000, "server-think", 200).transfers[0].findings.len(), 1, "longer than the queue");
+    assert_eq!(beside(4_000, "server-think", 32).transfers[0].findings.len(), 1, "the queue is gone");
+}
+
+#[test]
+fn a_queue_that_stands_now_and_then_overflows_at_times() {
+    let told = |flat, lost| {
+        let mut other = connection(7, 1, 443, &[]);
+        other.start_s = ms(1_950);
+        other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], "delayed-ack", 32));
+        let flow = crate::rules::shared::flows::Flow { queued: false, flat, lost, ..flow(1, 1_000, &[10.0; 40]) };
+        let mut connections = [other];
+        apply(&Flows::of(vec![flow]), &mut connections);
+        connections[0].transfers[0].findings.len()
+    };
+    assert_eq!([told(false, 3), told(false, 0), told(true, 3)], [0, 1, 1]);
+}
+
+#[test]
+fn so_did_a_handshake() {
+    let mut other = connection(7, 1, 443, &[]);
+    other.start_s = ms(1_500);
+    let none = [None; 2];
+    other.handshake = Some(Handshake {
+        rtt_ms: Some(55.0),
+        mss: none,
+        window_scale: none.map(|_: Option<u16>| None),
+        sack: [None; 2],
+        timestamps: [None; 2],
+        retries: [0; 2],
+    });
+    other.findings = vec![found("path-latency", 35), found("turn-taking", 30)];
+    let mut far = other.clone();
+    far.server.address = "198.51.100.77".into();
+    let mut connections = [other, far];
+    apply(&Flows::of(vec![flow(1, 1_000, &[10.0; 40])]), &mut connections);
+    assert_eq!(connections[0].findings.len(), 1);
+    assert_eq!(connections[1].findings.len(), 2, "another path");
+}

@@ -1,0 +1,138 @@
+//! A text capture that does not print what a verdict needs.
+//!
+//! ## What it is
+//! tcpdump prints of each packet what it was asked for. Without `-v` it leaves out the IP header: its number, by which a silence of the
+//! program is told from a loss before the capture point, and a packet that was sent twice from one that the network doubled; its time
+//! to live, by which a proxy shows; its ECN bits. Without `-x` it leaves out the payload: TLS handshakes and records, names, HTTP
+//! heads but for their first lines.
+//!
+//! ## How it is recognised
+//! A text without IP headers, and away from the sender silences that nothing in it ended, needless copies, or late answers without
+//! one segment as large as both ends agreed on. A text without payload, of a connection to a port of TLS.
+//!
+//! ## What it is confused with
+//! `elided-text`: there whole packets are missing.
+//!
+//! ## The fix
+//! Ask for the capture file (`tcpdump -s 128 -w slow.pcap`). If only text can be had: `tcpdump -ttttnvr slow.pcap`, with `-x` where TLS matters.
+//!
+//! ## References
+//! tcpdump(1); RFC 6864 (what IP numbers mean).
+
+use super::{Check, Rule};
+use crate::analysis::{Near, Problem};
+use crate::flow::Side;
+use crate::tcp::facts::{Facts, Release, TransferFacts};
+
+pub(super) const RULE: Rule =
+    Rule { slug: "terse-text", source: include_str!("terse_text.rs"), check: Check::Capture(check) };
+
+/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s, domain-s, ftps, submissions, amqps).
+const TLS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
+
+/// Whether the text shows no IP headers: each packet has some time to live.
+pub(super) fn lacks_ip_headers(facts: &Facts) -> bool {
+    facts.is_text && facts.ttl.iter().all(|(syn, payload)| syn.unwrap_or(0) == 0 && payload.unwrap_or(0) == 0)
+}
+
+fn check(facts: &Facts) -> Option<Problem> {
+    if !facts.is_text || facts.timeless {
+        return None;
+    }
+    let mut missing = Vec::new();
+    if lacks_ip_headers(facts) && (0..2).any(|sender| is_unclear(facts, sender)) {
+        missing.push(
+            "no IP numbers (tcpdump without -v): whether segments were sent in a silence and lost on the way here, and whether the \
+             sender or the network made a second copy, cannot be told",
+        );
+    }
+    let server = facts.endpoints[1 - facts.client].1;
+    if TLS.contains(&server)
+        && facts.content.iter().all(|content| content.protocol.is_none())
+        && facts.halves.iter().all(|half| half.bytes > 0)
+    {
+        missing
+            .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
+    }
+    (!missing.is_empty()).then(|| Problem {
+        slug: RULE.slug.into(),
+        count: missing.len() as u64,
+        detail: format!("the text has {}", missing.join("; and ")),
+    })
+}
+
+/// Whether what this side sent, seen from elsewhere, would be judged by its IP numbers.
+fn is_unclear(facts: &Facts, sender: Side) -> bool {
+    let next_to = match facts.vantage.near {
+        Near::Client => sender == facts.client,
+        Near::Server => sender != facts.client,
+        Near::Middle | Near::Unknown => false,
+    };
+    let half = &facts.halves[sender];
+    let silences = half.transfers.iter().flat_map(|transfer| &transfer.gaps);
+    let mut silences = silences.filter(|gap| {
+        gap.release == Release::Nothing && (gap.ran_dry || gap.idle) && gap.end - gap.start >= super::say::WORTH_SAYING
+    });
+    let late = |answer: &TransferFacts| {
+        answer.request.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
+    };
+    let mut answers = half.transfers.iter().filter(|transfer| late(transfer));
+    let small = answers.any(|answer| super::mtu_black_hole::lacks_full_size(facts, half, answer));
+    !next_to && (half.retransmitted.spurious > 0 || silences.next().is_some() || small)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::scene::{Scene, ms};
+    use super::*;
+
+    /// A text of a download with a silence in it, taken next to the client.
+    fn text(ttl: Option<u8>) -> Scene {
+        let mut scene = Scene::flights(&[8_000, 8_000, 8_000]);
+        scene.facts.is_text = true;
+        scene.facts.ttl = [(ttl, ttl); 2];
+        scene.facts.vantage.near = Near::Client;
+        let pause = &mut scene.transfer.gaps[0];
+        (pause.release, pause.idle) = (Release::Nothing, true);
+        scene.facts.halves[1].transfers = vec![scene.transfer.clone()];
+        (scene.facts.halves[1].bytes, scene.facts.halves[1].largest) = (24_000, 1_000);
+        scene.facts.endpoints[1].1 = 80;
+        scene
+    }
+
+    #[test]
+    fn ip_numbers_are_missed_where_they_would_tell() {
+        let problem = check(&text(Some(0)).facts).unwrap();
+        assert!(problem.detail.contains("-v") && !problem.detail.contains("-x"), "{}", problem.detail);
+        assert!(check(&text(Some(64)).facts).is_none());
+        let mut near = text(Some(0));
+        near.facts.vantage.near = Near::Server;
+        assert!(check(&near.facts).is_none(), "a lost segment would be in the text");
+        let mut brief = text(Some(0));
+        brief.facts.halves[1].transfers[0].gaps[0].end = brief.facts.halves[1].transfers[0].gaps[0].start + ms(5);
+        assert!(check(&brief.facts).is_none());
+        brief.facts.halves[1].retransmitted.spurious = 3;
+        assert!(check(&brief.facts).is_some(), "a second copy may be the network's");
+        brief.facts.halves[1].retransmitted.spurious = 0;
+        let half = &mut brief.facts.halves[1];
+        (half.mss, half.largest) = (1_400, 1_024);
+        assert!(check(&brief.facts).is_some(), "larger segments may have vanished before it");
+        brief.facts.halves[1].largest = 1_400;
+        assert!(check(&brief.facts).is_none());
+        let mut capture = text(Some(0));
+        capture.facts.is_text = false;
+        assert!(check(&capture.facts).is_none());
+    }
+
+    #[test]
+    fn payload_is_missed_where_tls_is_spoken() {
+        let mut scene = text(Some(64));
+        scene.facts.endpoints[1].1 = 443;
+        scene.facts.halves[0].bytes = 100;
+        let problem = check(&scene.facts).unwrap();
+        assert!(problem.detail.contains("-x") && !problem.detail.contains("-v"), "{}", problem.detail);
+        scene.facts.content[0].protocol = Some(crate::tcp::content::Protocol::Tls);
+        assert!(check(&scene.facts).is_none());
+    }
+}

@@ -1,0 +1,147 @@
+use super::*;
+use crate::wire::{Fate, Icmp};
+use std::cell::Cell;
+use std::net::{IpAddr, Ipv4Addr};
+
+fn error(by: u8, fate: Fate, seq: u32) -> Icmp {
+    let address = |last| IpAddr::V4(Ipv4Addr::new(192, 0, 2, last));
+    Icmp { fate, kind: (3, 1), by: address(by), from: (address(1), 1), to: (address(2), 2), seq, size: Some(1040) }
+}
+
+fn note(connection: &mut Connection, error: &Icmp) -> bool {
+    connection.note_error(error, 1, Nanos::from_millis(300), Frame { file: None, number: 9 })
+}
+
+/// Side 1 sends so many segments, of which the first ones are acknowledged.
+fn sending(segments: u32, acked: u32) -> Connection {
+    let mut script = Script::asked();
+    for at in 0..segments {
+        script.line(200.0, 1, 1 + at * MSS, 101, MSS);
+        if at + 1 == acked {
+            script.line(200.0, 0, 101, 1 + acked * MSS, 0);
+        }
+    }
+    script.connection()
+}
+
+#[test]
+fn only_what_may_be_in_flight_is_told_of() {
+    // While the first segments are held, and later.
+    for (segments, acked) in [(10, 4), (400, 396)] {
+        let isn = Script::new().isn[1];
+        let first = 1 + acked * MSS;
+        let behind = 1 + segments * MSS;
+        for (seq, may_be) in [
+            (first, true),
+            (behind - MSS, true),
+            // A keep-alive's, and that of an empty ACK.
+            (first - 1, true),
+            (behind, true),
+            (first - MSS, false),
+            (1, false),
+            (behind + 5_000_000, false),
+            (behind + 0x8000_0000, false),
+        ] {
+            let mut connection = sending(segments, acked);
+            let told = note(&mut connection, &error(9, Fate::HostUnreachable, isn.wrapping_add(seq)));
+            assert_eq!(told, may_be, "{seq} of {first} to {behind}");
+            assert_eq!(connection.finish([end(0), end(1)]).notices.total, u64::from(may_be));
+        }
+    }
+}
+
+#[test]
+fn of_a_direction_that_was_not_captured_anything_may_be_in_flight() {
+    let mut script = Script::new();
+    script.line(0.0, 0, 5000, 77_000, 0);
+    let mut connection = script.connection();
+    assert!(note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 77_000)));
+    assert!(note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 900_000)));
+    assert!(!note(&mut connection, &error(9, Fate::HostUnreachable, script.isn[1] + 1000)), "acknowledged before");
+}
+
+#[test]
+fn errors_that_say_the_same_are_one_and_there_are_few() {
+    let mut connection = sending(10, 4);
+    let seq = Script::new().isn[1] + 1 + 5 * MSS;
+    for by in 0..100 {
+        for size in [900, 1400, 1000] {
+            let error = Icmp { size: Some(size), ..error(by, Fate::TooBig(Some(800)), seq) };
+            assert!(note(&mut connection, &error));
+        }
+    }
+    let notices = connection.finish([end(0), end(1)]).notices;
+    assert_eq!((notices.list.len(), notices.total), (super::super::notices::MOST, 300));
+    assert!(notices.list.iter().all(|notice| (notice.count, notice.size) == (3, Some(1400))));
+}
+
+/// Side 1 sends ten segments, of which nine are too long for the path: so its router says, and they come again in pieces of 800 B a
+/// millisecond later, or by the timer.
+fn refused(after: f64) -> Script {
+    let mut script = Script::asked();
+    for at in 0..10 {
+        script.line(100.1, 1, 1 + at * MSS, 101, MSS);
+    }
+    let mut next = 1;
+    while next < 1 + 10 * MSS {
+        let len = 800.min(1 + 10 * MSS - next);
+        script.line(100.1 + after, 1, next, 101, len);
+        next += len;
+    }
+    script.line(200.5 + after, 0, 101, 1 + 10 * MSS, 0);
+    for at in 0..20 {
+        script.line(200.5 + after, 1, 1 + 10 * MSS + at * 800, 101, 800);
+    }
+    script.line(301.0 + after, 0, 101, 1 + 10 * MSS + 20 * 800, 0);
+    script
+}
+
+/// With the error behind the flight, while the first segments are held or after they are settled.
+fn told(script: &Script, mtu: u32, settled: bool) -> Facts {
+    let lines = Cell::new(0);
+    let connection = script.play(false, |connection| {
+        lines.set(lines.get() + 1);
+        if lines.get() != 14 {
+            return;
+        }
+        if settled {
+            connection.settle();
+        }
+        let error = error(9, Fate::TooBig(Some(mtu)), script.isn[1] + 1);
+        assert!(connection.note_error(&error, 1, Nanos::from_secs_f64(0.1005), Frame { file: None, number: 9 }));
+    });
+    connection.finish([end(0), end(1)])
+}
+
+#[test]
+fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
+    let script = refused(1.0);
+    let unaware = script.run();
+    let before = &unaware.halves[1].transfers[0];
+    assert!(before.losses.len() > 5 && before.resent_bytes > 5_000, "without the error it looks like loss");
+
+    for settled in [false, true] {
+        // 800 bytes and 40 of headers.
+        let facts = told(&script, 840, settled);
+        let (half, transfer) = (&facts.halves[1], &facts.halves[1].transfers[0]);
+        assert_eq!((transfer.losses.len(), transfer.resent_bytes, transfer.retransmitted.fast), (0, 0, 0));
+        assert!(transfer.rounds.iter().all(|round| round.resent == 0 && round.recovering == Nanos::ZERO));
+        // They are told all the same, and from then on a segment has 800 bytes.
+        assert_eq!((half.retransmitted.fast, half.retransmissions.len()), (13, 13));
+        assert_eq!((half.retransmitted.timeout, half.mss), (0, 800));
+        assert_eq!(half.unacknowledged, 0);
+    }
+}
+
+#[test]
+fn who_waits_for_a_timer_has_lost_something_and_who_sends_as_long_ones_again_too() {
+    let facts = told(&refused(400.0), 840, false);
+    assert_eq!(facts.halves[1].retransmitted.timeout, 13);
+    assert!(facts.halves[1].transfers[0].resent_bytes > 0);
+    // Errors that tell less than any link carries are forged.
+    let facts = told(&refused(1.0), 60, false);
+    assert!(!facts.halves[1].transfers[0].losses.is_empty());
+    // The copies are longer than what passes.
+    let facts = told(&refused(1.0), 640, false);
+    assert!(!facts.halves[1].transfers[0].losses.is_empty());
+}

@@ -1,0 +1,246 @@
+//! What begins another transfer, and what is more of the same.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Side 1 sends what side 0 lets it.
+struct Talk {
+    script: Script,
+    ms: f64,
+    /// The next byte of each side.
+    next: [u32; 2],
+}
+
+impl Talk {
+    /// Behind the handshake, next to side 1, with a round trip of 100 ms.
+    fn new() -> Self {
+        Self { script: Script::opened(), ms: 100.0, next: [1, 1] }
+    }
+
+    /// Side 0 sends a message, so long after what was before it.
+    fn says(&mut self, len: u32, after: f64) {
+        self.ms += after;
+        self.script.line(self.ms, 0, self.next[0], self.next[1], len);
+        self.next[0] += len;
+    }
+
+    /// Side 1 sends a flight at once, and all of it is acknowledged a round trip later, in every second segment's ACK.
+    fn sends(&mut self, bytes: u32) {
+        let mut left = bytes;
+        while left > 0 {
+            let len = left.min(MSS);
+            self.script.line(self.ms, 1, self.next[1], self.next[0], len);
+            self.next[1] += len;
+            left -= len;
+        }
+        self.ms += 100.0;
+    }
+
+    fn is_acknowledged(&mut self) {
+        self.script.line(self.ms, 0, self.next[0], self.next[1], 0);
+    }
+
+    fn sizes(&self) -> Vec<u64> {
+        self.facts().halves[1].transfers.iter().map(TransferFacts::bytes).collect()
+    }
+
+    fn facts(&self) -> Facts {
+        self.script.run()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever its size: it comes when its program likes, and not when bytes were read.
+    #[test]
+    fn a_request_after_all_was_acknowledged_begins_another_transfer(
+        requests in prop::collection::vec((1..2_000u32, 1..60_000u32, 101.0..9_000.0f64), 2..12),
+    ) {
+        let mut talk = Talk::new();
+        let mut answers = Vec::new();
+        for (bytes, answer, pause) in requests {
+            talk.says(bytes, pause);
+            talk.sends(answer);
+            talk.is_acknowledged();
+            answers.push(u64::from(answer));
+        }
+        prop_assert_eq!(talk.sizes(), answers);
+    }
+
+    /// However soon: a message like the one before it asks for the same again.
+    #[test]
+    fn one_request_after_the_other_is_no_credit(bytes in 1..2_000u32, answer in 1..60_000u32, number in 2..12usize) {
+        let mut talk = Talk::new();
+        for _ in 0..number {
+            talk.says(bytes, 0.0);
+            talk.sends(answer);
+        }
+        prop_assert_eq!(talk.sizes(), vec![u64::from(answer); number]);
+    }
+
+    /// Answers that are not alike are none that a quota made.
+    #[test]
+    fn small_requests_of_different_answers_are_no_credit(first in 12_000..90_000u32, number in 2..12usize) {
+        let mut talk = Talk::new();
+        let answers: Vec<u32> = (0..number as u32).map(|n| first + 3_000 * n).collect();
+        for (n, &answer) in answers.iter().enumerate() {
+            talk.says(if n == 0 { 200 } else { 20 }, 0.0);
+            talk.sends(answer);
+        }
+        prop_assert_eq!(talk.sizes(), answers.iter().map(|&answer| u64::from(answer)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn credits_that_come_as_soon_as_all_was_read_are_one_transfer(
+        (quota, message, reads) in (10_000..70_000u32, 1..99u32, 0.0..40.0f64),
+        (number, rest) in (3..12u32, 1..9_000u32),
+        again in any::<bool>(),
+    ) {
+        let mut talk = Talk::new();
+        talk.says(200, 0.0);
+        for n in 0..number {
+            if n > 0 {
+                talk.says(message, reads);
+            }
+            // What frames add differs by less than a hundredth.
+            talk.sends(quota + n % 3 * (quota / 400));
+        }
+        talk.says(message, reads);
+        talk.sends(rest);
+        talk.is_acknowledged();
+        let whole = u64::from(talk.next[1]) - 1;
+        // It had credit left and stopped: what lets it go on asks for more.
+        let mut expected = vec![whole];
+        if again {
+            talk.says(message, reads);
+            talk.sends(5_000);
+            expected.push(5_000);
+        }
+        prop_assert_eq!(talk.sizes(), expected);
+        let facts = talk.facts();
+        let transfer = &facts.halves[1].transfers[0];
+        prop_assert_eq!(transfer.peer_resumes, u64::from(number));
+        prop_assert_eq!(transfer.rounds.iter().map(|round| round.bytes).sum::<u64>(), whole);
+        prop_assert_eq!(transfer.rounds_total, u64::from(number) + 1);
+        prop_assert_eq!(transfer.gaps.len() as u32, number, "each wait for credit is told of");
+        prop_assert!(transfer.gaps.iter().all(|gap| gap.release == Release::Peer));
+        prop_assert_eq!(transfer.segments, u64::from(talk.script.lines.iter().filter(|l| l.from == 1 && l.len > 0).count() as u32) - u64::from(again) * 5);
+    }
+
+    #[test]
+    fn credits_in_mid_stream_are_one_transfer(
+        credits in prop::collection::vec((0..30u32, 1..99u32), 1..20),
+        segments in 40..200u32,
+    ) {
+        let mut talk = Talk::new();
+        talk.says(200, 0.0);
+        let mut credits = credits.into_iter();
+        let (mut acked, mut due) = (1, 20);
+        for n in 0..segments {
+            talk.script.line(talk.ms, 1, talk.next[1], talk.next[0], MSS);
+            talk.next[1] += MSS;
+            talk.ms += 5.0;
+            if n == due && let Some((apart, len)) = credits.next() {
+                // All but the newest segment is acknowledged by it.
+                acked = talk.next[1] - MSS;
+                talk.script.line(talk.ms, 0, talk.next[0], acked, len);
+                talk.next[0] += len;
+                due += 1 + apart;
+            } else if n % 7 == 0 {
+                talk.script.line(talk.ms, 0, talk.next[0], acked.max(talk.next[1].saturating_sub(3 * MSS)), 0);
+            }
+        }
+        talk.ms += 100.0;
+        talk.is_acknowledged();
+        prop_assert_eq!(talk.sizes(), vec![u64::from(segments * MSS)]);
+    }
+
+    /// Nobody asks, and nothing is outstanding.
+    #[test]
+    fn pushes_are_transfers_of_their_own(pushes in prop::collection::vec((1..60_000u32, 1_210.0..60_000.0f64), 2..12)) {
+        let mut talk = Talk::new();
+        let mut sizes = Vec::new();
+        for (bytes, pause) in pushes {
+            talk.ms += pause;
+            talk.sends(bytes);
+            talk.is_acknowledged();
+            sizes.push(u64::from(bytes));
+        }
+        prop_assert_eq!(talk.sizes(), sizes);
+    }
+
+    #[test]
+    fn a_shorter_pause_ends_nothing(pushes in prop::collection::vec((1..60_000u32, 0.0..900.0f64), 2..12)) {
+        let mut talk = Talk::new();
+        let mut whole = 0;
+        for (bytes, pause) in pushes {
+            talk.ms += pause;
+            talk.sends(bytes);
+            talk.is_acknowledged();
+            whole += u64::from(bytes);
+        }
+        prop_assert_eq!(talk.sizes(), vec![whole]);
+    }
+}
+
+#[test]
+fn a_closed_window_and_what_is_outstanding_are_no_idleness() {
+    let pushed_after = |change: fn(&mut Talk)| {
+        let mut talk = Talk::new();
+        talk.sends(20_000);
+        change(&mut talk);
+        talk.ms += 5_000.0;
+        talk.sends(20_000);
+        talk.is_acknowledged();
+        talk.sizes().len()
+    };
+    assert_eq!(pushed_after(Talk::is_acknowledged), 2);
+    assert_eq!(pushed_after(|_| ()), 1, "not acknowledged");
+    let closed = |talk: &mut Talk| talk.script.line(talk.ms, 0, talk.next[0], talk.next[1], 0).window = 0;
+    assert_eq!(pushed_after(closed), 1, "the window is closed");
+}
+
+#[test]
+fn what_goes_on_within_a_record_is_no_push() {
+    let talk = |record: usize| {
+        let mut connection: Option<Connection> = None;
+        let body = [&[23, 3, 3, (record >> 8) as u8, record as u8][..], &vec![7; 30_000]].concat();
+        let hello = [22, 3, 3, 0, 4, 2, 0, 0, 0];
+        let mut push = |ms: f64, from: Side, seq: u32, ack: u32, flags: Flags, payload: &[u8]| {
+            let (src, dst) = (end(from), end(1 - from));
+            let segment = Segment {
+                src: src.0,
+                dst: dst.0,
+                src_port: src.1,
+                dst_port: dst.1,
+                seq: SeqNumber(seq),
+                ack: SeqNumber(ack),
+                flags,
+                window: 60_000,
+                payload_len: payload.len() as u32,
+                payload,
+                options: Options { mss: Some(1000), ..Options::default() },
+                ip_id: None,
+                ttl: 64,
+                ecn: 0,
+                checksum: Checksum::Unknown,
+                fragment: false,
+                tunnels: 0,
+            };
+            let time = Nanos::from_secs_f64(ms / 1e3);
+            let connection = connection.get_or_insert_with(|| Connection::new(&segment, time, Frame::default()));
+            connection.push(&segment, from, time, Frame::default());
+        };
+        push(0.0, 0, 0, 0, Flags::SYN, &[]);
+        push(0.0, 1, 0, 1, Flags::SYN | Flags::ACK, &[]);
+        push(100.0, 0, 1, 1, Flags::ACK, &[]);
+        push(100.0, 1, 1, 1, Flags::ACK, &[&hello[..], &body[..900]].concat());
+        push(200.0, 0, 1, 910, Flags::ACK, &[]);
+        push(4_000.0, 1, 910, 1, Flags::ACK, &body[900..1800]);
+        push(4_100.0, 0, 1, 1810, Flags::ACK, &[]);
+        connection.unwrap().finish([end(0), end(1)]).halves[1].transfers.len()
+    };
+    assert_eq!(talk(16_000), 1, "the record goes on");
+    assert_eq!(talk(895), 2, "the record was whole");
+}

@@ -1,0 +1,7 @@
+//! The readers beside the field's own: what tshark and tcpdump make of the same bytes.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+mod capture_vs_tshark;
+mod text_verdicts;
+mod text_vs_pcap;
+mod wire_vs_tshark;

@@ -1,0 +1,211 @@
+//! What is said of tcpdump's text must be what is said of the capture that was printed, or that the text does not show it; and of
+//! a text with packets left out nothing may be sure that is not so.
+//!
+//! Needs tcpdump; is skipped without.
+
+use super::text_vs_pcap::{files, is_capture, tcpdump};
+use std::path::{Path, PathBuf};
+use whyslow_core::analysis::UNTOLD;
+use whyslow_core::capture::{CaptureError, Reader};
+use whyslow_core::explain::Explainer;
+
+/// What was found on a capture: of each connection with payload its causes, and what the program says that it cannot see.
+struct Told {
+    causes: Vec<(u64, &'static str, f64)>,
+    problems: Vec<String>,
+    verdicts: Vec<String>,
+}
+
+impl Told {
+    fn has(&self, slug: &str) -> bool {
+        self.problems.iter().any(|problem| problem == slug)
+    }
+
+    /// Causes that cost time, most first, of each connection.
+    fn costly(&self) -> Vec<(u64, &'static str)> {
+        self.causes.iter().map(|&(id, cause, _)| (id, cause)).collect()
+    }
+}
+
+/// Explains a capture of any format.
+fn explain(bytes: &[u8]) -> Result<Told, CaptureError> {
+    let mut explainer = Explainer::new();
+    explainer.begin_capture("input");
+    let mut reader = Reader::new();
+    reader.push(bytes, &mut explainer)?;
+    let summary = reader.finish(&mut explainer)?;
+    explainer.end_capture(summary);
+    let analysis = explainer.finish();
+    let mut causes: Vec<(u64, &'static str, f64)> = Vec::new();
+    let of_all = analysis.findings.iter().map(|finding| (0, finding));
+    let of_connections = analysis.connections.iter().flat_map(|connection| {
+        let of_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
+        of_transfers.chain(&connection.findings).map(|finding| (connection.id, finding))
+    });
+    for (id, finding) in of_connections.chain(of_all) {
+        causes.push((id, finding.cause, finding.confidence));
+    }
+    causes.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    causes.dedup_by(|next, before| {
+        let same = (next.0, next.1) == (before.0, before.1);
+        before.2 = if same { before.2.max(next.2) } else { before.2 };
+        same
+    });
+    let of_captures = analysis.captures.iter().flat_map(|capture| &capture.problems);
+    let problems = of_captures.chain(analysis.connections.iter().flat_map(|connection| &connection.problems));
+    let verdicts = analysis.connections.iter().flat_map(|connection| &connection.transfers);
+    Ok(Told {
+        causes,
+        problems: problems.map(|problem| problem.slug.clone()).collect(),
+        verdicts: verdicts.map(|transfer| transfer.verdict.clone()).collect(),
+    })
+}
+
+fn samples() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples"), &mut found);
+    found.retain(|path| is_capture(path) && !path.to_str().unwrap().contains("derived"));
+    assert!(found.len() > 60);
+    found
+}
+
+/// Combinations of tcpdump's options that people use.
+const COMBINATIONS: [&[&str]; 20] = [
+    &["-n"],
+    &["-n", "-S"],
+    &["-n", "-v"],
+    &["-n", "-vv"],
+    &["-n", "-t"],
+    &["-n", "-tt"],
+    &["-n", "-ttt"],
+    &["-n", "-tttt"],
+    &["-n", "-ttttt"],
+    &["-n", "-e"],
+    &["-n", "-q"],
+    &["-n", "-A"],
+    &["-n", "-x"],
+    &["-n", "-X"],
+    &["-n", "-#"],
+    &["-n", "-e", "-vv", "-tt"],
+    &["-n", "-S", "-v", "-ttt", "-#"],
+    &["-nn", "-tttt", "-v", "-X"],
+    &["-n", "-S", "-e", "-tttt", "-#"],
+    &["-n", "-q", "-v", "-tt"],
+];
+
+/// Whatever is printed of a capture gives the capture's causes, or says what is not in the text.
+#[test]
+fn a_text_tells_what_its_capture_tells_or_why_not() {
+    if !whyslow_testing::tools(&["tcpdump"]) {
+        return;
+    }
+    let (mut texts, mut same, mut report) = (0, 0, String::new());
+    for path in samples() {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let expected = explain(&std::fs::read(&path).unwrap()).unwrap();
+        for options in COMBINATIONS {
+            let text = tcpdump(&path, options);
+            let has = |option: &str| options.contains(&option);
+            texts += 1;
+            let told = match explain(&text) {
+                Err(error) => {
+                    assert!(has("-q") && error.message.contains("rerun tcpdump without -q"), "{name}: {error}");
+                    continue;
+                }
+                Ok(told) => told,
+            };
+            assert!(!has("-q"), "{name}");
+            assert!(!told.has("elided-text"), "{name} {options:?}: nothing was left out");
+            if has("-t") {
+                let none = told.causes.is_empty() && told.verdicts.iter().all(|verdict| verdict == UNTOLD);
+                assert!(told.has("no-times") && none, "{name}: {:?}", told.verdicts);
+                continue;
+            }
+            if told.costly() == expected.costly() {
+                same += 1;
+                continue;
+            }
+            // Without -v there are no IP headers, without -x no payload: both are said, and no cause is sure that needs them.
+            let untold = told.has("terse-text") && !(has("-x") || has("-X"));
+            let new: Vec<_> =
+                told.causes.iter().filter(|told| !expected.costly().contains(&(told.0, told.1))).collect();
+            if !untold || new.iter().any(|told| told.2 >= 0.6) {
+                report += &format!("{name} {options:?}: {:?} for {:?}\n", told.causes, expected.causes);
+            }
+        }
+    }
+    println!("{texts} texts, {same} with the causes of their captures");
+    assert!(report.is_empty(), "{report}");
+    assert!(same * 10 > texts * 7);
+}
+
+/// A repeatable sequence of numbers (xorshift64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound.max(1) as u64) as usize
+    }
+}
+
+/// The lines but for some: a stretch or three, with marks, or most of all from some place on, without.
+fn with_lines_left_out(lines: &[&str], numbers: &mut Numbers) -> String {
+    let mark = ["...", "[snip]", "此处省略"][numbers.below(3)];
+    let mut left: Vec<&str> = lines.to_vec();
+    match numbers.below(3) {
+        0 => {
+            let from = 3 + numbers.below(left.len() / 2);
+            let (head, tail) = left.split_at(from);
+            let tail: Vec<&str> = tail.iter().filter(|_| numbers.below(10) < 3).copied().collect();
+            left = [head, &tail].concat();
+        }
+        stretches => {
+            for _ in 0..2 * stretches - 1 {
+                if left.len() < 12 {
+                    break;
+                }
+                let from = 3 + numbers.below(left.len() - 7);
+                let until = (from + 2 + numbers.below(left.len() / 3)).min(left.len() - 2);
+                left.splice(from..until, [mark]);
+            }
+        }
+    }
+    left.join("\n") + "\n"
+}
+
+/// Of a text with packets left out nothing is sure that is not so in the whole one; that some were left out is said.
+#[test]
+fn nothing_is_concluded_over_what_was_left_out() {
+    if !whyslow_testing::tools(&["tcpdump"]) {
+        return;
+    }
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let (mut texts, mut said, mut report) = (0, 0, String::new());
+    for path in samples() {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let text = String::from_utf8(tcpdump(&path, &["-n"])).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let whole = explain(text.as_bytes()).unwrap();
+        for _ in 0..6 {
+            let part = with_lines_left_out(&lines, &mut numbers);
+            let told = explain(part.as_bytes()).unwrap();
+            texts += 1;
+            said += u64::from(told.has("elided-text"));
+            let new: Vec<_> = told
+                .causes
+                .iter()
+                .filter(|told| told.2 >= 0.6 && !whole.costly().contains(&(told.0, told.1)))
+                .collect();
+            if !new.is_empty() {
+                report += &format!("{name}: {new:?} for {:?}\n", whole.causes);
+            }
+        }
+    }
+    println!("{texts} texts, {said} of which are said to lack packets");
+    assert!(report.is_empty(), "{report}");
+    // A retransmission or a pure ACK less may not show.
+    assert!(said * 100 >= texts * 97);
+}

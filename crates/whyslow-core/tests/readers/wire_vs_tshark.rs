@@ -1,0 +1,381 @@
+//! Every packet of a collection of real captures, as this crate reads it and as tshark does.
+//!
+//! The captures are not part of the project: `WHYSLOW_CAPTURES` names the folder. Without it, or without tshark, the
+//! comparison says that it was skipped. Where the two differ on purpose, [`explained`] knows the mechanism.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use whyslow_core::capture::{LinkType, Packet};
+use whyslow_core::units::Nanos;
+use whyslow_core::wire::{self, Checksum, Segment, Skip};
+
+#[test]
+fn reads_what_tshark_reads() {
+    let Some(captures) = captures() else { return };
+    let scratch = std::env::temp_dir().join(format!("whyslow-wire-{}", std::process::id()));
+    fs::create_dir_all(&scratch).unwrap();
+    let outcome = compare(&captures, &scratch);
+    fs::remove_dir_all(&scratch).unwrap();
+
+    println!("{} packets, {} segments alike", outcome.packets, outcome.alike);
+    for (why, count) in &outcome.explained {
+        println!("{count:>7} differ: {why}");
+    }
+    assert!(outcome.alike > 1_000, "the comparison hardly compared anything");
+    assert!(outcome.unexplained.is_empty(), "{} differ:\n{}", outcome.unexplained.len(), sample(&outcome.unexplained));
+}
+
+#[derive(Default)]
+struct Outcome {
+    packets: usize,
+    alike: usize,
+    explained: BTreeMap<&'static str, usize>,
+    unexplained: Vec<String>,
+}
+
+fn sample(lines: &[String]) -> String {
+    lines.iter().take(60).map(|line| format!("  {line}\n")).collect()
+}
+
+/// The files to compare, or none after saying why.
+#[track_caller]
+fn captures() -> Option<Vec<PathBuf>> {
+    let root = whyslow_testing::captures().filter(|_| whyslow_testing::tools(&["tshark", "editcap", "mergecap"]))?;
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    files.sort();
+    Some(files)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if [".pcap", ".cap", ".pcapng", ".dmp"].iter().any(|end| name.trim_end_matches(".gz").ends_with(end)) {
+            files.push(path);
+        }
+    }
+}
+
+/// All files are brought into one form by editcap and merged, so that tshark has to start only once.
+fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
+    let mut pieces = Vec::new();
+    let mut packets = Vec::new();
+    for (index, file) in captures.iter().enumerate() {
+        let piece = scratch.join(format!("{index}.pcapng"));
+        // A torn or damaged file gives what could be read of it.
+        let _ = Command::new("editcap").args(["-F", "pcapng"]).args([file, &piece]).stderr(Stdio::null()).status();
+        let bytes = fs::read(&piece).unwrap_or_default();
+        let read = records(&bytes);
+        if !read.is_empty() {
+            packets.extend(read.into_iter().map(|record| (file.as_path(), record)));
+            pieces.push(piece);
+        }
+    }
+    let merged = scratch.join("all.pcapng");
+    let status = Command::new("mergecap").args(["-a", "-F", "pcapng", "-w"]).arg(&merged).args(&pieces).status();
+    assert!(status.unwrap().success(), "mergecap failed");
+
+    let expected = tshark(&merged);
+    assert_eq!(expected.len(), packets.len(), "tshark reads another number of packets");
+    let mut outcome = Outcome { packets: packets.len(), ..Outcome::default() };
+    let mut frame_in_file = 0;
+    let mut file_before = Path::new("");
+    for ((file, record), theirs) in packets.iter().zip(&expected) {
+        frame_in_file = if *file == file_before { frame_in_file + 1 } else { 1 };
+        file_before = file;
+        let packet = Packet {
+            frame: frame_in_file,
+            time: Nanos::ZERO,
+            link: record.link,
+            data: &record.data,
+            original_len: record.original_len,
+        };
+        let ours = wire::decode_verified(&packet);
+        survives_damage(&packet);
+        let differences = differences(&ours, theirs);
+        if differences.is_empty() {
+            outcome.alike += usize::from(ours.is_ok());
+        } else if let Some(why) = explained(&ours, theirs, &differences) {
+            *outcome.explained.entry(why).or_default() += 1;
+        } else {
+            outcome.unexplained.push(format!(
+                "{}:{frame_in_file} link {} [{}] {}",
+                file.display(),
+                record.link.0,
+                theirs.field("frame.protocols"),
+                differences.join("; ")
+            ));
+        }
+    }
+    outcome
+}
+
+/// The packet with a byte changed, and cut short, at places that depend on its own bytes: nothing may panic.
+fn survives_damage(packet: &Packet<'_>) {
+    let mut state = packet.data.iter().fold(packet.frame, |sum, byte| sum.rotate_left(5) ^ u64::from(*byte)) | 1;
+    for _ in 0..4 {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let mut data = packet.data.to_vec();
+        let at = (state >> 33) as usize % data.len().clamp(1, 160);
+        if let Some(byte) = data.get_mut(at) {
+            *byte ^= (state >> 16) as u8;
+        }
+        data.truncate((state >> 40) as usize % (2 * data.len() + 1));
+        let damaged = Packet { data: &data, ..*packet };
+        if let Ok(segment) = wire::decode_verified(&damaged) {
+            assert!(segment.payload.len() <= segment.payload_len as usize);
+        }
+    }
+}
+
+/// One record of a pcapng file.
+struct Record {
+    link: LinkType,
+    original_len: u32,
+    data: Vec<u8>,
+}
+
+/// The packets of a pcapng file as editcap writes it on this machine: one byte order, enhanced packet blocks.
+fn records(bytes: &[u8]) -> Vec<Record> {
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let mut interfaces = Vec::new();
+    let mut records = Vec::new();
+    let mut at = 0;
+    while at + 12 <= bytes.len() {
+        match number(at) {
+            1 => interfaces.push(LinkType(number(at + 8) as u16)),
+            6 => records.push(Record {
+                link: interfaces[number(at + 8) as usize],
+                original_len: number(at + 24),
+                data: bytes[at + 28..at + 28 + number(at + 20) as usize].to_vec(),
+            }),
+            // A custom block: Wireshark numbers it like a packet.
+            0x0bad => records.push(Record { link: LinkType(u16::MAX), original_len: 0, data: Vec::new() }),
+            _ => {}
+        }
+        at += number(at + 4) as usize;
+    }
+    records
+}
+
+const FIELDS: [&str; 29] = [
+    "frame.number",
+    "frame.protocols",
+    "ip.src",
+    "ip.dst",
+    "ip.id",
+    "ip.ttl",
+    "ip.dsfield.ecn",
+    "ip.flags.mf",
+    "ipv6.src",
+    "ipv6.dst",
+    "ipv6.hlim",
+    "ipv6.tclass.ecn",
+    "ipv6.fraghdr.more",
+    "tcp.srcport",
+    "tcp.dstport",
+    "tcp.seq_raw",
+    "tcp.ack_raw",
+    "tcp.flags",
+    "tcp.window_size_value",
+    "tcp.len",
+    "tcp.checksum.status",
+    "tcp.option_kind",
+    "tcp.options.mss_val",
+    "tcp.options.wscale.shift",
+    "tcp.options.timestamp.tsval",
+    "tcp.options.timestamp.tsecr",
+    "tcp.options.sack_le",
+    "tcp.options.sack_re",
+    "_ws.expert.message",
+];
+
+/// A packet as tshark sees it: every occurrence of each field, outermost first.
+struct Theirs(BTreeMap<&'static str, String>);
+
+impl Theirs {
+    fn field(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    fn first(&self, name: &str) -> &str {
+        self.nth(name, 0)
+    }
+
+    /// One occurrence of a field, counted from the outermost.
+    fn nth(&self, name: &str, occurrence: usize) -> &str {
+        self.field(name).split(',').nth(occurrence).unwrap_or("")
+    }
+
+    /// The protocols outside the TCP header, if there is one that is not quoted by an ICMP error. TCP may carry packets
+    /// in its turn (OpenFlow does): the outermost one is meant.
+    fn outside_tcp(&self) -> Option<Vec<&str>> {
+        let protocols: Vec<&str> = self.field("frame.protocols").split(':').collect();
+        let tcp = protocols.iter().position(|name| *name == "tcp")?;
+        let outside = &protocols[..tcp];
+        (!outside.iter().any(|name| name.starts_with("icmp"))).then(|| outside.to_vec())
+    }
+
+    /// Whether TCP is in IPv6, and which of the headers of that version it is in.
+    fn ip_around_tcp(&self) -> (bool, usize) {
+        let outside = self.outside_tcp().unwrap_or_default();
+        let v6 = outside.iter().rfind(|name| **name == "ip" || **name == "ipv6") == Some(&"ipv6");
+        let same = outside.iter().filter(|name| **name == if v6 { "ipv6" } else { "ip" }).count();
+        (v6, same.saturating_sub(1))
+    }
+}
+
+fn tshark(file: &Path) -> Vec<Theirs> {
+    let mut command = Command::new("tshark");
+    command.arg("-r").arg(file).args(["-n", "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a"]);
+    for preference in [
+        "tcp.relative_sequence_numbers:FALSE",
+        "tcp.desegment_tcp_streams:FALSE",
+        "tcp.check_checksum:TRUE",
+        "ip.defragment:FALSE",
+        "ipv6.defragment:FALSE",
+    ] {
+        command.args(["-o", preference]);
+    }
+    for field in FIELDS {
+        command.args(["-e", field]);
+    }
+    let output = command.stderr(Stdio::null()).output().unwrap();
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| Theirs(FIELDS.into_iter().zip(line.split('\t').map(str::to_owned)).collect()))
+        .collect()
+}
+
+/// What is not alike, as `field ours/theirs`.
+fn differences(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs) -> Vec<String> {
+    let mut found = Vec::new();
+    let segment = match (ours, theirs.outside_tcp()) {
+        (Err(_), None) => return found,
+        (Err(skip), Some(_)) => return vec![format!("segment none ({skip})/one")],
+        (Ok(_), None) => return vec!["segment one/none".to_owned()],
+        (Ok(segment), Some(_)) => segment,
+    };
+    let mut check = |name: &str, ours: String, theirs: &str| {
+        if ours != theirs {
+            found.push(format!("{name} {ours}/{theirs}"));
+        }
+    };
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).map_or_else(|_| text.to_owned(), |value| value.to_string()),
+        None => text.to_owned(),
+    };
+    let optional = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let (v6, level) = theirs.ip_around_tcp();
+    if v6 {
+        check("src", segment.src.to_string(), theirs.nth("ipv6.src", level));
+        check("dst", segment.dst.to_string(), theirs.nth("ipv6.dst", level));
+        check("id", optional(segment.ip_id.map(u64::from)), "");
+        check("ttl", segment.ttl.to_string(), theirs.nth("ipv6.hlim", level));
+        check("ecn", segment.ecn.to_string(), theirs.nth("ipv6.tclass.ecn", level));
+        check("fragment", u8::from(segment.fragment).to_string(), theirs.first("ipv6.fraghdr.more").max("0"));
+    } else {
+        check("src", segment.src.to_string(), theirs.nth("ip.src", level));
+        check("dst", segment.dst.to_string(), theirs.nth("ip.dst", level));
+        check("id", optional(segment.ip_id.map(u64::from)), &number(theirs.nth("ip.id", level)));
+        check("ttl", segment.ttl.to_string(), theirs.nth("ip.ttl", level));
+        check("ecn", segment.ecn.to_string(), theirs.nth("ip.dsfield.ecn", level));
+        check("fragment", u8::from(segment.fragment).to_string(), theirs.nth("ip.flags.mf", level));
+    }
+    check("tunnels", segment.tunnels.to_string(), &ip_headers_outside(theirs).to_string());
+    check("src_port", segment.src_port.to_string(), theirs.first("tcp.srcport"));
+    check("dst_port", segment.dst_port.to_string(), theirs.first("tcp.dstport"));
+    check("seq", segment.seq.0.to_string(), theirs.first("tcp.seq_raw"));
+    check("ack", segment.ack.0.to_string(), theirs.first("tcp.ack_raw"));
+    // tshark shows the reserved bits as well.
+    let flags = number(theirs.first("tcp.flags"))
+        .parse::<u16>()
+        .map_or_else(|_| String::new(), |flags| (flags & 0x1ff).to_string());
+    check("flags", segment.flags.0.to_string(), &flags);
+    check("window", segment.window.to_string(), theirs.first("tcp.window_size_value"));
+    check("len", segment.payload_len.to_string(), theirs.first("tcp.len"));
+    match (segment.checksum, theirs.first("tcp.checksum.status")) {
+        (Checksum::Good, "1") | (Checksum::Bad(_), "0") | (Checksum::Unknown, "" | "2" | "3") => {}
+        // tshark has no word of its own for a sum that was left to the card.
+        (Checksum::Partial, "0" | "2" | "3") => {}
+        // tshark was not asked for the sum of the IP header, without which it says nothing of TCP's.
+        (Checksum::BadHeader(_), "" | "0" | "2" | "3") => {}
+        (ours, theirs) => check("checksum", format!("{ours:?}"), theirs),
+    }
+
+    let options = &segment.options;
+    let kinds: Vec<&str> = theirs.field("tcp.option_kind").split(',').collect();
+    let has = |kind: &str| u8::from(kinds.contains(&kind)).to_string();
+    check("mss", optional(options.mss.map(u64::from)), theirs.first("tcp.options.mss_val"));
+    check("wscale", optional(options.window_scale.map(u64::from)), theirs.first("tcp.options.wscale.shift"));
+    check(
+        "tsval",
+        optional(options.timestamps.map(|(val, _)| val.into())),
+        theirs.first("tcp.options.timestamp.tsval"),
+    );
+    check(
+        "tsecr",
+        optional(options.timestamps.map(|(_, ecr)| ecr.into())),
+        theirs.first("tcp.options.timestamp.tsecr"),
+    );
+    check("sack_permitted", u8::from(options.sack_permitted).to_string(), &has("4"));
+    check("mptcp", u8::from(options.mptcp).to_string(), &has("30"));
+    let edges = |edge: fn(&(_, _)) -> u32| {
+        options.sack.as_slice().iter().map(|block| edge(block).to_string()).collect::<Vec<_>>().join(",")
+    };
+    check(
+        "sack_le",
+        edges(|block: &(whyslow_core::units::SeqNumber, _)| block.0.0),
+        theirs.field("tcp.options.sack_le"),
+    );
+    check(
+        "sack_re",
+        edges(|block: &(_, whyslow_core::units::SeqNumber)| block.1.0),
+        theirs.field("tcp.options.sack_re"),
+    );
+    found
+}
+
+fn ip_headers_outside(theirs: &Theirs) -> usize {
+    let outside = theirs.outside_tcp().unwrap_or_default();
+    outside.iter().filter(|name| **name == "ip" || **name == "ipv6").count().saturating_sub(1)
+}
+
+/// Why the two differ, where that is known and meant: each by its mechanism.
+fn explained(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs, differences: &[String]) -> Option<&'static str> {
+    let outside = theirs.outside_tcp().unwrap_or_default();
+    let only = |field: &str| differences.iter().all(|difference| difference.starts_with(field));
+    let remark = |text: &str| theirs.field("_ws.expert.message").contains(text);
+    match ours {
+        Err(Skip::LinkType(_)) => Some("a link type that is not read, and is said to be so"),
+        Err(Skip::NotTcp(17)) if outside.contains(&"ayiya") => Some("AYIYA, a tunnel that nobody runs any more"),
+        Err(Skip::NotTcp(17)) if outside.contains(&"sflow") => Some("sFlow quotes packets, it does not carry them"),
+        Err(Skip::NotIp(0x8200..=0x83ff)) if outside.ends_with(&["gre", "wlan", "llc", "ip"]) => {
+            Some("802.11 in GRE under one vendor's unregistered numbers")
+        }
+        Err(Skip::Cut | Skip::Fragment) if theirs.first("tcp.window_size_value").is_empty() => {
+            Some("tshark names TCP although the capture or the fragment ends inside its fixed header")
+        }
+        Err(Skip::Malformed("a TCP header longer than its segment")) if theirs.first("tcp.len").is_empty() => {
+            Some("tshark shows fields of a segment that every receiver discards")
+        }
+        Ok(segment) if segment.fragment && only("len ") && theirs.first("tcp.len").is_empty() => {
+            Some("tshark gives no payload length for a first fragment")
+        }
+        Ok(_) if only("checksum Unknown/0") && remark("total length exceeds packet length") => {
+            Some("tshark sums up a segment although IP says that the end of it is missing")
+        }
+        Ok(_) if only("segment one/none") && remark("Bad length value 0 < 8") => {
+            Some("tshark does not look into UDP whose length was left to the network card")
+        }
+        Ok(_) if theirs.first("tcp.srcport").is_empty() && remark("IPv6 payload length equals 0") => {
+            Some("tshark does not read IPv6 whose length was left to the network card")
+        }
+        _ => None,
+    }
+}

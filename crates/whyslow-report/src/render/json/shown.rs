@@ -1,0 +1,138 @@
+//! [`Shown`]: JSON whose text is harmless when it is shown.
+//!
+//! Text in JSON is made [`harmless`]: a reader that prints it (`jq -r .verdict`) prints nothing hidden.
+//! What a program uses again, the members [`RAW`], keeps its value: the same characters stand there as
+//! JSON's own escapes (`\u202e`), so that the JSON itself, printed, hides nothing either. A page only
+//! shows what it is given: there all text is made harmless.
+
+use crate::text::{harmless, is_hidden};
+use serde_json::ser::{CharEscape, Formatter};
+use std::io::{self, Write};
+
+/// Members whose value a program uses again: a file's path opens the file.
+const RAW: [&str; 1] = ["path"];
+
+/// Lays out as `F` does, and makes text harmless.
+#[derive(Debug, Default)]
+pub(super) struct Shown<F> {
+    layout: F,
+    /// Members that keep their value.
+    raw: &'static [&'static str],
+    /// What is written is a member's name.
+    in_key: bool,
+    /// It is the value of one of [`RAW`].
+    is_raw: bool,
+}
+
+impl<F: Default> Shown<F> {
+    /// For programs.
+    pub(super) fn to_programs() -> Self {
+        Self { raw: &RAW, ..Self::default() }
+    }
+
+    /// For a page.
+    pub(super) fn to_people() -> Self {
+        Self::default()
+    }
+}
+
+impl<F> Shown<F> {
+    /// Writes what a JSON string is to hold, without hidden characters.
+    fn visible<W: ?Sized + Write>(text: &str, out: &mut W) -> io::Result<()> {
+        // What was written out has backslashes, which JSON escapes; a piece of a string has no others.
+        out.write_all(harmless(text).replace('\\', "\\\\").as_bytes())
+    }
+}
+
+impl<F: Formatter> Formatter for Shown<F> {
+    #[inline]
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        // The members' names are our own.
+        if self.in_key {
+            self.is_raw = self.raw.contains(&fragment);
+            return out.write_all(fragment.as_bytes());
+        }
+        // The greatest of all bytes, and not the first that is too great: several are looked at in a step.
+        if fragment.bytes().fold(0, u8::max) < b'\x7f' || !fragment.contains(is_hidden) {
+            return out.write_all(fragment.as_bytes());
+        }
+        if !self.is_raw {
+            return Self::visible(fragment, out);
+        }
+        let mut units = [0; 2];
+        for c in fragment.chars() {
+            if is_hidden(c) {
+                c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
+            } else {
+                out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(&mut self, out: &mut W, escape: CharEscape) -> io::Result<()> {
+        let control = match escape {
+            _ if self.is_raw => None,
+            CharEscape::Quote | CharEscape::ReverseSolidus | CharEscape::Solidus => None,
+            CharEscape::Backspace => Some('\u{8}'),
+            CharEscape::FormFeed => Some('\u{c}'),
+            CharEscape::LineFeed => Some('\n'),
+            CharEscape::CarriageReturn => Some('\r'),
+            CharEscape::Tab => Some('\t'),
+            CharEscape::AsciiControl(byte) => Some(char::from(byte)),
+        };
+        match control {
+            Some(control) => Self::visible(control.encode_utf8(&mut [0; 4]), out),
+            None => self.layout.write_char_escape(out, escape),
+        }
+    }
+
+    #[inline]
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.in_key = true;
+        self.layout.begin_object_key(out, first)
+    }
+
+    #[inline]
+    fn end_object_key<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.in_key = false;
+        self.layout.end_object_key(out)
+    }
+
+    #[inline]
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.layout.begin_object_value(out)
+    }
+
+    #[inline]
+    fn end_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.is_raw = false;
+        self.layout.end_object_value(out)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.layout.begin_object(out)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.layout.end_object(out)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.layout.begin_array(out)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.layout.end_array(out)
+    }
+
+    #[inline]
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.layout.begin_array_value(out, first)
+    }
+
+    #[inline]
+    fn end_array_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.layout.end_array_value(out)
+    }
+}

@@ -1,0 +1,86 @@
+//! Who waited for whom, where a connection has more than one exchange.
+
+use crate::text::{Column, Line, Page, Table, units};
+use anstyle::Style;
+use whyslow_core::analysis::{Connection, End, Exchange, Message};
+use whyslow_core::units::Nanos;
+
+/// Exchanges listed where there is one screen for all: those that were waited for longest.
+const FEW: usize = 6;
+/// A time shorter than this beside an exchange is none of note.
+const NOTED: Nanos = Nanos::from_millis(1);
+
+/// One line an exchange, in time order.
+pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
+    let exchanges = &connection.exchanges;
+    let total = connection.exchanges_total.max(exchanges.len() as u64);
+    if exchanges.is_empty() || total < 2 {
+        return;
+    }
+    let listed = if full { (0..exchanges.len()).collect() } else { longest(exchanges) };
+    page.gap();
+    if !full
+        && total > FEW as u64
+        && let Some(longest) = longest_of_alike(exchanges)
+    {
+        let text =
+            format!("{}: none was waited for longer than {}", units::count(total, "exchange"), units::span(longest));
+        page.wrapped(&Line::new().pad(2), Style::new(), &text);
+        return;
+    }
+    let mut table = Table::new(vec![
+        Column::figures("began at"),
+        Column::figures("request"),
+        Column::figures("answer"),
+        Column::figures("waited"),
+        Column::figures("of it server"),
+        Column::figures("before: client").optional(),
+        Column::figures("idle").optional(),
+        Column::words("what").optional(),
+    ]);
+    for &index in &listed {
+        table.row(cells(&exchanges[index]));
+    }
+    let untold = total.saturating_sub(listed.len() as u64);
+    if untold > 0 {
+        table.remark(format!("… and {} with shorter waits", units::count(untold, "more exchange")));
+    }
+    table.print(page, 2);
+}
+
+/// The longest wait, if it is no more than twice what is usual: then no exchange stands out.
+fn longest_of_alike(exchanges: &[Exchange]) -> Option<Nanos> {
+    let mut waits: Vec<Nanos> = exchanges.iter().map(|exchange| exchange.wait_s).collect();
+    waits.sort_unstable();
+    let (longest, usual) = (*waits.last()?, *waits.get(waits.len() / 2)?);
+    (longest.0 <= 2 * usual.0).then_some(longest)
+}
+
+fn longest(exchanges: &[Exchange]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..exchanges.len()).collect();
+    order.sort_by_key(|&index| (std::cmp::Reverse(exchanges[index].wait_s), index));
+    order.truncate(FEW);
+    order.sort_unstable();
+    order
+}
+
+fn cells(exchange: &Exchange) -> [String; 8] {
+    let noted = |time: Nanos| if time >= NOTED { units::span(time) } else { String::new() };
+    let bytes = |message: &Option<Message>, none: &str| {
+        message.as_ref().map_or(none.to_owned(), |message| {
+            let arrow = if message.from == End::Client { "↑" } else { "↓" };
+            format!("{} {arrow}", units::bytes(message.bytes))
+        })
+    };
+    let label = exchange.request.iter().chain(&exchange.answer).find_map(|message| message.label.clone());
+    [
+        units::seconds(exchange.start_s),
+        bytes(&exchange.request, "push"),
+        bytes(&exchange.answer, "none"),
+        units::span(exchange.wait_s),
+        exchange.server_s.map_or(String::new(), noted),
+        noted(exchange.client_s),
+        noted(exchange.idle_s),
+        label.unwrap_or_default(),
+    ]
+}

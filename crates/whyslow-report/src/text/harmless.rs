@@ -1,0 +1,60 @@
+//! [`harmless`]: text from a capture, or a file's name, made safe to show.
+//!
+//! Such text is whatever somebody sent or named: it may hold characters that nobody sees and that
+//! change what is seen of the rest. They are written out, as `\u{202e}`, wherever text is shown: in
+//! the terminal, on stderr, in Markdown, SVG, xplot's files, and in JSON's text for people. These are:
+//!
+//! - controls (Unicode's category Cc): C0 with ESC, DEL, and C1, which steer a terminal; a tab
+//!   becomes a blank;
+//! - line and paragraph separators (Zl, Zp), which end a line for some programs and not for others;
+//! - what has no shape of its own (Unicode's `Default_Ignorable_Code_Point`, UAX #44): all that turns
+//!   the reading order round (U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069), the zero-width
+//!   blank, joiners and U+FEFF, the soft hyphen, fillers, variation selectors and tags, which make two
+//!   different names look the same or hide text in one;
+//! - interlinear annotations (U+FFF9–U+FFFB), which hide what they annotate.
+//!
+//! Letters of any script stay as they are, blanks of any width too.
+
+use std::borrow::Cow;
+
+/// Whether it is written out where text is shown; see the module.
+pub fn is_hidden(c: char) -> bool {
+    // Nearly all text is ASCII.
+    if c.is_ascii() { c.is_ascii_control() } else { c.is_control() || is_shapeless(c) }
+}
+
+fn is_shapeless(c: char) -> bool {
+    matches!(c,
+        '\u{2028}' | '\u{2029}'
+        | '\u{fff9}'..='\u{fffb}'
+        // Default_Ignorable_Code_Point.
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The text as one line with every hidden character written out.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    written_out(text, is_hidden)
+}
+
+/// The same of a text of several lines, which stay.
+pub fn harmless_lines(text: &str) -> Cow<'_, str> {
+    written_out(text, |c| c != '\n' && is_hidden(c))
+}
+
+fn written_out(text: &str, is_hidden: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(' '),
+            c if is_hidden(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}

@@ -1,0 +1,186 @@
+//! [`Site`]: requests of the page to answers.
+//!
+//! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits for a client runs on none.
+
+use super::answer::{self, Answer, Content, refusal, text};
+use super::crowd::Seat;
+use super::{Limits, upload};
+use crate::desk::{Desk, Opened, Part, Upload};
+use crate::gate::Gate;
+use crate::query::Query;
+use crate::slice::Slice;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, StatusCode};
+use serde::Serialize;
+use std::io::{self, Seek};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use whyslow_core::compare::Which;
+use whyslow_core::units::Nanos;
+use whyslow_io::Scratch;
+use whyslow_report::render;
+
+/// Columns of a graph where nobody says.
+const COLUMNS: usize = 1_024;
+const JSON: &str = "application/json";
+const NOTHING_OPEN: &str = "nothing is open";
+
+/// All that answers need.
+pub(super) struct Site {
+    pub(super) gate: Gate,
+    pub(super) desk: Arc<Desk>,
+    pub(super) page: &'static str,
+    pub(super) scratch: Scratch,
+    pub(super) limits: Limits,
+    /// Permits for what takes long.
+    pub(super) work: Arc<Semaphore>,
+}
+
+impl Site {
+    /// Answers a request. Who it comes from is judged by its head; where that is not right no more of it is read.
+    pub(super) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Answer {
+        let (head, body) = request.into_parts();
+        match self.gate.admit(&head) {
+            Ok(wanted) => {
+                let busy = seat.busy();
+                self.route(wanted, &head, body).await.map(|content| content.held(busy))
+            }
+            Err(refused) => refusal(refused.status, refused.why),
+        }
+    }
+
+    async fn route(&self, wanted: &str, head: &Parts, body: Incoming) -> Answer {
+        let query = Query::new(head.uri.query().unwrap_or_default());
+        if (&head.method, wanted) == (&Method::POST, "open") {
+            return self.take(query, head, body).await;
+        }
+        if !body.is_end_stream() {
+            return refusal(StatusCode::BAD_REQUEST, "nothing is to be sent with this");
+        }
+        match (&head.method, wanted) {
+            (&Method::GET | &Method::HEAD, "") => {
+                let mut page = answer::of("text/html; charset=utf-8", Bytes::from_static(self.page.as_bytes()));
+                let policy = HeaderValue::from_static("frame-ancestors 'none'");
+                page.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+                page
+            }
+            (&Method::GET, "state") => found(json(&self.desk.status())),
+            (&Method::GET, "document") => match self.desk.opened() {
+                Some(opened) => {
+                    let mut document = answer::of(JSON, opened.document.shared());
+                    document.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                    document
+                }
+                None => text(StatusCode::NOT_FOUND, NOTHING_OPEN),
+            },
+            (&Method::GET, "series") => {
+                let (id, range) = (query.number("c"), range(query));
+                let columns = query.number("columns").unwrap_or(COLUMNS);
+                self.of_opened(move |opened| json(&opened.answer(id.ok_or("which connection?")?, range, columns)?))
+                    .await
+            }
+            // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
+            (&Method::GET, "compare") => {
+                let which = ["a", "b"].map(|name| query.get(name).and_then(|text| Which::read(&text)));
+                self.of_opened(move |opened| match which {
+                    [Some(a), Some(b)] => json(&opened.compare([a, b])?),
+                    _ => Err("which two transfers?".to_owned()),
+                })
+                .await
+            }
+            (&Method::GET, "slice") => {
+                let (id, range) = (query.number("c"), range(query));
+                self.of_opened(move |opened| slice(opened, id.ok_or("which connection?")?, range)).await
+            }
+            (_, "" | "state" | "document" | "series" | "compare" | "slice" | "open") => {
+                text(StatusCode::METHOD_NOT_ALLOWED, "not in this way")
+            }
+            _ => text(StatusCode::NOT_FOUND, "there is nothing of this name"),
+        }
+    }
+
+    /// An answer about what is open, which may have to be read once more.
+    async fn of_opened(&self, job: impl FnOnce(&Opened) -> Result<Answer, String> + Send + 'static) -> Answer {
+        let Some(opened) = self.desk.opened() else { return text(StatusCode::NOT_FOUND, NOTHING_OPEN) };
+        // Whoever waits here holds no thread. The permit goes with the work, which does not end when its client leaves.
+        let permit = Arc::clone(&self.work).acquire_owned().await;
+        let done = spawn_blocking(move || {
+            let answer = job(&opened);
+            drop(permit);
+            answer
+        });
+        match done.await {
+            Ok(answer) => found(answer),
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    }
+
+    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than memory. What is open changes
+    /// once all of it is there.
+    async fn take(&self, query: Query<'_>, head: &Parts, body: Incoming) -> Answer {
+        let part = Part {
+            set: query.get("set").unwrap_or_default(),
+            rest: query.number("rest").unwrap_or(0),
+            of: query.number("of"),
+        };
+        let received = match upload::length(&head.headers, &self.scratch) {
+            Ok(length) => upload::receive(body, length, self.scratch.clone(), self.limits.upload).await,
+            Err(failure) => Err(failure),
+        };
+        let path = match received {
+            Ok(path) => path,
+            Err(failure) => {
+                self.desk.forget(&part);
+                return refusal(failure.status(), &failure.to_string());
+            }
+        };
+        let name = query.get("name").unwrap_or_else(|| "capture".to_owned());
+        let beside = query.get("beside").map(|which| Which::read(&which).unwrap_or_default());
+        let desk = Arc::clone(&self.desk);
+        // What was open is given back to the system.
+        match spawn_blocking(move || desk.take(Upload { name, path }, &part, beside)).await {
+            Ok(Ok(())) => text(StatusCode::ACCEPTED, "taken"),
+            Ok(Err(why)) => text(StatusCode::CONFLICT, why),
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    }
+}
+
+fn found(answer: Result<Answer, String>) -> Answer {
+    answer.unwrap_or_else(|why| text(StatusCode::NOT_FOUND, &why))
+}
+
+fn json(value: &impl Serialize) -> Result<Answer, String> {
+    let mut json = Vec::new();
+    render::json::to_people(value, &mut json).map_err(|error| error.to_string())?;
+    Ok(answer::of(JSON, Bytes::from(json)))
+}
+
+/// A connection's packets in a time range. They go through a file without a name: they may be more than memory holds.
+fn slice(opened: &Opened, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answer, String> {
+    let (place, connection) = opened.place(id)?;
+    let range = range.ok_or("from when to when?")?;
+    let unkept = |error: io::Error| format!("the slice could not be kept: {error}");
+    let file = tempfile::tempfile().map_err(unkept)?;
+    let mut slice = Slice::new(io::BufWriter::new(file));
+    whyslow_io::pick(&place, range, &mut |packet| slice.push(packet)).map_err(|error| error.to_string())?;
+    let packets = slice.packets;
+    let mut file = slice.finish().map_err(unkept)?.into_inner().map_err(|error| unkept(error.into_error()))?;
+    let bytes = file.stream_position().map_err(unkept)?;
+    file.rewind().map_err(unkept)?;
+    let mut answer = answer::of("application/x-pcapng", Content::file(file, bytes));
+    let name = format!("attachment; filename=\"connection-{}-{packets}-packets.pcapng\"", connection.id);
+    let name = HeaderValue::from_str(&name).map_err(|error| error.to_string())?;
+    answer.headers_mut().insert(CONTENT_DISPOSITION, name);
+    Ok(answer)
+}
+
+/// A time range, as seconds from the first packet.
+fn range(query: Query<'_>) -> Option<(Nanos, Nanos)> {
+    let [from, to] = ["from", "to"].map(|name| query.number::<f64>(name).filter(|seconds| seconds.is_finite()));
+    let (from, to) = (Nanos::from_secs_f64(from?), Nanos::from_secs_f64(to?));
+    (from <= to).then_some((from, to))
+}

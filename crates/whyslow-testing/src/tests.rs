@@ -1,0 +1,73 @@
+//! That a skipped test is seen: each case runs this program again, in which [`victim`] lacks something.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+/// Skips when it is told to.
+#[test]
+fn victim() {
+    match std::env::var("WHYSLOW_TESTING_LACKS").as_deref() {
+        Ok("tool") => assert!(!tools(&["whyslow-no-such-tool", "sh"])),
+        Ok("captures") => assert!(captures().is_none()),
+        Ok("capture") => assert!(capture("no such capture").is_none()),
+        Ok("quiet") => skip(Lack::Quiet, "2 ms\nlate"),
+        _ => {}
+    }
+}
+
+/// How the victim ended, what it said, and what was noted of it.
+fn run(lacks: &str, more: &[(&str, &str)]) -> (bool, String, String) {
+    let file = std::env::temp_dir().join(format!("whyslow-testing-{}-{lacks}-{}", std::process::id(), more.len()));
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "tests::victim"]).env_remove("WHYSLOW_REQUIRE_ALL").env_remove("WHYSLOW_CAPTURES");
+    command.env("WHYSLOW_TESTING_LACKS", lacks).env("WHYSLOW_SKIPPED", &file).envs(more.iter().copied());
+    let output = command.output().unwrap();
+    let noted = std::fs::read_to_string(&file).unwrap_or_default();
+    let _ = std::fs::remove_file(&file);
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap(), noted)
+}
+
+#[test]
+fn what_lacks_nothing_says_nothing() {
+    let (passed, said, noted) = run("nothing", &[("WHYSLOW_REQUIRE_ALL", "1")]);
+    assert!(passed && !said.contains("skipped") && noted.is_empty(), "{said}\n{noted}");
+}
+
+#[test]
+fn a_missing_tool_is_named_and_noted() {
+    let (passed, said, noted) = run("tool", &[]);
+    assert!(passed, "{said}");
+    assert!(said.contains("skipped whyslow_testing tests::victim: whyslow-no-such-tool is not installed"), "{said}");
+    assert_eq!(noted, "machine\twhyslow_testing tests::victim\twhyslow-no-such-tool is not installed\n");
+}
+
+#[test]
+fn a_missing_tool_fails_where_all_is_required() {
+    let (passed, said, noted) = run("tool", &[("WHYSLOW_REQUIRE_ALL", "1")]);
+    assert!(!passed && noted.is_empty(), "{said}\n{noted}");
+    assert!(said.contains("cannot test: whyslow-no-such-tool is not installed"), "{said}");
+    assert!(run("tool", &[("WHYSLOW_REQUIRE_ALL", "0")]).0, "0 requires nothing");
+}
+
+#[test]
+fn what_is_no_part_of_the_project_is_noted_and_never_required() {
+    let folder = std::env::temp_dir();
+    let here = [("WHYSLOW_CAPTURES", folder.to_str().unwrap()), ("WHYSLOW_REQUIRE_ALL", "1")];
+    let (passed, said, noted) = run("capture", &here);
+    assert!(passed && noted.starts_with("captures\t"), "{said}\n{noted}");
+    let (passed, said, noted) = run("quiet", &here);
+    assert!(passed && noted.ends_with("\t2 ms late\n"), "{said}\n{noted}");
+}
+
+#[test]
+fn a_folder_that_is_named_must_be_there() {
+    let (passed, said, _) = run("captures", &[("WHYSLOW_CAPTURES", "/no/such/folder")]);
+    assert!(!passed && said.contains("/no/such/folder, which is no folder"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_noted_fails() {
+    let (passed, said, _) = run("tool", &[("WHYSLOW_SKIPPED", "/no/such/folder/file")]);
+    assert!(!passed && said.contains("cannot say so"), "{said}");
+}

@@ -1,0 +1,190 @@
+//! What counts as right: the cause that costs most is the one that was meant, and where a run has several exchanges or several
+//! connections, nothing is said that nobody waited for.
+//!
+//! Knows: which causes one capture cannot tell apart, and what a draw's configuration rules out. Promises: a judgement reads the
+//! scenario and the explanation alone. Ignores: whether the cause was confirmed, which is the run's.
+
+use std::collections::BTreeMap;
+use whyslow_core::analysis::{Analysis, End, Finding, Transfer};
+use whyslow_lab::draws::drawn;
+use whyslow_lab::figures::Figures;
+use whyslow_lab::scenario::Variant;
+use whyslow_lab::scenario::work::{Side, Transfers, Work};
+
+/// Causes that one capture cannot tell apart: either is right for the other.
+const ALIKE: &[[&str; 2]] = &[
+    ["server-think", "proxy-split"],
+    // A far connection without the rounds of slow start behind a proxy is a program that gets its data in pieces.
+    ["application", "proxy-split"],
+    ["zero-window", "host-cpu"],
+    // The special case is right for the general one.
+    ["loss", "random-loss"],
+    ["bandwidth", "shaper"],
+];
+/// What cannot be seen from an end. What is lost on the way to it has never been there: of large segments that never pass, only the
+/// waits for the timer are left. Behind a proxy a capture has another connection.
+const UNSEEN: &[(&str, End)] =
+    &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
+/// Draws that are about the last transfer alone; the first one prepares it.
+const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
+/// Causes that never cost most where they can be made, for they come with another that costs more: right when they are said at all.
+const BESIDE: &[&str] = &["duplication", "small-segments", "tls-record-buffering", "amplification-risk"];
+/// A label for transfers with nothing to blame.
+pub(super) const HEALTHY: &str = "none";
+
+/// Causes that a pause would be charged to by who takes it for lost time.
+const PAUSES: &[&str] = &[
+    "application",
+    "delayed-ack",
+    "host-cpu",
+    "no-answer",
+    "protocol-window",
+    "proxy-split",
+    "server-think",
+    "turn-taking",
+    "zero-window",
+];
+/// What must not be said of what was drawn, whatever it costs. A link that several fill is full whatever each of them does, and nothing is
+/// lost but by its queue; the pauses between requests and pushes are nobody's, and the time before a late answer is the server's alone.
+const NEVER: &[(&str, &[&str])] = &[
+    ("small-requests", PAUSES),
+    ("pushes", PAUSES),
+    ("slow-second-query", &["application", "client-think", "no-answer", "protocol-window"]),
+    (
+        "shared-bottleneck",
+        &[
+            "application",
+            "host-cpu",
+            "mtu-black-hole",
+            "pacing",
+            "policer",
+            "random-loss",
+            "receive-window",
+            "sender-cap",
+        ],
+    ),
+];
+
+/// What was said and should not have been, or not as the first thing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wrong {
+    /// In a table's words.
+    pub said: String,
+    /// The cause that was said, and the confidence in it; none where something is missing.
+    pub cause: Option<(&'static str, f64)>,
+}
+
+/// Whether the judgement is about the last large transfer alone.
+pub(super) fn is_about_the_last(run: &Variant) -> bool {
+    ABOUT_THE_LAST.contains(&drawn(&run.label))
+}
+
+/// Whether what was meant has never been at this end.
+pub(super) fn is_unseen(run: &Variant, figures: &Figures, end: End) -> bool {
+    let figure = |name: &str| figures.get(name).copied().unwrap_or_default();
+    UNSEEN.contains(&(drawn(&run.label), end))
+        || end == End::Server && figure("up.packets") > 0.0 && figure("up.lost") >= figure("up.packets")
+}
+
+/// The cause that costs most over these findings, and the confidence in it. What the client's own program took ranks behind all else,
+/// as on the page.
+pub(super) fn top(findings: &[&Finding]) -> Option<(&'static str, f64)> {
+    let mut cost: BTreeMap<&'static str, (bool, f64, f64)> = BTreeMap::new();
+    for finding in findings {
+        let sum = cost.entry(finding.cause).or_insert((finding.is_waited_for(), 0.0, 0.0));
+        sum.1 += finding.seconds.as_secs_f64();
+        sum.2 = sum.2.max(finding.confidence);
+    }
+    let most = cost.into_iter().max_by(|(_, a), (_, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    most.map(|(cause, (_, _, confidence))| (cause, confidence))
+}
+
+/// All findings, or those about the last large transfer.
+pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> {
+    if !of_the_last {
+        let transfers = analysis.connections.iter().flat_map(|c| &c.transfers).flat_map(|t| &t.findings);
+        let connections = analysis.connections.iter().flat_map(|c| &c.findings);
+        let spanning = analysis.findings.iter().filter(|finding| !finding.shared);
+        return transfers.chain(connections).chain(spanning).collect();
+    }
+    let large = |transfer: &&Transfer| transfer.from == End::Server && transfer.bytes > 100_000;
+    let all = analysis.connections.iter().flat_map(|c| c.transfers.iter().filter(large).map(move |t| (c, t)));
+    let Some((connection, transfer)) = all.max_by_key(|(_, t)| t.start_s) else { return Vec::new() };
+    transfer.findings.iter().chain(&connection.findings).collect()
+}
+
+/// What is wrong with an explanation of this run.
+pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<Wrong> {
+    let findings = findings(analysis, is_about_the_last(run));
+    let top = top(&findings);
+    let is_right = is_right(&run.scenario.cause, top.map(|(cause, _)| cause), &findings);
+    if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause == run.scenario.cause)) {
+        let said = top.map_or("nothing".to_owned(), |(cause, _)| format!("`{cause}`"));
+        return Some(Wrong { said, cause: top });
+    }
+    if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause)) {
+        let (cause, confidence) = (finding.cause, finding.confidence);
+        return Some(Wrong { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
+    }
+    let missing = |said| Wrong { said, cause: None };
+    wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
+}
+
+fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
+    let Some(top) = top else { return label == HEALTHY };
+    let alike = || ALIKE.iter().any(|pair| pair.contains(&label) && pair.contains(&top));
+    // A deep queue is full because the path's rate is reached: both are true, if both are said.
+    let deep = || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause == "bufferbloat");
+    let fast = label == HEALTHY && top == "bandwidth";
+    let beside = || BESIDE.contains(&label) && findings.iter().any(|finding| finding.cause == label);
+    label == top || fast || alike() || deep() || beside()
+}
+
+/// An answer was cut short behind what no capture can tell from the whole: that it was cut must be said, and may have cost nothing.
+fn may_be_enough(run: &Variant) -> bool {
+    let Work::Download(work) = &run.scenario.work else { return false };
+    work.closes == Side::Server && work.reset_after.is_some_and(|after| !after.is_empty())
+}
+
+/// Whether the run's configuration rules a cause out that was said beside the right one.
+fn is_ruled_out(run: &Variant, cause: &str) -> bool {
+    let drawn = drawn(&run.label);
+    let never = || NEVER.iter().any(|(name, causes)| *name == drawn && causes.contains(&cause));
+    // The kernel kept its window, or a pause was so long that no program's own series has it.
+    let other = || match cause {
+        "restart-after-idle" => run.scenario.cause == "slow-start",
+        "client-think" => run.scenario.cause != cause,
+        _ => false,
+    };
+    never() || matches!(drawn, "small-requests" | "pushes") && other()
+}
+
+/// How many exchanges a run has on its one connection, pushes among them, where that is known.
+fn exchanges(run: &Variant) -> Option<u64> {
+    let (Work::Download(work) | Work::Upload(work)) = &run.scenario.work else { return None };
+    match drawn(&run.label) {
+        "small-requests" | "slow-second-query" => Some(work.all_sizes().len() as u64),
+        "pushes" => Some(work.size.0.div_ceil(work.write.chunk.0)),
+        _ => None,
+    }
+}
+
+fn wrong_exchanges(run: &Variant, analysis: &Analysis) -> Option<String> {
+    let there = exchanges(run)?;
+    let told: u64 = analysis.connections.iter().map(|connection| connection.exchanges_total).sum();
+    (told != there).then(|| format!("{told} exchanges for {there}"))
+}
+
+/// All that share a bottleneck are told so together.
+fn wrong_shares(run: &Variant, analysis: &Analysis) -> Option<String> {
+    let Work::Download(Transfers { parallel, .. }) = run.scenario.work else { return None };
+    if drawn(&run.label) != "shared-bottleneck" {
+        return None;
+    }
+    let shares = |finding: &&Finding| finding.shared && is_right(&run.scenario.cause, Some(finding.cause), &[]);
+    let most = analysis.findings.iter().filter(shares).map(|finding| finding.connections.len()).max().unwrap_or(0);
+    (most != parallel as usize).then(|| format!("shared by {most} of {parallel}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,19 @@
+//! The program over whole captures, and as its users meet it.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+mod alterations;
+mod casebook;
+mod cli;
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(target_os = "linux")]
+mod fixes;
+mod known_answers;
+mod misses;
+mod pairs;
+mod samples;
+mod series;
+mod wild;
+
+// What the tests of the command line share.
+use cli::{Folder, complaint, json, pcap, whyslow};
