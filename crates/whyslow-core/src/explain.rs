@@ -249,7 +249,7 @@ impl Explainer {
         let size = Size { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
         if !self.accounts.may_list(&size, size.active) {
             self.accounts.pass_over(&size);
-        } else if tcp.brief(until).is_some_and(|brief| rules::cost_nothing(&brief)) {
+        } else if tcp.brief(until, &kept.ends.told()).is_some_and(|brief| rules::cost_nothing(&brief)) {
             self.accounts.push_free(size, kept);
         } else {
             let account = self.account(size, kept);

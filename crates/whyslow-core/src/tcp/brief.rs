@@ -5,6 +5,7 @@
 //! captured in order. It promises that nothing which it gives is less than what following the segments would find; where
 //! a connection is of another kind it says nothing.
 
+use super::exchanges;
 use super::half::STRAY;
 use super::held::Held;
 use super::opening::Negotiated;
@@ -15,6 +16,7 @@ use super::{Connection, Stage};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
+use std::net::IpAddr;
 
 /// Pauses of less than this are none: "at once" is a millisecond at least.
 const PAUSE: Nanos = Nanos::from_millis(1);
@@ -28,7 +30,7 @@ pub struct Brief {
     pub pauses: u64,
     /// By how much an ACK of a transfer's last byte was later than the least round trip, at most.
     pub late_ack: Nanos,
-    /// Longest time from the end of the client's payload to the server's answer, on the way past the capture point.
+    /// Longest time from the end of a request to its answer, on the way past the capture point.
     pub answer: Nanos,
     /// Transfers of the side that has more.
     pub transfers: u64,
@@ -36,7 +38,7 @@ pub struct Brief {
     pub largest: u64,
     /// By how much the handshake took longer than the least round trip.
     pub late_handshake: Nanos,
-    /// Somebody may have been waiting when it ended: the client had the last word, something was not acknowledged, the server reset it
+    /// Somebody may have been waiting when it ended: who asks had the last word, something was not acknowledged, the server reset it
     /// before there was any, or the SYN was refused, or not answered for as long as its sender would wait.
     pub waits: bool,
 }
@@ -46,8 +48,8 @@ pub struct Brief {
 pub const FIRST_TIMERS: [Nanos; 2] = [Nanos::from_millis(1_000), Nanos::from_millis(3_000)];
 
 impl Connection {
-    /// The bounds, if it is of this kind. No packet of it came up to `until`.
-    pub fn brief(&self, until: Nanos) -> Option<Brief> {
+    /// The bounds, if it is of this kind. No packet of it came up to `until`. The addresses and ports are those of side 0 and side 1.
+    pub fn brief(&self, until: Nanos, endpoints: &[(IpAddr, u16); 2]) -> Option<Brief> {
         let Stage::Held(held) = &self.stage else { return None };
         let handshake = self.opening.facts();
         let is_told_of = self.rare.as_ref().is_some_and(|rare| rare.notices.total > 0);
@@ -55,7 +57,9 @@ impl Connection {
             return None;
         }
         let negotiated = Negotiated::of(&handshake);
-        let mut glance = Glance::new(negotiated.mss.unwrap_or(1460), self.client());
+        let client = self.client();
+        let asker = exchanges::asker(client, endpoints[1 - client].1);
+        let mut glance = Glance::new(negotiated.mss.unwrap_or(1460), asker);
         glance.look(held)?;
         let brief = glance.brief(handshake.rtt());
         Some(Brief { waits: brief.waits || self.waits_for_opening(until), ..brief })
@@ -74,7 +78,8 @@ impl Connection {
 /// A look along a connection.
 struct Glance {
     mss: u64,
-    client: Side,
+    /// Who asks: the other side's time before an answer counts.
+    asker: Side,
     estimator: Estimator,
     senders: [Sender; 2],
     /// Payload of the largest transfer.
@@ -111,10 +116,10 @@ struct Transfer {
 }
 
 impl Glance {
-    fn new(mss: u64, client: Side) -> Self {
+    fn new(mss: u64, asker: Side) -> Self {
         Self {
             mss,
-            client,
+            asker,
             estimator: Estimator::default(),
             senders: [Sender::default(); 2],
             largest: 0,
@@ -181,7 +186,7 @@ impl Glance {
                 *transfer = Some(Transfer { start: seg.time, first: seg.seq, bytes, acked: (false, false) });
                 sender.transfers += 1;
                 self.brief.transfers = self.brief.transfers.max(sender.transfers);
-                if let Some(asked) = turn.filter(|_| seg.from() != self.client) {
+                if let Some(asked) = turn.filter(|_| seg.from() != self.asker) {
                     self.brief.answer = self.brief.answer.max(seg.time - asked);
                 }
             }
@@ -203,7 +208,7 @@ impl Glance {
         let largest = self.largest.div_ceil(self.mss);
         let late_ack = late(0).max(late(1)).or_zero();
         let late_handshake = handshake.map_or(Nanos::ZERO, |handshake| handshake - least);
-        let [asking, answering] = [self.client, 1 - self.client].map(|side| &self.senders[side]);
+        let [asking, answering] = [self.asker, 1 - self.asker].map(|side| &self.senders[side]);
         let unsettled = |sender: &Sender| sender.transfer.is_some_and(|transfer| !transfer.acked.1);
         let waits = asking.last_send > answering.last_send || unsettled(asking) || unsettled(answering);
         Brief { late_ack, largest, late_handshake, waits, ..self.brief }

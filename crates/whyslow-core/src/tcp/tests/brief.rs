@@ -20,7 +20,7 @@ fn answered() -> Script {
 fn of_a_request_and_its_answer_all_is_known() {
     let mut script = answered();
     script.line(225.0, 0, 101, 3001, 0);
-    let brief = script.connection().brief(ms(0)).unwrap();
+    let brief = script.connection().brief(ms(0), &[end(0), end(1)]).unwrap();
     // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request with the answer.
     let expected = Brief {
         sending: ms(2),
@@ -39,7 +39,7 @@ fn what_is_not_plain_is_left_to_a_closer_look() {
     let after = |change: fn(&mut Script)| {
         let mut script = answered();
         change(&mut script);
-        script.connection().brief(ms(0))
+        script.connection().brief(ms(0), &[end(0), end(1)])
     };
     assert!(after(|_| {}).is_some());
     assert_eq!(after(|script| _ = script.line(320.0, 1, 2001, 101, MSS)), None, "sent again");
@@ -70,7 +70,7 @@ proptest! {
     fn no_bound_is_less_than_what_is_found(
         steps in steps(),
         (toward, stamped) in ((0u32..80, 0u32..80), any::<bool>()),
-        (again, fin) in (prop::option::weighted(0.1, 0usize..60), any::<bool>()),
+        (again, fin, calls) in (prop::option::weighted(0.1, 0usize..60), any::<bool>(), any::<bool>()),
     ) {
         let mut script = Script::new();
         script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
@@ -97,8 +97,9 @@ proptest! {
                 newest[line.from] = line.ms as u32 + 7;
             }
         }
-        let Some(brief) = script.connection().brief(ms(0)) else { return Ok(()) };
-        let facts = script.run();
+        let ends = [end(0), (end(1).0, if calls { 6653 } else { 80 })];
+        let Some(brief) = script.connection().brief(ms(0), &ends) else { return Ok(()) };
+        let facts = script.connection().finish(ends);
         let (mut pauses, mut largest) = (0, 0);
         for (side, half) in facts.halves.iter().enumerate() {
             prop_assert!(half.transfers_total <= brief.transfers);
@@ -108,7 +109,7 @@ proptest! {
                 prop_assert!(transfer.last_send - transfer.start <= brief.sending);
                 let least = facts.min_rtt().unwrap_or(Nanos::MAX);
                 prop_assert!(transfer.end - transfer.last_send - least <= brief.late_ack, "{:?} {:?}", transfer, brief);
-                if let Some(asked) = transfer.request.filter(|_| side != facts.client) {
+                if let Some(asked) = transfer.request.filter(|_| side != facts.asker) {
                     prop_assert!(transfer.start - asked.last <= brief.answer);
                 }
                 pauses += transfer.gaps.len() as u64;
