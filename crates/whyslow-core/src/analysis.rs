@@ -715,6 +715,8 @@ pub struct Fix {
     pub what: String,
     /// A command that does it, where there is one.
     pub command: Option<String>,
+    /// What shows that it worked: a counter, a figure of `ss`, a second capture.
+    pub verify: Option<String>,
 }
 
 /// Who can remove a cause.

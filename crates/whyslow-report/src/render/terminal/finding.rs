@@ -122,4 +122,7 @@ pub(super) fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
         // Not wrapped: it is there to be copied.
         page.line(&Line::new().pad(TEXT).styled(COMMAND, command));
     }
+    if let Some(verify) = &fix.verify {
+        page.wrapped(&label("verify"), Style::new(), verify);
+    }
 }
