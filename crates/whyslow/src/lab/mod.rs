@@ -25,7 +25,7 @@ use whyslow_lab::net::{self, config::Host};
 use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
 use whyslow_lab::truth::RunResult;
-use whyslow_lab::{draws, exec, experiments, run, show};
+use whyslow_lab::{draws, exec, experiments, real, run, show};
 use whyslow_report::text::{harmless, harmless_lines};
 
 /// Does what is asked for.
@@ -215,15 +215,49 @@ fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
+/// Real programs: the same path, and a label that their configuration and the kernels' counters give.
+fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
+    let each = task.each.unwrap_or(3);
+    let drawing = real::draw(task.seed, each)?;
+    for (lack, scenarios) in &drawing.missing {
+        complain(&format!("{lack} is missing: {} scenarios are skipped ({})", scenarios.len(), scenarios.join(", ")));
+    }
+    net::enter()?;
+    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
+    let ending = Ending::listen()?;
+    let results = {
+        let bar = Bar::new(&drawing.experiment.name);
+        real::run(&drawing, &settings, ending.flag(), &|event| bar.show(&event))
+    };
+    if let Some(signal) = ending.hand_over() {
+        complain("stopped: runs that were finished are kept");
+        return Ok(ExitCode::from(ended_by(signal)));
+    }
+    let report = score::real::report(&drawing, &results?, &task.out, task.seed, each)?;
+    if task.json {
+        out.raw(|out| {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            std::io::Write::write_all(out, b"\n")
+        })?;
+    } else {
+        out.write(&harmless_lines(&report.page()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
-    let experiment = draws::draw(task.seed, task.each)?;
+    if task.real {
+        return score_real_programs(task, out);
+    }
+    let each = task.each.unwrap_or(2);
+    let experiment = draws::draw(task.seed, each)?;
     net::enter()?;
     let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
     let make = |experiment: &Experiment| {
         let bar = Bar::new(&experiment.name);
         run::run(experiment, &settings, &|event| bar.show(&event))
     };
-    let lossy = draws::losses(task.seed, LOSSY.saturating_mul(task.each))?;
+    let lossy = draws::losses(task.seed, LOSSY.saturating_mul(each))?;
     let is_named = |run: &Variant| task.only.iter().any(|only| run.label.contains(only.as_str()));
     let mut page = String::new();
     let mut made = Vec::new();
