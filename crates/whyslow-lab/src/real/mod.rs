@@ -40,6 +40,8 @@ pub struct Label {
     pub never: &'static [&'static str],
     /// Why.
     pub why: &'static str,
+    /// The first of them is right when it is said at all, since it costs little or no time.
+    pub enough: bool,
     /// Ends whose captures have never seen it.
     pub unseen: &'static [Host],
 }

@@ -89,11 +89,16 @@ def bulk():
 
 
 def cut():
-    """Breaks off in the middle of an answer."""
+    """Breaks off in the middle of an answer, with much of it unsent."""
     for connection in accept(5001):
         take(connection, 20)
-        connection.sendall(b"x" * int(number("size")))
-        time.sleep(number("after"))
+        connection.setblocking(False)
+        end = time.monotonic() + number("after")
+        while time.monotonic() < end:
+            try:
+                connection.send(b"x" * 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
 
@@ -103,6 +108,7 @@ def pushes():
     rng = random.Random(int(number("seed")))
     for connection in accept(5001):
         take(connection, 20)
+        connection.sendall(b"You will be told.\r\n")
         for _ in range(int(number("count"))):
             time.sleep(rng.uniform(number("least"), number("most")))
             connection.sendall(b"x" * rng.randint(60, 900))

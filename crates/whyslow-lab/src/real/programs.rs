@@ -154,7 +154,7 @@ pub(crate) fn postgres() -> Program {
     let line = "PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH\n\
                 mkdir pg && chown postgres pg && chmod 711 .\n\
                 exec unshare --ipc setpriv --reuid=postgres --regid=postgres --clear-groups sh -c '\n\
-                initdb -D pg -A trust --no-sync --locale=C >/dev/null &&\n\
+                initdb -D pg -A trust --no-sync --locale=C >/dev/null && echo host all all all trust >>pg/pg_hba.conf &&\n\
                 exec postgres -D pg -c fsync=off -c dynamic_shared_memory_type=mmap -c unix_socket_directories= -c listen_addresses=\"*\" \
                 -c autovacuum=off'";
     Program {

@@ -39,10 +39,16 @@ const fn row(
     never: &'static [&'static str],
     why: &'static str,
 ) -> Row {
-    Row { name, label: Label { right, never, why, unseen: &[] }, draw }
+    Row { name, label: Label { right, never, why, unseen: &[], enough: false }, draw }
 }
 
 impl Row {
+    /// Right when it is said at all.
+    const fn beside(mut self) -> Self {
+        self.label.enough = true;
+        self
+    }
+
     const fn unseen_at(mut self, hosts: &'static [Host]) -> Self {
         self.label.unseen = hosts;
         self
@@ -80,7 +86,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row("nginx-narrow", web::narrow, FULL, NOT_FULL, "five seconds at the link's rate: its throughput is the link's"),
     row("nginx-narrow-bbr", web::narrow_bbr, FULL, NOT_FULL, "the same under BBR"),
-    row("nginx-deep-queue", web::deep, &["bufferbloat", "bandwidth"], NOT_FULL, "a second of queue before a slow link"),
+    row("nginx-deep-queue", web::deep, &["bufferbloat"], NOT_FULL, "a second of queue before a slow link"),
     row("nginx-four-at-once", web::four, FULL, NOT_FULL, "four downloads share one full link"),
     row(
         "nginx-h2-upload",
@@ -253,9 +259,15 @@ pub(crate) const ROWS: &[Row] = &[
         shell::sftp_one,
         &["protocol-window", "turn-taking"],
         &["bandwidth", "application", "sender-cap"],
-        "sftp -R 1: one request of 32 kB a round trip",
+        "sftp -R 1: one request a round trip or more",
     ),
-    row("ssh-typing", shell::typing, NOTHING, NO_WAIT, "a shell with small output every second or so"),
+    row(
+        "ssh-typing",
+        shell::typing,
+        &["none", "server-think", "client-think"],
+        &["application", "no-answer", "zero-window", "protocol-window", "delayed-ack"],
+        "a shell with small output every second or so; what its login took is the server's",
+    ),
     row("rsync-narrow", shell::rsync_narrow, FULL, NOT_FULL, "rsync's own protocol at the link's rate"),
     row("rsync-upload-narrow", shell::rsync_upload, FULL, NOT_FULL, "the same towards the server"),
     row("git-clone-narrow", shell::git_narrow, FULL, NOT_FULL, "a clone of random data at the link's rate"),
@@ -372,7 +384,7 @@ pub(crate) const ROWS: &[Row] = &[
         "an answer when there is something to tell: no capture tells that from a slow one",
     ),
     row("own-log-lines", own::log_lines, NOTHING, NO_WAIT, "log lines as they occur"),
-    row("own-cut", own::cut, &["reset"], &["bandwidth"], "the server breaks off in the middle of its answer"),
+    row("own-cut", own::cut, &["reset"], &["server-think", "no-answer"], "the server breaks off in the middle of its answer").beside(),
 ];
 
 /// A path that nothing fills.
@@ -401,6 +413,11 @@ fn tight(direction: &str, rtt: f64, rate: f64, queue: f64) -> Vec<Setting> {
 /// A round trip, and how late its packets may be for it: other people's programs start slowly enough to need no more.
 fn on_the_way(rtt: f64) -> Vec<Setting> {
     vec![set("path.rtt", ms(rtt)), set("emulator.tolerance", ms((rtt / 15.0).max(0.003)))]
+}
+
+/// A receiver whose buffer does not have to grow first.
+fn open(host: &str) -> Vec<Setting> {
+    vec![set(&format!("{host}.tcp_rmem"), r#"["4KiB", "4MiB", "16MiB"]"#), set(&format!("{host}.initrwnd"), "1000")]
 }
 
 /// The client sends the payload.

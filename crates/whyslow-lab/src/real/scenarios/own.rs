@@ -1,7 +1,7 @@
 //! Programs as people write them ([`super::super::OWN`]).
 
 use super::super::programs::own;
-use super::{Drawn, wide};
+use super::{Drawn, tight, wide};
 use crate::draws::{Chance, Setting, bytes, verify};
 
 fn pair(settings: Vec<Setting>, server: &str, client: &str) -> Drawn {
@@ -43,8 +43,9 @@ pub(super) fn stopped_reader(chance: &mut Chance) -> Drawn {
 
 pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
     let buffer = chance.between(12e3, 40e3);
-    let most = format!("server.max_in_flight <= {}", bytes(2.5 * buffer));
-    let all = over(chance, (0.04, 0.12), &[&most, "server.rwnd_limited <= 5%", "server.retransmitted <= 0"]);
+    let most = format!("server.max_in_flight <= {}", bytes(4.0 * buffer));
+    let claims = [&most, "server.sndbuf_full >= 50%", "server.rwnd_limited <= 5%", "server.retransmitted <= 0"];
+    let all = over(chance, (0.04, 0.12), &claims);
     pair(all, &format!("bulk sndbuf={buffer:.0} size={:.0}", buffer * chance.between(30.0, 45.0)), "get")
 }
 
@@ -64,7 +65,7 @@ pub(super) fn log_lines(chance: &mut Chance) -> Drawn {
 }
 
 pub(super) fn cut(chance: &mut Chance) -> Drawn {
-    let all = over(chance, (0.01, 0.08), &["server.resets >= 1"]);
-    let size = chance.between(100e3, 400e3);
-    pair(all, &format!("cut size={size:.0} after={:.2}", chance.between(0.3, 0.8)), "get")
+    let mut all = tight("down", chance.between(0.01, 0.06), chance.between(4e6, 15e6), 0.04);
+    all.push(verify(&["server.resets >= 1", "server.max_notsent >= 10kB"]));
+    pair(all, &format!("cut after={:.2}", chance.between(1.0, 2.0)), "get")
 }

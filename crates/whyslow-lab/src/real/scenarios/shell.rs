@@ -1,7 +1,7 @@
 //! OpenSSH, rsync and git.
 
 use super::super::programs::{self, Program, SSH};
-use super::{Drawn, full, towards_the_server, wide};
+use super::{Drawn, full, open, towards_the_server, wide};
 use crate::draws::{Chance, set, verify};
 
 fn client(program: &'static str, line: impl Into<String>) -> Program {
@@ -54,14 +54,13 @@ pub(super) fn scp_upload(chance: &mut Chance) -> Drawn {
 }
 
 pub(super) fn sftp_one(chance: &mut Chance) -> Drawn {
-    let mut all = wide(chance.between(0.02, 0.06));
-    all.push(verify(&["server.rwnd_limited <= 5%", "server.retransmitted <= 0", "server.max_in_flight <= 100kB"]));
-    let server = programs::sshd(&programs::file("file", f64::from(chance.whole(60, 110)) * 32_768.0));
-    Drawn {
-        settings: all,
-        server,
-        client: client("sftp", format!("exec sftp -q -R 1 {SSH} root@$SERVER:$DIR/www/file got")),
-    }
+    let mut all = wide(chance.between(0.06, 0.14));
+    all.extend(open("client"));
+    all.push(verify(&["server.rwnd_limited <= 10%", "server.retransmitted <= 0", "server.max_in_flight <= 400kB"]));
+    // What one request asks for is what the server allows: 255 KiB.
+    let server = programs::sshd(&programs::file("file", f64::from(chance.whole(35, 50)) * 261_120.0));
+    let line = format!("exec sftp -q -R 1 {SSH} root@$SERVER:$DIR/www/file got");
+    Drawn { settings: all, server, client: client("sftp", line) }
 }
 
 pub(super) fn typing(chance: &mut Chance) -> Drawn {

@@ -34,7 +34,7 @@ pub(super) fn bursts(chance: &mut Chance) -> Drawn {
             "down.lost >= 8",
             "server.retransmitted >= 8",
             "down.queue_dropped <= 0",
-            "server.rwnd_limited <= 10%",
+            "server.rwnd_limited <= 30%",
         ]),
     ]);
     download(all, chance.between(2e6, 4e6))

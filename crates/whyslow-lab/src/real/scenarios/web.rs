@@ -1,7 +1,7 @@
 //! Web servers, proxies and their clients.
 
 use super::super::programs::{self, Program};
-use super::{Drawn, full, tight, towards_the_server, wide};
+use super::{Drawn, full, open, tight, towards_the_server, wide};
 use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};
 
 const CURL: &str = "exec curl -sS -k -o /dev/null";
@@ -21,6 +21,7 @@ fn one_file(settings: Vec<Setting>, size: f64, client: Program) -> Drawn {
 /// Rounds of slow start are all there is.
 fn rounds(chance: &mut Chance) -> (Vec<Setting>, f64) {
     let mut all = wide(chance.between(0.05, 0.16));
+    all.extend(open("client"));
     all.push(verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 15%", "server.max_cwnd >= 40"]));
     (all, chance.between(150e3, 900e3))
 }
@@ -89,8 +90,9 @@ pub(super) fn h2_upload(chance: &mut Chance) -> Drawn {
     let mut all = wide(chance.between(0.03, 0.1));
     all.extend([
         towards_the_server(),
-        verify(&["client.rwnd_limited <= 15%", "client.retransmitted <= 0", "client.app_limited >= 50%"]),
+        verify(&["client.rwnd_limited <= 15%", "client.retransmitted <= 0", "client.app_limited >= 30%"]),
     ]);
+    all.extend(open("server"));
     upload(all, chance.between(1.5e6, 3e6), "http2")
 }
 
@@ -112,12 +114,12 @@ pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
     let buffer = chance.between(12e3, 40e3);
     let mut all = wide(chance.between(0.04, 0.12));
     // The kernel doubles it, and holds payload with its own overhead in it.
-    let most = format!("server.max_in_flight <= {}", bytes(2.5 * buffer));
-    all.push(verify(&[&most, "server.rwnd_limited <= 5%", "server.retransmitted <= 0"]));
+    let most = format!("server.max_in_flight <= {}", bytes(4.0 * buffer));
+    all.push(verify(&[&most, "server.sndbuf_full >= 50%", "server.rwnd_limited <= 5%", "server.retransmitted <= 0"]));
     let server = programs::nginx(
         &programs::file("file", buffer * chance.between(30.0, 45.0)),
         &format!("80 sndbuf={buffer:.0}"),
-        "",
+        "sendfile off;",
     );
     Drawn { settings: all, server, client: curl("http://$SERVER/file") }
 }
@@ -170,6 +172,7 @@ pub(super) fn restart(chance: &mut Chance) -> Drawn {
     let rtt = chance.between(0.05, 0.12);
     let mut all = wide(rtt);
     let server = programs::nginx(&programs::file("file", chance.between(300e3, 700e3)), "80", "");
+    all.extend(open("client"));
     all.push(verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 15%", "server.restarts >= 3"]));
     // So long that nothing is left of what the window was.
     let pause = 7.0 * (rtt + 0.21) + chance.between(0.1, 0.6);
@@ -203,7 +206,8 @@ pub(super) fn tiny(chance: &mut Chance) -> Drawn {
 /// A client that takes no more than so many bytes a second; it is told by the kernel's counter that its window was what held.
 fn slow(chance: &mut Chance) -> (Vec<Setting>, f64) {
     let mut all = wide(chance.between(0.01, 0.06));
-    all.push(verify(&["server.rwnd_limited >= 60%", "server.retransmitted <= 0"]));
+    // Probes of a closed window count as sent again.
+    all.push(verify(&["server.rwnd_limited >= 60%", "server.retransmitted <= 10"]));
     (all, chance.between(300e3, 900e3))
 }
 

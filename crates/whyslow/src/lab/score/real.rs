@@ -156,7 +156,8 @@ fn wrong(label: &Label, said: Option<&Said>, findings: &[&Finding], ruled_out: &
     let main = label.right.first().copied().unwrap_or(right::HEALTHY);
     // A special case said by the same words as in the other score: a deep queue, if it is said too.
     let deep = main == "bufferbloat" && right::is_right(main, top, findings);
-    if !(label.right.contains(&top.unwrap_or(right::HEALTHY)) || deep) {
+    let enough = label.enough && findings.iter().any(|finding| finding.cause == main);
+    if !(label.right.contains(&top.unwrap_or(right::HEALTHY)) || deep || enough) {
         return Some(top.map_or("nothing".to_owned(), |cause| format!("`{cause}`")));
     }
     let most = ruled_out.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
@@ -313,7 +314,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    const LABEL: Label = Label { right: &["loss", "random-loss"], never: &["policer"], why: "it loses", unseen: &[] };
+    const LABEL: Label =
+        Label { right: &["loss", "random-loss"], never: &["policer"], why: "it loses", unseen: &[], enough: false };
 
     fn said(cause: &'static str, confidence: f64) -> Said {
         Said { cause, confidence, seconds: 1.0 }
