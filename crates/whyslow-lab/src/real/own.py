@@ -39,13 +39,18 @@ def take(connection, size):
     return got
 
 
-def take_head(connection):
+def take_request(connection):
+    """Reads a head, and the body that it announces."""
     head = b""
     while b"\r\n\r\n" not in head:
         piece = connection.recv(4096)
         if not piece:
             return False
         head += piece
+    head, body = head.split(b"\r\n\r\n", 1)
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            take(connection, int(line.split(b":")[1]) - len(body))
     return True
 
 
@@ -53,7 +58,7 @@ def backend():
     """A web server that thinks, and then answers at once or in pieces."""
     size, chunk = int(number("size")), int(number("chunk", number("size")))
     for connection in accept(int(number("port", 8081))):
-        if take_head(connection):
+        if take_request(connection):
             time.sleep(number("think"))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n" % size)

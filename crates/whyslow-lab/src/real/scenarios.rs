@@ -93,7 +93,7 @@ pub(crate) const ROWS: &[Row] = &[
         web::h2_upload,
         &["protocol-window"],
         &["bandwidth", "pacing"],
-        "nginx takes 64 kB of a request's body ahead of its reading: HTTP/2's window, far below what the path carries",
+        "without proxy_request_buffering nginx takes 64 kB of a body ahead of its reading, its default: HTTP/2's window, far below what the path carries",
     ),
     row("nginx-upload-narrow", web::upload_narrow, FULL, NOT_FULL, "an upload at the link's rate"),
     row(
@@ -384,7 +384,14 @@ pub(crate) const ROWS: &[Row] = &[
         "an answer when there is something to tell: no capture tells that from a slow one",
     ),
     row("own-log-lines", own::log_lines, NOTHING, NO_WAIT, "log lines as they occur"),
-    row("own-cut", own::cut, &["reset"], &["server-think", "no-answer"], "the server breaks off in the middle of its answer").beside(),
+    row(
+        "own-cut",
+        own::cut,
+        &["reset"],
+        &["server-think", "no-answer"],
+        "the server breaks off in the middle of its answer",
+    )
+    .beside(),
 ];
 
 /// A path that nothing fills.

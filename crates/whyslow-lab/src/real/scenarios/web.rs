@@ -71,8 +71,9 @@ pub(super) fn four(chance: &mut Chance) -> Drawn {
     Drawn { settings: all, server, client: Program::client("curl", format!("{}wait", one.repeat(4))) }
 }
 
-/// nginx hands a body on to a backend; it reads all of it first, as it does by default.
-const TAKES_BODIES: &str = "client_max_body_size 0; location / { proxy_pass http://127.0.0.1:8081; }";
+/// nginx hands a body on to a backend.
+const TAKES_BODIES: &str =
+    "client_max_body_size 0; location / { proxy_pass http://127.0.0.1:8081; proxy_request_buffering off; }";
 
 fn upload(settings: Vec<Setting>, size: f64, protocol: &str) -> Drawn {
     let server = if protocol.is_empty() {
@@ -90,7 +91,7 @@ pub(super) fn h2_upload(chance: &mut Chance) -> Drawn {
     let mut all = wide(chance.between(0.03, 0.1));
     all.extend([
         towards_the_server(),
-        verify(&["client.rwnd_limited <= 15%", "client.retransmitted <= 0", "client.app_limited >= 30%"]),
+        verify(&["client.rwnd_limited <= 15%", "client.retransmitted <= 0", "client.max_in_flight <= 140kB"]),
     ]);
     all.extend(open("server"));
     upload(all, chance.between(1.5e6, 3e6), "http2")

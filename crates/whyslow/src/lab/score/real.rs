@@ -281,9 +281,10 @@ impl Report {
         for run in &self.runs {
             for judged in &run.ends {
                 let Some(wrong) = &judged.wrong else { continue };
-                let sure = judged
-                    .wrongly_said()
-                    .map_or(String::new(), |s| format!(" ({:.2}, {:.3} s)", s.confidence, s.seconds));
+                let is_top = !wrong.ends_with("beside it");
+                let most = || judged.ruled_out.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+                let said = if is_top { judged.said.as_ref() } else { most() };
+                let sure = said.map_or(String::new(), |s| format!(" ({:.2}, {:.3} s)", s.confidence, s.seconds));
                 let capture = judged.capture.display();
                 let _ = writeln!(
                     text,
