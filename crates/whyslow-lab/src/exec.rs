@@ -87,6 +87,8 @@ pub(crate) struct Programs<'a> {
     pub are_asked: bool,
     /// A client that takes longer is ended.
     pub timeout: Option<Duration>,
+    /// A command for a host that is run before the server starts.
+    pub before: Option<(Host, &'a str)>,
 }
 
 /// Runs two programs as [`exec`] does, and captures into these files, the client's and the server's.
@@ -100,6 +102,13 @@ pub(crate) fn record(
     let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
     let tap = |host: Host, file: &PathBuf| Tap { host, file: file.clone(), snaplen };
     path.start(&[tap(Host::Client, &taps[0]), tap(Host::Server, &taps[1])])?;
+    if let Some((host, line)) = programs.before {
+        let status = Program(start(&path, host, line, programs.folder)?).wait(stop, None);
+        let status = status.map_err(run::file_error("waiting for a command"))?;
+        if !status.is_some_and(|status| status.success()) {
+            return Err(RunError::Refused(line.to_owned()));
+        }
+    }
     let every = scenario.sample_every.duration();
     let asked = programs.are_asked.then(|| Counters::start(&path, every)).transpose()?;
     let (client_ended, server_ended, took) = play(&path, programs, stop)?;

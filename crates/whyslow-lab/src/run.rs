@@ -103,6 +103,9 @@ pub enum RunError {
         /// What is allowed.
         allowed: String,
     },
+    /// A command that a host does not take.
+    #[error("it cannot be done here: {0}")]
+    Refused(String),
     /// It was to stop.
     #[error("stopped before its end")]
     Stopped,

@@ -56,6 +56,53 @@ pub struct Drawing {
     /// What is not installed, or not allowed, and the scenarios that are skipped for want of it.
     pub missing: BTreeMap<String, Vec<&'static str>>,
     programs: BTreeMap<String, Drawn>,
+    fixes: BTreeMap<String, (Host, String)>,
+}
+
+/// A fix as it was printed for a run.
+#[derive(Clone, Debug)]
+pub struct Fix {
+    /// The run that it is for.
+    pub label: String,
+    /// Whose command it is.
+    pub host: Host,
+    /// It.
+    pub command: String,
+}
+
+/// Behind the label of a run whose fix was applied.
+pub const FIXED: &str = "-fixed";
+
+impl Drawing {
+    /// The same runs once more, each with its fix applied before its programs start.
+    pub fn fixed(&self, fixes: &[Fix]) -> Self {
+        let mut runs = Vec::new();
+        let (mut programs, mut commands) = (BTreeMap::new(), BTreeMap::new());
+        for fix in fixes {
+            let Some(run) = self.experiment.runs.iter().find(|run| run.label == fix.label) else { continue };
+            let Some(drawn) = self.programs.get(&fix.label) else { continue };
+            let label = format!("{}{FIXED}", fix.label);
+            let mut run = Variant { label: label.clone(), ..run.clone() };
+            // What confirmed the cause need not hold without it.
+            run.scenario.verify.clear();
+            runs.push(run);
+            programs.insert(label.clone(), drawn.clone());
+            commands.insert(label, (fix.host, fix.command.clone()));
+        }
+        Self {
+            experiment: Experiment { runs, ..self.experiment.clone() },
+            labels: self.labels.clone(),
+            missing: BTreeMap::new(),
+            programs,
+            fixes: commands,
+        }
+    }
+}
+
+/// The command as this path's hosts take it: they have no default route, but one to each other, on which the lab has set what it sets.
+fn here(command: &str) -> String {
+    let own = "ip route show dev eth0 | sed 's/ initcwnd [0-9]*//; s/ initrwnd [0-9]*//'";
+    command.replace("ip route show default", own)
 }
 
 /// `each` runs of every scenario that this machine has the programs for.
@@ -76,6 +123,7 @@ pub fn draw(seed: u64, each: u32) -> Result<Drawing, ScenarioError> {
         labels: BTreeMap::new(),
         missing: BTreeMap::new(),
         programs: BTreeMap::new(),
+        fixes: BTreeMap::new(),
     };
     for (nth, row) in ROWS.iter().enumerate() {
         for n in 1..=each {
@@ -143,7 +191,8 @@ pub fn run(
     let experiment = &drawing.experiment;
     let key = |run: &Variant| {
         let programs = drawing.programs.get(&run.label).map(|drawn| format!("{:?}", lines(drawn)));
-        crate::scenario::key_of(&(run.scenario.key() + &programs.unwrap_or_default()))
+        let fix = drawing.fixes.get(&run.label).map(|(_, command)| command.as_str());
+        crate::scenario::key_of(&(run.scenario.key() + &programs.unwrap_or_default() + fix.unwrap_or_default()))
     };
     let once = |run: &Variant, folder: &Path| once(drawing, run, folder, stop);
     run::run_by(experiment, settings, progress, &Making { key: &key, once: &once })
@@ -170,6 +219,7 @@ fn once(
     for program in [server, client] {
         place.write(program)?;
     }
+    let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, here(command)));
     let line = |program: &Program| format!("PATH={PLACES}:$PATH\n{}", program.line);
     let programs = exec::Programs {
         server: &line(server),
@@ -178,9 +228,15 @@ fn once(
         folder: Some(&place.0),
         are_asked: true,
         timeout: Some(scenario.timeout.duration()),
+        before: fix.as_ref().map(|(host, command)| (*host, command.as_str())),
     };
     let taps = ["client.pcap", "server.pcap"].map(|name| folder.join(name));
-    let (executed, mut truth) = exec::record(scenario, &programs, taps, stop)?;
+    let (executed, mut truth) = match exec::record(scenario, &programs, taps, stop) {
+        Err(RunError::Refused(what)) => {
+            return Ok(Err(format!("{}; {}", RunError::Refused(what), place.said_by_both())));
+        }
+        recorded => recorded?,
+    };
     if stop.load(Ordering::Relaxed) {
         return Err(RunError::Stopped);
     }
@@ -190,11 +246,7 @@ fn once(
         Some(_) => None,
     };
     if let Some(failed) = failed {
-        return Ok(Err(format!(
-            "{failed}; the client: {}; the server: {}",
-            place.said(Host::Client),
-            place.said(Host::Server)
-        )));
+        return Ok(Err(format!("{failed}; {}", place.said_by_both())));
     }
     truth.experiment.clone_from(&drawing.experiment.name);
     truth.label.clone_from(&run.label);
@@ -232,6 +284,10 @@ impl Place {
             std::fs::write(&file, text).map_err(file_error(file.display().to_string()))?;
         }
         Ok(())
+    }
+
+    fn said_by_both(&self) -> String {
+        format!("the client: {}; the server: {}", self.said(Host::Client), self.said(Host::Server))
     }
 
     /// The end of what a program printed.

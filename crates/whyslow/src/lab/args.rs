@@ -147,6 +147,10 @@ pub(crate) struct Score {
     #[arg(long)]
     pub real: bool,
 
+    /// With --real, apply each fix that is printed as a command and comes with a promise, and measure what it brings.
+    #[arg(long, requires = "real")]
+    pub fixes: bool,
+
     /// Transfers of each cause, or runs of each scenario with --real [default: 2, with --real 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub each: Option<u32>,

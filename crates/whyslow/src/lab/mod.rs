@@ -225,15 +225,12 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
     net::enter()?;
     let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
     let ending = Ending::listen()?;
-    let results = {
-        let bar = Bar::new(&drawing.experiment.name);
-        real::run(&drawing, &settings, ending.flag(), &|event| bar.show(&event))
-    };
+    let scored = score_and_fix(task, each, &drawing, &settings, &ending);
     if let Some(signal) = ending.hand_over() {
         complain("stopped: runs that were finished are kept");
         return Ok(ExitCode::from(ended_by(signal)));
     }
-    let report = score::real::report(&drawing, &results?, &task.out, task.seed, each)?;
+    let report = scored?;
     if task.json {
         out.raw(|out| {
             serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -243,6 +240,33 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
         out.write(&harmless_lines(&report.page()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the runs and judges them; then those again, with the fix applied, for which one was printed and a promise made.
+fn score_and_fix(
+    task: &Score,
+    each: u32,
+    drawing: &real::Drawing,
+    settings: &run::Settings,
+    ending: &Ending,
+) -> anyhow::Result<score::real::Report> {
+    let make = |drawing: &real::Drawing, settings: &run::Settings| {
+        let bar = Bar::new(&drawing.experiment.name);
+        real::run(drawing, settings, ending.flag(), &|event| bar.show(&event))
+    };
+    let results = make(drawing, settings)?;
+    let report = score::real::report(drawing, &results, &task.out, task.seed, each)?;
+    if !task.fixes {
+        return Ok(report);
+    }
+    let promises = score::real::promised(drawing, &results, &task.out)?;
+    if promises.is_empty() {
+        return Ok(report);
+    }
+    let fixes: Vec<real::Fix> = promises.iter().map(score::real::Promise::fix).collect();
+    let fixed = drawing.fixed(&fixes);
+    let results = make(&fixed, &run::Settings { only: Vec::new(), ..settings.clone() })?;
+    report.measured(promises, &fixed, &results, &task.out)
 }
 
 fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {

@@ -9,11 +9,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::{Analysis, End, Finding};
+use whyslow_core::analysis::{Actor, Analysis, End, Finding, Transfer};
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::drawn;
 use whyslow_lab::net::config::Host;
-use whyslow_lab::real::{Drawing, Label};
+use whyslow_lab::real::{Drawing, FIXED, Fix, Label};
 use whyslow_lab::run::folder;
 use whyslow_lab::truth::RunResult;
 
@@ -33,7 +33,32 @@ pub(crate) struct Report {
     wrong_at_high_confidence: usize,
     calibration: Vec<Bin>,
     skipped: BTreeMap<String, Vec<&'static str>>,
+    promises: Vec<Promise>,
     runs: Vec<Run>,
+}
+
+/// What was promised for a fix, and what it brought when it was applied as printed.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Promise {
+    label: String,
+    end: &'static str,
+    cause: &'static str,
+    command: String,
+    /// The transfer's time as it was, as was promised, and with the fix, seconds.
+    before_s: f64,
+    promised_s: f64,
+    measured_s: Option<f64>,
+    /// Why nothing was measured; empty where it was.
+    problems: Vec<String>,
+    #[serde(skip)]
+    from: End,
+    #[serde(skip)]
+    host: Host,
+    /// Which of the transfers of its size it is.
+    #[serde(skip)]
+    nth: usize,
+    #[serde(skip)]
+    bytes: u64,
 }
 
 /// How often what was said with such a confidence was right.
@@ -99,7 +124,7 @@ pub(crate) fn report(
             if result.confirmed && !label.unseen.contains(&host) {
                 let folder = folder(out, &drawing.experiment.name, run, result.repetition);
                 let capture = folder.join(format!("{}.pcap", host.name()));
-                let analysis = whyslow_io::explain(&[Input::Path(capture.clone())], &Stop::default(), &mut |_| {})?;
+                let analysis = explain(&capture)?;
                 ends.push(judge(label, end, capture, &analysis));
             }
         }
@@ -127,8 +152,163 @@ pub(crate) fn report(
         wrong_at_high_confidence: judged().filter(|judged| judged.is_bold()).count(),
         calibration: calibration(&judged().collect::<Vec<_>>()),
         skipped: drawing.missing.clone(),
+        promises: Vec::new(),
         runs,
     })
+}
+
+/// The promises that come with a command for one of the two hosts, one at most for each run that is explained rightly: that of the
+/// cause that cost most, at the end that sends.
+///
+/// # Errors
+/// When a capture cannot be read.
+pub(crate) fn promised(drawing: &Drawing, results: &[RunResult], out: &Path) -> anyhow::Result<Vec<Promise>> {
+    let mut all = Vec::new();
+    for run in &drawing.experiment.runs {
+        let result = results.iter().find(|result| result.label == run.label && result.confirmed);
+        let (Some(result), Some(label)) = (result, drawing.labels.get(drawn(&run.label))) else { continue };
+        for (end, host) in [(End::Server, Host::Server), (End::Client, Host::Client)] {
+            let capture =
+                folder(out, &drawing.experiment.name, run, result.repetition).join(format!("{}.pcap", host.name()));
+            let analysis = explain(&capture)?;
+            let judged = judge(label, end, capture, &analysis);
+            let Some(said) = judged.said.filter(|_| judged.wrong.is_none()) else { continue };
+            let promise = transfers(&analysis)
+                .filter(|transfer| transfer.from == end)
+                .filter_map(|transfer| promise(&run.label, said.cause, &analysis, transfer))
+                .max_by(|a, b| a.before_s.total_cmp(&b.before_s));
+            if let Some(promise) = promise {
+                all.push(promise);
+                break;
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn promise(label: &str, cause: &'static str, analysis: &Analysis, transfer: &Transfer) -> Option<Promise> {
+    let finding = transfer.findings.iter().find(|finding| finding.cause == cause)?;
+    let fix = finding.fix.as_ref()?;
+    let (sender, receiver) = match transfer.from {
+        End::Client => (Host::Client, Host::Server),
+        End::Server => (Host::Server, Host::Client),
+    };
+    let host = match fix.who {
+        Actor::Sender => sender,
+        Actor::Receiver => receiver,
+        _ => return None,
+    };
+    let before = alike(analysis, transfer.from, transfer.bytes).take_while(|other| other.start_s < transfer.start_s);
+    Some(Promise {
+        label: label.to_owned(),
+        end: name(transfer.from),
+        cause,
+        command: fix.command.clone()?,
+        before_s: transfer.duration_s.as_secs_f64(),
+        promised_s: finding.predicted_s?.as_secs_f64(),
+        measured_s: None,
+        problems: Vec::new(),
+        from: transfer.from,
+        host,
+        nth: before.count(),
+        bytes: transfer.bytes,
+    })
+}
+
+fn transfers(analysis: &Analysis) -> impl Iterator<Item = &Transfer> {
+    analysis.connections.iter().flat_map(|connection| &connection.transfers)
+}
+
+/// The transfers from this end that carry about as much, in order.
+fn alike(analysis: &Analysis, from: End, bytes: u64) -> impl Iterator<Item = &Transfer> {
+    let mut all: Vec<&Transfer> = transfers(analysis)
+        .filter(|transfer| transfer.from == from && (bytes * 9 / 10..=bytes * 11 / 10).contains(&transfer.bytes))
+        .collect();
+    all.sort_by_key(|transfer| transfer.start_s);
+    all.into_iter()
+}
+
+fn explain(capture: &Path) -> anyhow::Result<Analysis> {
+    Ok(whyslow_io::explain(&[Input::Path(capture.to_owned())], &Stop::default(), &mut |_| {})?)
+}
+
+impl Promise {
+    /// What must be run for it.
+    pub(crate) fn fix(&self) -> Fix {
+        Fix { label: self.label.clone(), host: self.host, command: self.command.clone() }
+    }
+
+    /// How far it is from what was measured, as a share of that.
+    fn error(&self) -> Option<f64> {
+        Some((self.promised_s / self.measured_s?.max(1e-9) - 1.0).abs())
+    }
+}
+
+impl Report {
+    /// Adds what the fixes brought.
+    ///
+    /// # Errors
+    /// When a capture cannot be read.
+    pub(crate) fn measured(
+        mut self,
+        mut promises: Vec<Promise>,
+        fixed: &Drawing,
+        results: &[RunResult],
+        out: &Path,
+    ) -> anyhow::Result<Self> {
+        for promise in &mut promises {
+            let label = format!("{}{FIXED}", promise.label);
+            let run = fixed.experiment.runs.iter().find(|run| run.label == label);
+            let Some((run, result)) = run.zip(results.iter().find(|result| result.label == label)) else { continue };
+            promise.problems.clone_from(&result.problems);
+            if result.problems.is_empty() {
+                let folder = folder(out, &fixed.experiment.name, run, result.repetition);
+                let analysis = explain(&folder.join(format!("{}.pcap", promise.end)))?;
+                let measured = alike(&analysis, promise.from, promise.bytes).nth(promise.nth);
+                promise.measured_s = measured.map(|transfer| transfer.duration_s.as_secs_f64());
+            }
+        }
+        self.promises = promises;
+        Ok(self)
+    }
+
+    /// What was promised, and what came of it.
+    fn fixes(&self) -> String {
+        let mut text = "\n## Fixes applied as printed\n\n| cause | promised | applied and measured | error, median | 90 % | worst |\n\
+                        |---|---|---|---|---|---|\n"
+            .to_owned();
+        let mut causes: Vec<&str> = self.promises.iter().map(|promise| promise.cause).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        let row = |name: &str, of: &[&Promise]| {
+            let mut errors: Vec<f64> = of.iter().filter_map(|promise| promise.error()).collect();
+            errors.sort_by(f64::total_cmp);
+            let at = |share: f64| {
+                let last = errors.len().saturating_sub(1);
+                let error = errors.get(((errors.len() as f64 * share) as usize).min(last));
+                error.map_or("–".to_owned(), |error| format!("{:.1} %", 100.0 * error))
+            };
+            format!("| {name} | {} | {} | {} | {} | {} |\n", of.len(), errors.len(), at(0.5), at(0.9), at(1.0))
+        };
+        for cause in causes {
+            let of: Vec<&Promise> = self.promises.iter().filter(|promise| promise.cause == cause).collect();
+            text += &row(&format!("`{cause}`"), &of);
+        }
+        text += &row("all", &self.promises.iter().collect::<Vec<_>>());
+        text += "\n";
+        for promise in &self.promises {
+            let came = match promise.measured_s {
+                Some(measured) => format!("measured {measured:.3} s"),
+                None => format!("not measured: {}", promise.problems.join("; ")),
+            };
+            let Promise { label, end, cause, before_s, promised_s, command, .. } = promise;
+            let _ = writeln!(
+                text,
+                "- {label} at the {end}: `{cause}`, {before_s:.3} s, promised {promised_s:.3} s, {came}: `{command}`"
+            );
+        }
+        text
+    }
 }
 
 fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
@@ -247,6 +427,9 @@ impl Report {
             };
             let _ = writeln!(page, "| {:.1}–{:.1} | {} | {} | {share} |", bin.from, bin.to, bin.said, bin.right);
         }
+        if !self.promises.is_empty() {
+            page += &self.fixes();
+        }
         page += &self.mistakes();
         page
     }
@@ -363,6 +546,20 @@ mod tests {
             unconfirmed: Vec::new(),
             ends,
         };
+        let kept = Promise {
+            label: "nginx-loss-1".to_owned(),
+            end: "server",
+            cause: "loss",
+            command: "sysctl -w net.ipv4.tcp_sack=1".to_owned(),
+            before_s: 4.0,
+            promised_s: 1.2,
+            measured_s: Some(1.0),
+            problems: Vec::new(),
+            from: End::Server,
+            host: Host::Server,
+            nth: 0,
+            bytes: 1000,
+        };
         let report = Report {
             schema: SCHEMA,
             seed: 1,
@@ -371,6 +568,7 @@ mod tests {
             right: 1,
             wrong_at_high_confidence: 1,
             calibration: bins,
+            promises: vec![kept.clone(), Promise { measured_s: None, problems: vec!["refused".to_owned()], ..kept }],
             skipped: BTreeMap::from([("git".to_owned(), vec!["git-clone-narrow"])]),
             runs: vec![run],
         };
@@ -385,6 +583,8 @@ mod tests {
         assert!(page.contains("| 0.9–1.0 | 2 | 2 | 1.00, said 0.95 |"), "{page}");
         assert!(page.contains("Skipped for want of git: 1 scenarios (git-clone-narrow)."), "{page}");
         assert!(page.contains("x/client.pcap"), "{page}");
+        assert!(page.contains("| `loss` | 2 | 1 | 20.0 % | 20.0 % | 20.0 % |"), "{page}");
+        assert!(page.contains("not measured: refused"), "{page}");
         let schema: serde_json::Value =
             serde_json::from_str(include_str!("../../../../../docs/schema/whyslow-real-1.schema.json")).unwrap();
         let json = serde_json::to_value(&report).unwrap();
