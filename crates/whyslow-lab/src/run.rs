@@ -129,12 +129,15 @@ pub fn run(
     run_by(experiment, settings, progress, &Making { key: &|run| run.scenario.key(), once: &once })
 }
 
+/// One try, whose captures go into the folder. The inner error is about this run (its programs failed); the outer one is about all.
+type Try<'a> = dyn Fn(&Variant, &Path) -> Result<Result<Outcome, String>, RunError> + Sync + 'a;
+
 /// How a run is made.
 pub(crate) struct Making<'a> {
     /// A name for exactly what is run: the run is kept while it stays the same.
     pub key: &'a (dyn Fn(&Variant) -> String + Sync),
-    /// One try, whose captures go into the folder. The inner error is about this run (its programs failed); the outer one is about all.
-    pub once: &'a (dyn Fn(&Variant, &Path) -> Result<Result<Outcome, String>, RunError> + Sync),
+    /// One try.
+    pub once: &'a Try<'a>,
 }
 
 /// As [`run()`], with another way to make a run.
