@@ -2,7 +2,7 @@
 
 use super::super::programs::own;
 use super::{Drawn, tight, wide};
-use crate::draws::{Chance, Setting, bytes, verify};
+use crate::draws::{Chance, Setting, bytes, set, verify};
 
 fn pair(settings: Vec<Setting>, server: &str, client: &str) -> Drawn {
     Drawn { settings, server: own(server), client: own(&format!("{client} server=$SERVER")) }
@@ -24,12 +24,13 @@ pub(super) fn chunks(chance: &mut Chance) -> Drawn {
     let mut all = wide(rtt);
     all.push(verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%", "span >= 2s"]));
     let every = chance.between(0.05_f64.max(1.6 * rtt), 0.15);
-    let chunk = chance.between(300.0, 12e3);
+    // Smaller ones, one at a time, could as well be news.
+    let chunk = chance.between(2e3, 12e3);
     pair(all, &format!("chunks count=50 chunk={chunk:.0} every={every:.3}"), "get")
 }
 
 pub(super) fn slow_reader(chance: &mut Chance) -> Drawn {
-    let all = over(chance, (0.005, 0.06), &["server.rwnd_limited >= 60%", "server.retransmitted <= 0"]);
+    let all = over(chance, (0.005, 0.06), &["server.rwnd_limited >= 60%", "server.retransmitted <= 10"]);
     let every = chance.between(0.08, 0.2);
     let size = 65_536.0 / every * 9.0;
     pair(all, &format!("bulk size={size:.0}"), &format!("get read=65536 every={every:.3}"))
@@ -45,7 +46,8 @@ pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
     let buffer = chance.between(12e3, 40e3);
     let most = format!("server.max_in_flight <= {}", bytes(4.0 * buffer));
     let claims = [&most, "server.sndbuf_full >= 50%", "server.rwnd_limited <= 5%", "server.retransmitted <= 0"];
-    let all = over(chance, (0.04, 0.12), &claims);
+    let mut all = over(chance, (0.04, 0.12), &claims);
+    all.push(set("server.congestion", chance.among(&["cubic", "bbr"])));
     pair(all, &format!("bulk sndbuf={buffer:.0} size={:.0}", buffer * chance.between(30.0, 45.0)), "get")
 }
 

@@ -20,6 +20,7 @@ pub(super) fn cat_far(chance: &mut Chance) -> Drawn {
             "server.retransmitted <= 0",
             "server.max_in_flight <= 2400kB",
             "server.app_limited >= 30%",
+            "server.max_cwnd >= 1600",
         ]),
     ]);
     let server = programs::sshd(&programs::file("file", chance.between(45e6, 60e6)));

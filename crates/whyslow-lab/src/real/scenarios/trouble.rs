@@ -1,7 +1,7 @@
 //! nginx and curl over paths that misbehave.
 
 use super::super::programs::{self, Program};
-use super::{Drawn, on_the_way, tight, wide};
+use super::{Drawn, on_the_way, open, tight, wide};
 use crate::draws::{Chance, MSS, Setting, bits, bytes, ms, set, verify};
 
 fn download(settings: Vec<Setting>, size: f64) -> Drawn {
@@ -11,14 +11,15 @@ fn download(settings: Vec<Setting>, size: f64) -> Drawn {
 
 pub(super) fn loss(chance: &mut Chance) -> Drawn {
     let mut all = wide(chance.between(0.02, 0.1));
+    all.extend(open("client"));
     all.extend([
-        set("path.down.loss", format!("{:.2}%", chance.between(0.3, 2.5))),
+        set("path.down.loss", format!("{:.2}%", chance.between(0.4, 2.5))),
         set("server.congestion", chance.among(&["cubic", "reno"])),
         verify(&[
             "down.lost >= 6",
             "server.retransmitted >= 6",
             "down.queue_dropped <= 0",
-            "server.rwnd_limited <= 10%",
+            "server.rwnd_limited <= 25%",
         ]),
     ]);
     download(all, chance.between(2e6, 4e6))
@@ -26,6 +27,7 @@ pub(super) fn loss(chance: &mut Chance) -> Drawn {
 
 pub(super) fn bursts(chance: &mut Chance) -> Drawn {
     let mut all = wide(chance.between(0.02, 0.08));
+    all.extend(open("client"));
     let model =
         format!("{{ gilbert_elliott = {{ to_bad = \"{:.2}%\", to_good = \"30%\" }} }}", chance.between(0.15, 0.6));
     all.extend([
@@ -58,7 +60,7 @@ pub(super) fn shaper(chance: &mut Chance) -> Drawn {
     all.extend([
         set("path.down.step", step),
         set("path.down.queue", "4MB"),
-        verify(&["down.queue_dropped <= 0", "server.rwnd_limited <= 20%", "rtt_max >= 60ms"]),
+        verify(&["down.queue_dropped <= 0", "server.rwnd_limited <= 20%", "rtt_max >= 50ms"]),
     ]);
     // The programs need about a second before they start; then the burst lasts as long as it lasts.
     download(all, rate / 8.0 * chance.between(5.0, 7.0))

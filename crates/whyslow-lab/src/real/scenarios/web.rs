@@ -117,6 +117,7 @@ pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
     // The kernel doubles it, and holds payload with its own overhead in it.
     let most = format!("server.max_in_flight <= {}", bytes(4.0 * buffer));
     all.push(verify(&[&most, "server.sndbuf_full >= 50%", "server.rwnd_limited <= 5%", "server.retransmitted <= 0"]));
+    all.push(set("server.congestion", chance.among(&["cubic", "bbr"])));
     let server = programs::nginx(
         &programs::file("file", buffer * chance.between(30.0, 45.0)),
         &format!("80 sndbuf={buffer:.0}"),
