@@ -152,8 +152,8 @@ impl Played {
 const CONTRADICTED: f64 = 2.0;
 /// What is left of the confidence in a cause then.
 const DOUBTED: f64 = 0.6;
-/// Causes whose whole story the model plays: a limit on what is in flight. Losses, queues and programs it knows in part only.
-const PLAYED: &[&str] = &["receive-window", "no-window-scaling", "sender-cap", "protocol-window", "slow-start"];
+/// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues, programs and their buffers it knows in part only.
+const PLAYED: &[&str] = &["receive-window", "no-window-scaling", "slow-start"];
 
 /// The model does not bear out that this cause took most of the time.
 fn doubt(finding: &mut Finding, model: Nanos, measured: Nanos) {
