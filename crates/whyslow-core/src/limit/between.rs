@@ -163,7 +163,15 @@ mod tests {
                 let time = Nanos::from_millis(ms);
                 // What was lost before had passed the capture point too.
                 let sent = (segments + 2 * nth as u64 + again) * MSS;
-                transfer.losses.push(Loss { time, until: time, seq: segments * MSS, bytes: MSS, sent, unseen: false });
+                transfer.losses.push(Loss {
+                    time,
+                    until: time,
+                    seq: segments * MSS,
+                    bytes: MSS,
+                    sent,
+                    unseen: false,
+                    needless: false,
+                });
             }
         }
         transfer

@@ -17,8 +17,8 @@ pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss};
 pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;
 pub(crate) use rates::queues;
-pub(crate) use rounds::rises;
 pub use rounds::{Plateau, Shape};
+pub(crate) use rounds::{first_copy, rises};
 pub use unasked::may_speak_unasked;
 pub use waits::{Wait, waits};
 
@@ -37,6 +37,14 @@ pub(crate) mod tests;
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
 const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
+
+/// With more segments than this in flight, another comes before a receiver has waited long for it.
+const FEW: u64 = 4;
+
+/// A window's round trip is so many times the path's own where at least half of it stands in a queue, …
+const QUEUED: f64 = 2.0;
+/// … and longer than that by what no host's scheduling adds.
+const LEAST_QUEUE: Nanos = Nanos::from_millis(10);
 
 /// Linux' least retransmission timer; RFC 6298 asks for 1 s.
 const LEAST_TIMER: Nanos = Nanos::from_millis(190);
@@ -199,11 +207,17 @@ impl Context {
         let mut pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.end <= next.start);
         // Those that nothing ended are the path's own only where data was on its way.
         let is_held = |gap: &Gap| match gap.release {
-            Release::Ack | Release::WindowAck => gap.zero_window,
+            Release::Ack | Release::WindowAck => gap.closed.is_some(),
             Release::Nothing => gap.ran_dry || gap.idle || gap.heard.is_some(),
             Release::WindowUpdate | Release::Peer | Release::Timer => true,
         };
         (round.resent == 0 && !pauses.any(is_held)).then(|| next.start - round.start)
+    }
+
+    /// Whether at least half of what was in flight in a round stood in a queue.
+    pub fn stands_in_queue(&self, transfer: &TransferFacts, index: usize) -> bool {
+        let least = self.rtt.map(|rtt| rtt.scale(QUEUED).max(rtt + LEAST_QUEUE));
+        self.round_trip(transfer, index).zip(least).is_some_and(|(trip, least)| trip >= least)
     }
 }
 
@@ -247,7 +261,8 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
         let end = next.unwrap_or(transfer.last_send.max(round.start));
         let first = spans.len();
         let base = shape.base[index];
-        let rest = rest_of(round, base);
+        let queued = base == Limit::Bandwidth && context.stands_in_queue(transfer, index);
+        let rest = if queued { base } else { rest_of(round, base) };
         let mut at = round.start;
         while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
             add(&mut spans, rest, at, gap.start);
@@ -257,7 +272,7 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
             if is_between_messages(gap, transfer, context) && transfer.retransmitted == Retransmitted::default() {
                 add(&mut spans, Limit::Idle, gap.start, gap.end);
             } else {
-                cut_gap(&mut spans, gap, (transfer, round), base, alone, &shape, context);
+                cut_gap(&mut spans, gap, (transfer, round, queued), base, alone, &shape, context);
             }
             at = gap.end.max(at);
         }
@@ -316,15 +331,28 @@ fn is_rate(base: Limit) -> bool {
 fn cut_gap(
     spans: &mut Vec<Span>,
     gap: &Gap,
-    (transfer, round): (&TransferFacts, &RoundFacts),
+    (transfer, round, queued): (&TransferFacts, &RoundFacts, bool),
     base: Limit,
     alone: bool,
     shape: &Shape,
     context: &Context,
 ) {
+    if let Some((from, length)) = gap.closed.filter(|_| gap.release != Release::Timer) {
+        // Before it closed it was full, and so it may be once more after it opened.
+        let from = from.max(gap.start).min(gap.end);
+        let until = (from + length).min(gap.end);
+        add(spans, Limit::ReceiveWindow, gap.start, from);
+        add(spans, Limit::ZeroWindow, from, until);
+        let rest = Gap { start: until, closed: None, ..*gap };
+        if rest.start < gap.end {
+            cut_gap(spans, &rest, (transfer, round, queued), base, alone, shape, context);
+        }
+        return;
+    }
     let limit = match gap.release {
         Release::Timer => Limit::Timeout,
-        _ if gap.zero_window => Limit::ZeroWindow,
+        // Half of a full window and more stood in a queue of the path: a larger one only makes that longer.
+        Release::WindowAck if queued => base,
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
         // A small message that follows one of the other side's answers it, or gives it credit.
         Release::Peer if base == Limit::Application => base,
@@ -332,7 +360,7 @@ fn cut_gap(
         // A path that carries all it can loses nothing by repairs.
         Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
         Release::Ack => {
-            let late = delay_of_ack(gap, round);
+            let late = delay_of_ack(gap, round, context);
             if late >= DELAYED_ACK && context.elided {
                 // Where ACKs were left out, the next one that is shown comes late.
                 add(spans, base, gap.start, gap.end - late);
@@ -369,7 +397,13 @@ fn cut_gap(
 }
 
 /// By how much the ACK that ended the pause was held back, beyond what the other ACKs of its round took.
-fn delay_of_ack(gap: &Gap, round: &RoundFacts) -> Nanos {
+///
+/// A receiver holds back the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). What comes in while many are on their way is spaced
+/// by the path, and by the queue in it.
+fn delay_of_ack(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
+    if !gap.last_ack && gap.in_flight > FEW * context.mss {
+        return Nanos::ZERO;
+    }
     let usual = round.ack_late.unwrap_or(Nanos::ZERO);
     if gap.ack_late > usual { (gap.ack_late - usual).min(gap.end - gap.start) } else { gap.lone_ack_late() }
 }
@@ -478,7 +512,7 @@ fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -
     };
     // Unasked, what is on its way is whole as well.
     let is_over = gap.idle || least == 0;
-    let by_program = gap.release == Release::Nothing && is_over && gap.ran_dry && !gap.zero_window && !gap.unseen;
+    let by_program = gap.release == Release::Nothing && is_over && gap.ran_dry && gap.closed.is_none() && !gap.unseen;
     let small = transfer.max_in_flight < segments * SEGMENT + u64::from(segments > 1);
     by_program && small && transfer.rounds_total > least
 }

@@ -18,6 +18,11 @@ const LEAST_BUFFER: u64 = 4_096;
 const PLATEAU: usize = 4;
 /// A plateau after a loss must be longer, as congestion avoidance can look flat for a while.
 const PLATEAU_AFTER_LOSS: usize = 16;
+/// Of a plateau's flight, what no flight goes beyond where a buffer is full: it holds packets with all that they take of memory, so that
+/// the same buffer may hold twice the payload, and what left it is in flight beside that.
+const LARGER: f64 = 3.0;
+/// The same behind a loss, where the congestion window, cut to 0.7 at most (RFC 9438 section 4.6), makes flights of one size as well.
+const LARGER_BEFORE_LOSS: f64 = 1.25;
 /// Rates over equal amounts of bytes are steady when the higher ones are no more than this above the lower ones.
 const STEADY: f64 = 1.25;
 /// Rates needed before that means something.
@@ -89,11 +94,12 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         .or(full)
         .or_else(|| rates::of_clumps(transfer, context));
     let lost = first_loss(transfer);
+    let again = first_copy(transfer);
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);
     // What one subflow is given is its scheduler's choice.
-    let mut plateaus = if context.is_multipath { Vec::new() } else { plateaus(transfer, context, lost) };
+    let mut plateaus = if context.is_multipath { Vec::new() } else { plateaus(transfer, context, again) };
     let from = shape.burst.map_or(transfer.start, |burst| burst.until);
     let at_rate = shape.steady.map(|rate| filled(transfer, context, rate, from));
     if let Some(at_rate) = &at_rate {
@@ -101,7 +107,9 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
         plateaus.retain(|plateau| full(plateau) * 2 <= plateau.after - plateau.first);
     }
-    let granted = granted(transfer, context, &shape.base, lost);
+    plateaus
+        .retain(|plateau| is_cap(plateau, rounds, again) || are_granted(waits(transfer, plateau.first, plateau.after)));
+    let granted = granted(transfer, context, &shape.base, again);
     let limit = if granted.is_some() { Limit::ProtocolWindow } else { held_by(transfer, &plateaus) };
     for plateau in &plateaus {
         shape.base[plateau.first..plateau.after].fill(limit);
@@ -135,6 +143,13 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     shape
 }
 
+/// Whether no other flight was much larger: a buffer that is full stays as large as it is, and a congestion window does not.
+fn is_cap(plateau: &Plateau, rounds: &[RoundFacts], again: usize) -> bool {
+    let larger = if plateau.first > again { LARGER_BEFORE_LOSS } else { LARGER };
+    let most = plateau.bytes as f64 * larger;
+    rounds.iter().all(|round| round.in_flight as f64 <= most)
+}
+
 /// A program's own window, where messages of the receiver come with the ACKs that end most pauses of the plateaus; else a cap in
 /// the sender.
 fn held_by(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
@@ -165,10 +180,26 @@ fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     all > 0 && granted * 10 >= all * GRANTED
 }
 
+/// From where on flights stand still, if that is so for half of them: TCP's own window may have opened before another one held.
+fn behind_a_ramp(rounds: &[RoundFacts], mss: u64) -> usize {
+    let flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
+    let mut first = 0;
+    while first * 2 <= flights.len() {
+        let rest = flights.get(first..flights.len().saturating_sub(1)).unwrap_or_default();
+        if !rises(rest, mss) {
+            return first;
+        }
+        first += rest.len() / 8 + 1;
+    }
+    0
+}
+
 /// Rounds behind slow start whose flights a program's own window bounds, though they are not all alike: credit comes in pieces, so that
 /// a flight may be a piece smaller than the one before. They do not grow, and messages of the receiver end most pauses.
 fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: usize) -> Option<Plateau> {
-    let first = base.iter().position(|limit| *limit != Limit::SlowStart)?;
+    let opened = base.iter().position(|limit| *limit != Limit::SlowStart)?;
+    let opening = transfer.rounds.get(opened..lost)?;
+    let first = opened + behind_a_ramp(opening, context.mss);
     let rounds = transfer.rounds.get(first..lost)?;
     // What is left over goes in the last round.
     let whole = rounds.len() - usize::from(lost == transfer.rounds.len()).min(rounds.len());
@@ -185,8 +216,20 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
     is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
 }
 
-fn first_loss(transfer: &TransferFacts) -> usize {
+/// The first round in which something was sent again.
+pub(crate) fn first_copy(transfer: &TransferFacts) -> usize {
     transfer.rounds.iter().position(|round| round.resent > 0).unwrap_or(transfer.rounds.len())
+}
+
+/// The first round with a copy of something that was lost. Copies of what had arrived do not end slow start for good: a sender that
+/// learns of it takes its window and its threshold back (RFC 3522, RFC 3708), and one that does not grows slowly from then on.
+fn first_loss(transfer: &TransferFacts) -> usize {
+    let rounds = &transfer.rounds;
+    match transfer.losses.iter().filter(|loss| !loss.needless).map(|loss| loss.time).min() {
+        Some(time) => first_copy(transfer).max(rounds.partition_point(|round| round.start <= time).saturating_sub(1)),
+        None if transfer.resent_bytes == 0 => rounds.len(),
+        None => first_copy(transfer),
+    }
 }
 
 /// Rounds before which the sender had been idle for longer than its timer, so that it may have started over (RFC 5681
@@ -196,7 +239,7 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
     let mut found: Vec<usize> = transfer
         .gaps
         .iter()
-        .filter(|gap| gap.release == Release::Nothing && gap.idle && gap.end - gap.start > floor)
+        .filter(|gap| is_silence(gap) && gap.idle && gap.end - gap.start > floor)
         .map(|gap| transfer.rounds.partition_point(|round| round.start < gap.end))
         .filter(|&index| index > 0 && index < transfer.rounds.len())
         .collect();
@@ -204,6 +247,11 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// Whether nothing was sent for want of bytes, or of a window: a sender that was idle for either reason starts over.
+fn is_silence(gap: &Gap) -> bool {
+    gap.release == Release::Nothing || (gap.release == Release::WindowUpdate && gap.in_flight == 0)
 }
 
 /// The rate of the whole, if equal amounts of bytes took equal times all along, where segments passed the capture point or

@@ -440,6 +440,91 @@ fn with_one_direction_only_nothing_is_known() {
     assert_eq!(cut.shares()[0].limit, Limit::Unknown);
 }
 
+#[test]
+fn a_window_counts_as_closed_while_it_was() {
+    let ms = Nanos::from_millis;
+    let times = |release: Release, closed: i64| {
+        let mut transfer = flights(&[60_000, 60_000], Release::Ack);
+        transfer.gaps[0].release = release;
+        (transfer.gaps[0].idle, transfer.gaps[0].ran_dry) = (true, true);
+        transfer.gaps[0].closed = Some((ms(30), ms(closed)));
+        let cut = partition(&transfer, &context(100));
+        [Limit::ReceiveWindow, Limit::ZeroWindow, Limit::Application].map(|limit| cut.time(limit))
+    };
+    assert_eq!(times(Release::WindowUpdate, 70), [ms(30), ms(70), ms(0)]);
+    assert_eq!(times(Release::WindowAck, 20), [ms(80), ms(20), ms(0)], "open again, and full again");
+    assert_eq!(times(Release::Nothing, 20), [ms(30), ms(20), ms(50)], "open again, and nothing was written");
+}
+
+#[test]
+fn many_segments_on_their_way_leave_no_ack_to_be_held_back() {
+    let held = |in_flight: u64, last_ack: bool| {
+        let mut transfer = flights(&[50_000, 50_000], Release::Ack);
+        let pause = &mut transfer.gaps[0];
+        (pause.ack_late, pause.in_flight, pause.last_ack) = (Nanos::from_millis(48), in_flight, last_ack);
+        partition(&transfer, &context(100)).time(Limit::AckDelay)
+    };
+    assert_eq!(held(2_000, false), Nanos::from_millis(48));
+    assert_eq!(held(50_000, false), Nanos::ZERO, "a slow link spaces them");
+    assert_eq!(held(50_000, true), Nanos::from_millis(48), "nothing else was on its way");
+}
+
+#[test]
+fn a_window_that_is_full_because_a_queue_is_does_not_hold_the_path() {
+    let limit_at = |rtt: i64| {
+        let mut transfer = flights(&[300_000; 6], Release::WindowAck);
+        for round in &mut transfer.rounds {
+            (round.window, round.rtt) = (Some(300_000), Some(Nanos::from_millis(100)));
+        }
+        transfer.acked_rate = RateSpread { p10: 24e6, p50: 24e6, p90: 24e6, bins: 20 };
+        partition(&transfer, &context(rtt)).spans[0].limit
+    };
+    assert_eq!(limit_at(100), Limit::ReceiveWindow);
+    assert_eq!(limit_at(14), Limit::Bandwidth, "the path alone takes 14 ms of the 100");
+}
+
+#[test]
+fn copies_of_what_had_arrived_leave_slow_start_as_it_was() {
+    let mut transfer = flights(&[10_000, 20_000, 38_000, 76_000, 150_000, 300_000, 5_000], Release::Ack);
+    (transfer.rounds[2].resent, transfer.retransmitted.spurious) = (1, 1);
+    let seq = 30_001;
+    let lost = Loss { time: transfer.rounds[1].start, seq, bytes: 1_000, needless: true, ..Loss::default() };
+    transfer.losses = vec![lost];
+    let slow_start = |transfer: &TransferFacts| partition(transfer, &context(100)).time(Limit::SlowStart);
+    assert_eq!(slow_start(&transfer), Nanos::from_millis(600));
+    (transfer.losses[0].needless, transfer.resent_bytes) = (false, 1_000);
+    assert_eq!(slow_start(&transfer), Nanos::from_millis(100), "what was lost ends it");
+}
+
+#[test]
+fn a_window_that_a_loss_cut_is_no_cap_however_long_it_stays() {
+    let mut sizes = vec![10_000, 20_000, 40_000, 80_000, 60_000];
+    sizes.extend([20_000; 20]);
+    let limit_of = |resent: u32| {
+        let mut transfer = flights(&sizes, Release::Ack);
+        transfer.rounds[3].resent = resent;
+        transfer.resent_bytes = u64::from(resent) * MSS;
+        partition(&transfer, &context(100)).rounds[15]
+    };
+    assert_eq!(limit_of(1), Limit::CongestionAvoidance);
+    assert_eq!(limit_of(0), Limit::CongestionAvoidance, "four times as much was in flight before");
+    sizes[3..5].fill(40_000);
+    let twice = partition(&flights(&sizes, Release::Ack), &context(100));
+    assert_eq!(twice.rounds[15], Limit::SenderCap, "the same buffer holds less in small pieces");
+}
+
+#[test]
+fn a_programs_window_is_seen_behind_one_of_tcps_that_opens() {
+    let mut sizes: Vec<u64> = (0..8).map(|n| 20_000 + 6_000 * n).collect();
+    // Credit in pieces: the flights are not alike.
+    sizes.extend((0..16).map(|n| 60_000 + 5_000 * (n % 3)));
+    let transfer = credited(&sizes);
+    let cut = partition(&transfer, &context(100));
+    let granted = cut.shape.plateau.unwrap();
+    assert_eq!((cut.rounds[15], granted.bytes), (Limit::ProtocolWindow, 70_000));
+    assert!(granted.first >= 4, "{granted:?}");
+}
+
 fn any_release() -> impl Strategy<Value = Release> {
     prop::sample::select(vec![
         Release::WindowAck,
@@ -468,7 +553,7 @@ prop_compose! {
         }).collect();
         let last_send = rounds.last().unwrap().start + ms(tail / 2);
         let mut gaps: Vec<Gap> = pauses.iter().map(|&(start, length, release, flags, late)| Gap {
-            zero_window: flags[0], recovering: flags[1], ran_dry: flags[2], with_payload: flags[0], tail: flags[2], idle: flags[3], last_ack: flags[4],
+            closed: flags[0].then_some((ms(start), ms(length))), recovering: flags[1], ran_dry: flags[2], with_payload: flags[0], tail: flags[2], idle: flags[3], last_ack: flags[4],
             ack_late: ms(late), ..gap(ms(start).max(first), ms(start + length).max(first).min(last_send), release)
         }).filter(|gap| gap.end > gap.start).collect();
         gaps.sort_by_key(|gap| gap.start);

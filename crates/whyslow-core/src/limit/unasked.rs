@@ -126,7 +126,7 @@ fn upgrade(facts: &Facts) -> Option<Nanos> {
 fn pauses(facts: &Facts, times: usize) -> Option<Nanos> {
     let is_push = |gap: &&Gap| {
         let length = gap.end - gap.start;
-        let alone = gap.release == Release::Nothing && gap.idle && gap.ran_dry && !gap.zero_window && !gap.unseen;
+        let alone = gap.release == Release::Nothing && gap.idle && gap.ran_dry && gap.closed.is_none() && !gap.unseen;
         alone && length > REACTION && gap.after_len < SEGMENT && gap.before_len < SEGMENT
     };
     let mut pushed = facts.halves[1 - facts.client]

@@ -73,7 +73,7 @@ fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
             next += 1;
         }
         let full = gap.before_len >= mss && gap.after_len >= mss && !gap.ran_dry;
-        let held = gap.recovering || gap.zero_window || gap.idle || gap.unseen;
+        let held = gap.recovering || gap.closed.is_some() || gap.idle || gap.unseen;
         let window = gap.room.is_none_or(|room| room > 3 * mss);
         let below = top >= LEAST_FLIGHT * mss && gap.in_flight > 0 && (gap.in_flight as f64) < BELOW * top as f64;
         if gap.release == Release::Nothing && full && !held && window && below && gap.end - gap.start > PROMPT {

@@ -146,7 +146,15 @@ mod tests {
         for nth in 0..12 {
             let round = 2 + 2 * (nth / burst) % 14;
             let time = ms(1000 + 100 * round as i64 + nth as i64 % burst as i64);
-            scene.transfer.losses.push(Loss { time, until: time, seq: nth as u64, bytes: MSS, sent: 0, unseen: false });
+            scene.transfer.losses.push(Loss {
+                time,
+                until: time,
+                seq: nth as u64,
+                bytes: MSS,
+                sent: 0,
+                unseen: false,
+                needless: false,
+            });
             scene.transfer.rounds[round].resent += 1;
             scene.transfer.rounds[round].recovering = ms(80);
         }

@@ -202,7 +202,7 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
 /// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
 /// acknowledged. None where something was.
 fn last_tries(transfer: &TransferFacts) -> &[Gap] {
-    let by_timer = |gap: &&Gap| gap.release == Release::Timer && !gap.zero_window;
+    let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
     let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
     let waits = &transfer.gaps[transfer.gaps.len() - tries..];
     let to_the_end = waits.last().is_some_and(|wait| wait.end == transfer.last_send);

@@ -155,7 +155,15 @@ mod tests {
                 let time = ms(1_000 + at);
                 let sent = (60 * at as u64 / 1_000 + 2 * nth as u64 + again) * MSS;
                 let seq = sent + 1;
-                scene.transfer.losses.push(Loss { time, until: time, seq, bytes: MSS, sent, unseen: false });
+                scene.transfer.losses.push(Loss {
+                    time,
+                    until: time,
+                    seq,
+                    bytes: MSS,
+                    sent,
+                    unseen: false,
+                    needless: false,
+                });
             }
         }
         scene

@@ -192,7 +192,15 @@ mod tests {
             if rounds.contains(&index) {
                 round.resent = 1;
                 let (time, seq) = (round.start, seq + 2 * MSS);
-                scene.transfer.losses.push(Loss { time, until: time, seq, bytes: MSS, sent: seq, unseen: false });
+                scene.transfer.losses.push(Loss {
+                    time,
+                    until: time,
+                    seq,
+                    bytes: MSS,
+                    sent: seq,
+                    unseen: false,
+                    needless: false,
+                });
             }
             seq += round.bytes;
         }

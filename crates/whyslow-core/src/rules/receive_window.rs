@@ -29,6 +29,7 @@
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
 use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
     Rule { slug: "receive-window", source: include_str!("receive_window.rs"), check: Check::Transfer(check) };
@@ -46,6 +47,17 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
     windows.get(windows.len() / 2).copied()
 }
 
+/// The typical round trip of the rounds that a full window held, and the path's own, where half of what was in flight stood in a queue.
+fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
+    let held: Vec<usize> = (0..case.partition.rounds.len())
+        .filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow && case.round_trip(index).is_some())
+        .collect();
+    let queued = held.iter().filter(|&&index| case.context.stands_in_queue(case.transfer, index)).count();
+    let mut trips: Vec<Nanos> = held.iter().filter_map(|&index| case.round_trip(index)).collect();
+    trips.sort_unstable();
+    trips.get(trips.len() / 2).copied().zip(case.context.rtt).filter(|_| queued * 2 > held.len())
+}
+
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ReceiveWindow);
     if !case.matters(lost, 0.2) || super::no_window_scaling::applies(case) {
@@ -56,7 +68,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(window, rtt);
     let closure = case.rate() / predicted;
     let share = case.share(lost);
+    // More in flight than the path takes stands in its queue, and a larger window only in a longer one.
+    let queued = in_a_queue(case);
     let confidence = match closure {
+        _ if queued.is_some() => 0.4,
         closure if (0.8..=1.25).contains(&closure) && share >= 0.5 => 0.95,
         _ if share >= 0.5 => 0.8,
         _ => 0.6,
@@ -78,6 +93,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
+    if let Some((trip, least)) = queued {
+        found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("typical round trip while it was full", trip.as_millis_f64(), "ms", &frames));
+        let (trip, least) = (time(trip), time(least));
+        found.settle = Some(format!(
+            "it does not fit that round trips had grown from {least} to {trip} by then: what was in flight stood in a queue, so that the path was full as well, and a larger window may change nothing"
+        ));
+        return Some(found);
+    }
     found.fix = remedy(case, window);
     if case.half().taken_shift.is_some() {
         found.settle = Some("capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same".into());
@@ -115,5 +139,27 @@ pub(super) fn frames_of(case: &TransferCase<'_>, limit: Limit) -> Vec<crate::ana
     match held.next() {
         None => Vec::new(),
         Some((first, _)) => vec![first.first_frame, held.next_back().map_or(first, |(last, _)| last).last_frame],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+    use crate::tcp::facts::Release;
+
+    #[test]
+    fn a_full_window_in_a_long_queue_is_doubted() {
+        let found = |least: i64| {
+            let mut scene = Scene::flights(&[60_000; 12]);
+            scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
+            scene.transfer.gaps.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
+            scene.facts.rtt.min = Some(ms(least));
+            scene.finding("receive-window").unwrap()
+        };
+        assert!(found(100).confidence >= 0.9 && found(100).settle.is_none());
+        let doubted = found(14);
+        assert!(doubted.confidence < 0.5 && doubted.fix.is_none(), "{doubted:?}");
+        assert!(doubted.settle.unwrap().contains("14.0 ms to 100 ms"));
     }
 }

@@ -27,6 +27,7 @@
 use super::say::{evidence, finding, fix, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::limit::{Span, first_copy};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -37,13 +38,18 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // There a hole that the sender filled for nothing closed by itself too.
     let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.needless_fast);
     let share = late as f64 / case.transfer.segments.max(1) as f64;
-    if late < 3 || share < 0.002 {
+    // Few of many may have cost a halved window all the same: then a copy was sent for nothing.
+    if late < 3 || (share < 0.002 && case.transfer.needless_fast == 0) {
         return None;
     }
     // It costs what it made the sender repair: all of it where nothing was lost.
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
-    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::CongestionAvoidance);
+    // Before the first copy it had made the sender do nothing.
+    let copy = case.transfer.rounds.get(first_copy(case.transfer))?.start;
+    let slowed =
+        |span: &&Span| matches!(span.limit, Limit::LossRecovery | Limit::CongestionAvoidance) && span.end > copy;
+    let repairing: Nanos = case.partition.spans.iter().filter(slowed).map(Span::length).sum();
     let cost = repairing.scale(late as f64 / (late + lost_segments).max(1) as f64);
     if !case.matters(cost, 0.05) {
         return None;
@@ -71,4 +77,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         None,
     );
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{Scene, ms};
+
+    #[test]
+    fn few_of_many_cost_what_the_first_copy_made_the_sender_do() {
+        // It had left slow start before.
+        let mut scene =
+            Scene::flights(&[60_000, 61_000, 62_000, 63_000, 64_000, 65_000, 66_000, 67_000, 68_000, 69_000]);
+        scene.transfer.segments = 10_000;
+        scene.transfer.out_of_order = 15;
+        assert!(scene.finding("reordering").is_none(), "no copy was sent");
+        scene.transfer.rounds[6].resent = 1;
+        assert!(scene.finding("reordering").is_none(), "the copy was needed");
+        scene.transfer.needless_fast = 1;
+        let found = scene.finding("reordering").unwrap();
+        assert_eq!(found.seconds, ms(300), "from the copy on, and the last flight takes its round trip in any case");
+    }
 }

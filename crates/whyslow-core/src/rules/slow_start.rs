@@ -51,7 +51,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let needed = case.transfer.bytes().div_ceil(mss);
     // Where much of the transfer is not in the capture, the first flight is not known.
     let seen = case.transfer.unseen * 10 <= case.transfer.bytes();
-    let initial = first.in_flight.div_ceil(mss);
+    let initial = initial_window(case).filter(|_| seen);
     let from = if seen { format!(", from {} B a round trip", thousands(first.in_flight)) } else { String::new() };
     let summary =
         format!("the sender spent {} of {} opening its congestion window{from}", time(lost), time(case.duration()),);
@@ -71,8 +71,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
-        let model = rounds_needed(needed, INITIAL_WINDOW);
-        let figure = format!("round trips that {} need from a window of {INITIAL_WINDOW}", count(needed, "segment"));
+        let window = initial.unwrap_or(INITIAL_WINDOW).max(INITIAL_WINDOW);
+        let model = rounds_needed(needed, window);
+        let figure = format!("round trips that {} need from a window of {window}", count(needed, "segment"));
         found.evidence.push(evidence(figure, f64::from(model), "rounds", &[]));
     }
     if small_ends {
@@ -81,7 +82,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
                 .into(),
         );
     }
-    found.fix = remedy(case, if seen { initial } else { INITIAL_WINDOW }, needed);
+    found.fix = remedy(case, initial, needed);
     Some(found)
 }
 
@@ -100,6 +101,16 @@ fn ends_short(case: &TransferCase<'_>) -> bool {
     short * 2 > all
 }
 
+/// The window that the sender began with, segments: its first flight, unless it ended because the program had no more for now, or the
+/// receiver's window no more room.
+fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
+    let mss = case.context.mss;
+    let [first, second, ..] = &case.transfer.rounds[..] else { return None };
+    let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.ran_dry);
+    let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
+    (!by_program && !by_window && case.transfer.seq.0 <= 1).then(|| first.in_flight.div_ceil(mss))
+}
+
 /// Today's usual initial window, segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
@@ -109,7 +120,7 @@ fn rounds_needed(segments: u64, window: u64) -> u32 {
 }
 
 /// A larger first flight, as far as the receiver's first window lets it, or none at all.
-fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
+fn remedy(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Option<Fix> {
     let mss = case.context.mss;
     let window = case.transfer.rounds.first()?.window.filter(|&window| window < case.transfer.bytes());
     let cap = window.map(|window| window / mss);
@@ -123,9 +134,11 @@ fn remedy(case: &TransferCase<'_>, initial: u64, needed: u64) -> Option<Fix> {
         ),
         _ => String::new(),
     };
+    let from = initial.map_or(String::new(), |initial| format!(" from {initial}"));
+    let initial = initial.unwrap_or(INITIAL_WINDOW);
     if target > initial && cap.is_none_or(|cap| cap > initial) {
         let what = format!(
-            "keep the connection open and reuse it; if that is not possible, raise the sender's initial congestion window from {initial} to {target} segments, which slow or narrow paths may answer with loss{limited}",
+            "keep the connection open and reuse it; if that is not possible, raise the sender's initial congestion window{from} to {target} segments, which slow or narrow paths may answer with loss{limited}",
         );
         let peer = case.facts.endpoints[1 - case.sender].0;
         fix(Actor::Sender, what, Some(super::command::default_route(peer, &format!("initcwnd {target}"))))
@@ -147,6 +160,19 @@ mod tests {
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.ran_dry = true);
         let found = scene.finding("slow-start").unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+    }
+
+    #[test]
+    fn a_first_flight_that_something_else_ended_tells_no_initial_window() {
+        let from = |change: fn(&mut Scene)| {
+            let mut scene = Scene::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
+            change(&mut scene);
+            let found = scene.finding("slow-start").unwrap();
+            found.fix.unwrap().what.contains("from 8 to 32")
+        };
+        assert!(from(|_| ()));
+        assert!(!from(|scene| scene.transfer.gaps[0].ran_dry = true), "the program had no more");
+        assert!(!from(|scene| scene.transfer.rounds[0].window = Some(8_500)), "the receiver took no more");
     }
 
     #[test]

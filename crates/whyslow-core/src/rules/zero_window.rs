@@ -65,7 +65,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 /// From the last data before the first closed window that stopped the sender, to the data that the last opening let go. A round's
 /// frames would end where its data does: before the silence.
 fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
-    let mut shut = case.transfer.gaps.iter().filter(|gap| gap.zero_window && gap.release != Release::Timer);
+    let mut shut = case.transfer.gaps.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
     match shut.next() {
         None => frames_of(case, Limit::ZeroWindow),
         Some(first) => vec![first.frames.0, shut.next_back().unwrap_or(first).frames.1],
@@ -82,7 +82,8 @@ mod tests {
     fn the_evidence_lasts_as_long_as_the_window_was_closed() {
         let mut scene = Scene::flights(&[60_000; 4]);
         let frame = |number| Frame { file: None, number };
-        let shut = |from, to, frames| Gap { zero_window: true, frames, ..gap(from, to, Release::WindowUpdate) };
+        let shut =
+            |from, to, frames| Gap { closed: Some((from, to - from)), frames, ..gap(from, to, Release::WindowUpdate) };
         scene.transfer.gaps[1] = shut(ms(1100), ms(1180), (frame(11), frame(14)));
         scene.transfer.gaps[2] = shut(ms(1200), ms(1290), (frame(17), frame(19)));
         let found = scene.findings();

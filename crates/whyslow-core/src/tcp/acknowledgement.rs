@@ -591,10 +591,12 @@ impl Half {
             (true, None) => {
                 self.zero_since = Some(at);
                 self.facts.closings += 1;
-                self.since.zero_window = true;
+                self.since.closed_at.get_or_insert(at);
             }
             (false, Some(since)) => {
                 self.facts.zero_window += (at - since).or_zero();
+                let paused = self.last_send.map_or(since, |(last, _)| last.max(since));
+                self.since.closed_for += (at - paused).or_zero();
                 self.zero_since = None;
             }
             _ => {}

@@ -599,6 +599,8 @@ pub struct Loss {
     pub sent: u64,
     /// It never came to the capture point.
     pub unseen: bool,
+    /// It had arrived, as the receiver said later.
+    pub needless: bool,
 }
 
 /// One packet-timed round (or several, merged).
@@ -681,8 +683,8 @@ pub struct Gap {
     pub end: Nanos,
     /// What ended it.
     pub release: Release,
-    /// The window was closed.
-    pub zero_window: bool,
+    /// The window was closed: from when on (it may have opened and closed again), and for how long in all.
+    pub closed: Option<(Nanos, Nanos)>,
     /// In loss recovery.
     pub recovering: bool,
     /// How much later than the least the releasing ACK was (a delayed ACK, or a queue).
@@ -735,7 +737,7 @@ impl Gap {
             start,
             end,
             release: Release::Nothing,
-            zero_window: false,
+            closed: None,
             recovering: false,
             ack_late: Nanos::ZERO,
             sent: 0,

@@ -541,8 +541,7 @@ impl Half {
 
     /// Something was sent: what ACKs do from now on is told of the pause behind it.
     pub(super) fn begin_pause(&mut self) {
-        let (least_edge, zero_window) = (self.edge, self.zero_since.is_some());
-        self.since = SinceSend { least_edge, zero_window, ..SinceSend::default() };
+        self.since = SinceSend { least_edge: self.edge, closed_at: self.zero_since, ..SinceSend::default() };
     }
 
     /// Little more comes: what is in flight or waits at times needs no room for more of it.

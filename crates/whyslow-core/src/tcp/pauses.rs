@@ -17,6 +17,28 @@ impl Half {
         room < 3 * mss && room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
 
+    /// Whether so little room is left that a sender with more to send waits, though the window is no larger itself: for a full segment, but
+    /// for no more than half of the largest window (RFC 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its timer then sends what
+    /// fits (section 3.8.6.1), or the window opens.
+    fn is_too_little(&self, room: u64) -> bool {
+        room > 0 && room < self.mss().min(self.facts.max_window.unwrap_or(0) / 2)
+    }
+
+    /// Whether this segment had too little room at some time since the last send: one that is smaller than the room had enough.
+    fn is_stopped(&self, seg: &Seg) -> bool {
+        self.least_room().is_some_and(|room| self.stops(room) || self.is_too_little_for(room, seg))
+    }
+
+    fn is_too_little_for(&self, room: u64, seg: &Seg) -> bool {
+        u64::from(seg.len) >= room && self.is_too_little(room)
+    }
+
+    /// Whether the window is closed still, or nearly.
+    pub(super) fn is_shut(&self, seg: &Seg) -> bool {
+        let room = self.edge.map(|edge| edge.saturating_sub(self.sent_max));
+        self.zero_since.is_some() || room.is_some_and(|room| self.is_too_little_for(room, seg))
+    }
+
     /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
     /// in the capture. `again`: how it came to be sent again, if it was.
     pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<SentAgain>, view: &View) {
@@ -42,8 +64,10 @@ impl Half {
                 transfer.recovered(length);
             }
         } else if self.is_full() {
-            let (release, _) = self.release(seg, again, view);
-            let held = matches!(release, Release::WindowAck | Release::WindowUpdate) || self.since.zero_window;
+            let (release, prompt) = self.release(seg, again, view);
+            // No timer of a window that is nearly closed is so short.
+            let by_window = prompt && matches!(release, Release::WindowAck | Release::WindowUpdate);
+            let held = by_window || self.since.zero_window();
             if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
                 transfer.held(length);
             }
@@ -67,15 +91,15 @@ impl Half {
             let later = seg.time - at;
             later <= view.epsilon || later <= view.epsilon + queued()
         });
-        let full = self.is_full();
+        let full = self.is_stopped(seg);
         let release = match again {
             Some(SentAgain { timer: true, .. }) => Release::Timer,
             _ if prompt && since.payload && self.una == self.sent_max => Release::Peer,
             _ if prompt && full && since.update && !since.new => Release::WindowUpdate,
             _ if prompt && full => Release::WindowAck,
             _ if prompt => Release::Ack,
-            // A closed window holds the sender whatever else is or is not seen.
-            _ if full && since.zero_window => Release::WindowUpdate,
+            // A closed window holds the sender whatever else is or is not seen, and so does one that is nearly closed.
+            _ if self.is_shut(seg) => Release::WindowUpdate,
             _ => Release::Nothing,
         };
         (release, prompt)
@@ -114,7 +138,7 @@ impl Half {
             start: last,
             end: seg.time,
             release,
-            zero_window: since.zero_window && self.is_full(),
+            closed: self.closed(last, seg.time).filter(|_| self.is_stopped(seg)),
             recovering: self.recovery != Recovery::None,
             ack_late: if prompt { since.late } else { Nanos::ZERO },
             sent: self.sent_max,
@@ -137,6 +161,16 @@ impl Half {
             frames: (last_place.frame(), seg.frame()),
             ack_frame: since.at.map(|_| since.place.frame()),
         })
+    }
+}
+
+impl Half {
+    /// From when on, and for how long, the window was closed in a pause.
+    fn closed(&self, start: Nanos, end: Nanos) -> Option<(Nanos, Nanos)> {
+        let from = self.since.closed_at?.max(start);
+        let still = self.zero_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
+        let length = (self.since.closed_for + still).min((end - from).or_zero());
+        (length > Nanos::ZERO).then_some((from, length))
     }
 }
 

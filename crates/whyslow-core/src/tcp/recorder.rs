@@ -438,7 +438,7 @@ impl Recorder {
             if !long {
                 let index = rounds.partition_point(|r| r.start <= gap.start);
                 let home = if gap.start >= round.start { &mut *round } else { &mut rounds[index.max(1) - 1] };
-                let held = matches!(gap.release, Release::WindowAck | Release::WindowUpdate) || gap.zero_window;
+                let held = matches!(gap.release, Release::WindowAck | Release::WindowUpdate) || gap.closed.is_some();
                 fold(home, gap.end - gap.start, gap.recovering, held);
             }
             long

@@ -171,7 +171,15 @@ impl Half {
         if let Some(transfer) = self.transfer.as_mut().filter(|_| !needless) {
             let facts = transfer.facts();
             if let Some((time, until, sent)) = last_copy.filter(|_| facts.losses.len() < MOST_LOSSES) {
-                facts.losses.push(Loss { time, until, seq: start, bytes: end - start, sent, unseen: hole.is_some() });
+                facts.losses.push(Loss {
+                    time,
+                    until,
+                    seq: start,
+                    bytes: end - start,
+                    sent,
+                    unseen: hole.is_some(),
+                    needless: false,
+                });
             }
             if let Some(copied) = lost_copy {
                 facts.lost_copies.0 += 1;
@@ -240,7 +248,7 @@ impl Half {
     fn resent_in_silence(&mut self, seg: &Seg, start: u64, quiet: Nanos, view: &View) -> Option<SentAgain> {
         let missing = self.missing().filter(|&packets| packets > 0)?;
         let prompted = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
-        let closed = self.since.zero_window && self.is_full();
+        let closed = self.since.zero_window() && self.is_full();
         let together = || self.sent_apart(seg).is_some_and(|apart| apart.0 < quiet.0 / 2);
         if prompted || closed || together() {
             return None;
@@ -520,6 +528,10 @@ impl Half {
             recount(&mut transfer.facts().retransmitted);
             transfer.facts().needless_fast += u64::from(kind == Kind::Fast);
             transfer.facts().stuck_large -= u64::from(stuck && transfer.facts().stuck_large > 0);
+            let start = self.resends[index].start;
+            if let Some(loss) = transfer.facts().losses.iter_mut().rev().find(|loss| loss.seq == start) {
+                loss.needless = true;
+            }
             transfer.facts().resent_bytes = transfer.facts().resent_bytes.saturating_sub(bytes);
         }
     }

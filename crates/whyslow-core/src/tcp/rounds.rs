@@ -73,7 +73,7 @@ impl Half {
         if self.round_due || unseen_ack {
             let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
             let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
-            let held = self.since.zero_window || self.since.update;
+            let held = self.since.zero_window() || self.since.update;
             let calm = self.recovery == Recovery::None && !held;
             let measured = !seg.moved() && !self.round_start_moved;
             if (at_once || flowing) && calm && measured && view.toward_sender > view.epsilon {

@@ -65,10 +65,19 @@ pub(super) struct SinceSend {
     pub emptied: bool,
     /// Least right edge before any of them, and right after the last send.
     pub least_edge: Option<u64>,
-    pub zero_window: bool,
+    /// When the window closed first; before the last send, if it was closed by then.
+    pub closed_at: Option<Nanos>,
+    /// For how long it was closed, if it has opened again.
+    pub closed_for: Nanos,
 }
 
 impl SinceSend {
+    /// The window was closed, if only for a while.
+    #[inline(always)]
+    pub fn zero_window(&self) -> bool {
+        self.closed_at.is_some()
+    }
+
     /// An ACK reached the sender `at` this time that could release data; before it the right edge was here.
     #[inline(always)]
     pub fn released(&mut self, place: Place, at: Nanos, new: bool, payload: bool, edge: Option<u64>) {

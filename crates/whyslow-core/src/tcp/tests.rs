@@ -252,8 +252,29 @@ fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
     let half = &facts.halves[1];
     assert_eq!((half.zero_windows, half.closings, half.window_probes, half.keep_alives), (2, 1, 1, 0));
     assert_eq!(half.zero_window, Nanos::from_millis(600));
-    assert!(bulk(&facts).gaps[0].zero_window);
+    let gap = &bulk(&facts).gaps[0];
+    assert_eq!(
+        (gap.start, gap.closed.unwrap().1, gap.release),
+        (Nanos::from_millis(200), Nanos::from_millis(600), Release::WindowAck)
+    );
     assert_eq!(half.retransmitted, Default::default());
+}
+
+#[test]
+fn a_window_of_less_than_a_segment_holds_a_sender_that_has_one() {
+    let released = |len: u32| {
+        let mut script = Script::asked();
+        script.line(200.0, 1, 1, 101, MSS);
+        script.line(300.0, 0, 101, 1001, 0).window = 128;
+        // Its timer sends what fits.
+        script.line(600.0, 1, 1001, 101, len);
+        script.line(700.0, 0, 101, 1001 + len, 0);
+        script.line(700.0, 1, 1001 + len, 101, MSS);
+        let facts = script.run();
+        bulk(&facts).gaps[0].release
+    };
+    assert_eq!(released(128), Release::WindowUpdate);
+    assert_eq!(released(100), Release::Nothing, "there was room for so little");
 }
 
 #[test]

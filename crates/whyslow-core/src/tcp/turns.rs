@@ -357,7 +357,8 @@ impl Half {
             return false;
         }
         let (reached, since) = self.all_acked;
-        let is_open = self.zero_since.is_none() && !self.since.zero_window && self.recovery == Recovery::None;
+        let is_closed = self.zero_since.is_some() || self.since.zero_window() || self.is_shut(seg);
+        let is_open = !is_closed && self.recovery == Recovery::None;
         if !is_open || seg.kind == PayloadKind::Continuation || start < self.sent_max || reached != self.sent_max {
             return false;
         }

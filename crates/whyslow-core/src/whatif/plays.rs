@@ -6,7 +6,7 @@
 use super::model::{self, Scenario};
 use super::replay::Replay;
 use super::{LEAST_GAIN, remedy};
-use crate::analysis::Transfer;
+use crate::analysis::{Finding, Transfer};
 use crate::units::Nanos;
 
 /// Transfers for the model to play, the worst first.
@@ -134,10 +134,41 @@ impl Played {
         let Some(model) = self.model else { return };
         transfer.model_s = Some(model);
         transfer.model_skipped = self.skipped;
+        let measured = transfer.duration_s;
+        if !self.skipped && model.scale(CONTRADICTED) < measured {
+            transfer
+                .findings
+                .iter_mut()
+                .filter(|finding| finding.seconds.0 * 2 >= measured.0)
+                .for_each(|finding| doubt(finding, model, measured));
+        }
         for (finding, predicted) in transfer.findings.iter_mut().zip(self.predicted) {
             finding.predicted_s = predicted.or(finding.predicted_s);
         }
     }
+}
+
+/// A transfer took so many times what the model takes with all that is said to have held it: then something else did.
+const CONTRADICTED: f64 = 2.0;
+/// What is left of the confidence in a cause then.
+const DOUBTED: f64 = 0.6;
+/// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues, programs and their buffers it knows in part only.
+const PLAYED: &[&str] = &["receive-window", "no-window-scaling", "slow-start"];
+
+/// The model does not bear out that this cause took most of the time.
+fn doubt(finding: &mut Finding, model: Nanos, measured: Nanos) {
+    if !PLAYED.contains(&finding.cause) {
+        return;
+    }
+    finding.confidence = (finding.confidence * DOUBTED * 100.0).round() / 100.0;
+    let (model, measured) = (model.as_secs_f64(), measured.as_secs_f64());
+    let doubt = format!(
+        "it does not fit that the model, held by this too, takes {model:.3} s where {measured:.3} s were measured: something else took time as well"
+    );
+    finding.settle = Some(match finding.settle.take() {
+        Some(settle) => format!("{doubt}; {settle}"),
+        None => doubt,
+    });
 }
 
 /// Segments that may yet be modelled.

@@ -98,7 +98,7 @@ fn silences_are_kept_and_taken_out() {
 fn a_lost_segment_stands_at_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = transfer.seq.0 + 20_500;
-    transfer.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, unseen: false }];
+    transfer.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, ..Loss::default() }];
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
     assert!(remedy::apply("loss", &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
     transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
@@ -161,10 +161,27 @@ fn what_was_not_modelled_is_said() {
 }
 
 #[test]
+fn a_cause_that_its_own_model_contradicts_is_doubted() {
+    let confidence = |duration: i64| {
+        let mut transfer = told();
+        transfer.duration_s = ms(duration);
+        transfer.findings = vec![finding("slow-start", duration), finding("loss", duration)];
+        let before = transfer.findings[0].confidence;
+        let played = Play { replay: &slow_start(), transfer: &transfer, place: 0, work: u64::MAX, known: &[] }.play();
+        played.tell(&mut transfer);
+        assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
+        (transfer.findings[0].confidence < before, transfer.findings[0].settle.is_some())
+    };
+    assert_eq!(confidence(500), (false, false));
+    assert_eq!(confidence(900), (false, false), "no promise, but no contradiction");
+    assert_eq!(confidence(2_000), (true, true));
+}
+
+#[test]
 fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     let mut facts = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = facts.seq.0 + 20_500;
-    facts.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, unseen: false }];
+    facts.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, ..Loss::default() }];
     let replay = replay(&facts);
     assert!(replay.candidates().len() > 1);
     let mut transfer = told();
@@ -262,7 +279,15 @@ fn what_never_came_had_been_sent_before_the_timer_ran() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
     waits_after_the_second(&mut transfer, ms(200));
     transfer.gaps[1].release = Release::Timer;
-    let lost = |place| Loss { seq: 1 + place, bytes: 1_000, unseen: true, time: ms(400), until: ms(400), sent: place };
+    let lost = |place| Loss {
+        seq: 1 + place,
+        bytes: 1_000,
+        unseen: true,
+        time: ms(400),
+        until: ms(400),
+        sent: place,
+        ..Loss::default()
+    };
     transfer.losses = [31_000, 32_000, 33_000, 40_000].map(lost).to_vec();
     let fitted = replay(&transfer).candidates().swap_remove(0);
     assert_eq!(fitted.stalls[0].0.at, 34_000, "the run ends where something came");

@@ -15,6 +15,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("duplication", "slow-start"),
     ("host-cpu", "slow-start"),
     ("lost-retransmission", "loss"),
+    ("reordering", "slow-start"),
     ("small-segments", "receive-window"),
     ("tls-record-buffering", "slow-start"),
 ];

@@ -84,7 +84,6 @@ fn each_cause_is_found_from_both_ends() {
     from_both_ends("no-sack", "no-sack");
     from_both_ends("path-latency", "path-latency");
     from_both_ends("receive-window", "receive-window");
-    from_both_ends("reordering", "reordering");
     from_both_ends("reset", "reset");
     from_both_ends("sender-cap", "sender-cap");
     from_both_ends("shaper", "shaper");
@@ -397,8 +396,11 @@ fn the_figures_are_the_kernels() {
         assert_eq!((kinds["spurious"].as_u64(), kinds["fast"].as_u64()), (Some(2), Some(0)), "{end}");
     }
     // The holes of 16 of them closed by themselves; the other two are those that the sender sent again.
-    let reordered = common::bulk(&of("reordering-server"))["findings"][0].clone();
-    assert_eq!(reordered["cause"], "reordering");
+    // The sender took its window back both times, so that opening it took longer than the repairs did.
+    for end in ["client", "server"] {
+        assert_eq!(causes(&explain(&format!("reordering-{end}"))), ["slow-start", "reordering"], "{end}");
+    }
+    let reordered = common::bulk(&of("reordering-server"))["findings"][1].clone();
     assert_eq!(reordered["evidence"][0]["value"], 18.0);
     let bloated = of("bufferbloat-server");
     assert!((bloated["rtt_ms"]["p95"].as_f64().unwrap() - 519.0).abs() < 52.0, "{}", bloated["rtt_ms"]);

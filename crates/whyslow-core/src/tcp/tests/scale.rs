@@ -74,7 +74,7 @@ fn a_window_of_zero_is_closed_at_any_scale() {
     assert_eq!((half.closings, half.zero_windows, half.window_probes), (1, 3, 3));
     assert_eq!(half.zero_window, Nanos::from_millis(1600));
     assert_eq!((half.max_window, half.keep_alives), (None, 0));
-    let shut: Vec<_> = bulk(&facts).gaps.iter().filter(|gap| gap.zero_window).collect();
+    let shut: Vec<_> = bulk(&facts).gaps.iter().filter(|gap| gap.closed.is_some()).collect();
     assert_eq!(shut.len(), 1);
     assert_eq!(shut[0].end - shut[0].start, Nanos::from_millis(1700));
     assert_eq!(facts.rtt.min, Some(Nanos::from_micros(99_900)));

@@ -68,6 +68,11 @@ pub(super) fn cost(finding: &Finding, of: Option<Nanos>) -> String {
     }
 }
 
+/// A cause and what it cost; the cause alone where that is no time, as a risk costs none.
+pub(super) fn named(cause: &str, cost: String, seconds: Nanos) -> String {
+    if seconds > Nanos::ZERO { format!("{cause} {cost}") } else { cause.to_owned() }
+}
+
 /// The cause, the sentence, and the time that it cost.
 pub(super) fn print_head(page: &mut Page, finding: &Finding, cost: &str, indent: usize) {
     let sure = if finding.confidence < 0.5 { "possibly " } else { "" };

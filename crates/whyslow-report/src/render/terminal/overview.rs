@@ -100,7 +100,7 @@ fn print_causes(page: &mut Page, causes: &[CauseCost]) {
             .collect();
         table.styled_row([
             (CAUSE, cost.cause.to_owned()),
-            (BOLD, units::span(cost.seconds)),
+            (BOLD, if cost.seconds > Nanos::ZERO { units::span(cost.seconds) } else { "none".to_owned() }),
             (Style::new(), units::thousands(cost.connections.len() as u64)),
             (Style::new(), named.join(", ")),
         ]);
@@ -127,8 +127,11 @@ fn print_verdict(page: &mut Page, told: &Connection) {
     if let Some(fix) = &finding.fix {
         finding::print_fix(page, fix, transfer.map(|t| t.from));
     }
-    let others: Vec<_> =
-        others.iter().take(NAMED).map(|(cause, seconds)| format!("{cause} {}", units::short(*seconds))).collect();
+    let others: Vec<_> = others
+        .iter()
+        .take(NAMED)
+        .map(|&(cause, seconds)| finding::named(cause, units::short(seconds), seconds))
+        .collect();
     if !others.is_empty() {
         page.wrapped(&finding::label("also"), Style::new(), &others.join(", "));
     }

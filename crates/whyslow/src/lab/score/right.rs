@@ -27,8 +27,9 @@ const UNSEEN: &[(&str, End)] =
     &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
-/// Causes that never cost most where they can be made, for they come with another that costs more: right when they are said at all.
-const BESIDE: &[&str] = &["duplication", "small-segments", "tls-record-buffering", "amplification-risk"];
+/// Causes that never cost most where they can be made, for they come with another that costs more: right when they are said at all. A
+/// Linux sender that learns that its copies were needless takes its window back, so that late packets cost repairs and no more.
+const BESIDE: &[&str] = &["duplication", "reordering", "small-segments", "tls-record-buffering", "amplification-risk"];
 /// A label for transfers with nothing to blame.
 pub(super) const HEALTHY: &str = "none";
 
