@@ -17,6 +17,7 @@ pub(super) fn finding(cause: &'static str, seconds: Nanos, confidence: f64, summ
         evidence: Vec::new(),
         fix: None,
         predicted_s: None,
+        predicted_assumes: None,
         connections: Vec::new(),
         shared: false,
         settle: None,

@@ -66,6 +66,7 @@ pub fn finding(cause: &'static str, millis: f64, summary: &str) -> Finding {
         evidence: Vec::new(),
         fix: None,
         predicted_s: None,
+        predicted_assumes: None,
         connections: Vec::new(),
         shared: false,
         settle: None,

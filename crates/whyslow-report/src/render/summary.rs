@@ -103,7 +103,8 @@ fn print_finding(out: &mut String, finding: &Finding) {
         }
     }
     if let Some(then) = finding.predicted_s {
-        let _ = writeln!(out, "\nThen: {}", units::seconds(then));
+        let assumed = finding.predicted_assumes.map(|assumed| format!("; {}", names::assumed(assumed)));
+        let _ = writeln!(out, "\nThen: {}{}", units::seconds(then), assumed.unwrap_or_default());
     }
 }
 
