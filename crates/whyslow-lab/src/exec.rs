@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// A server that does not listen after this long is used as it is: it may not be a TCP server.
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
+/// One that is known to listen on a port may have to make its files first.
+const LISTENS_AT_LAST: Duration = Duration::from_secs(40);
 /// Between the client's end and the server's: what closes the connections is on its way.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
@@ -286,7 +288,8 @@ fn wait_until_it_listens(
     stop: &AtomicBool,
 ) -> Result<Option<ExitStatus>, RunError> {
     let began = Instant::now();
-    while began.elapsed() < LISTENS_WITHIN && !stop.load(Ordering::Relaxed) {
+    let patience = if port.is_some() { LISTENS_AT_LAST } else { LISTENS_WITHIN };
+    while began.elapsed() < patience && !stop.load(Ordering::Relaxed) {
         if path.within(Host::Server, || something_listens(port))? {
             return Ok(None);
         }

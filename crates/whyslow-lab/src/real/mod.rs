@@ -101,7 +101,7 @@ impl Drawing {
 
 /// The command as this path's hosts take it: they have no default route, but one to each other, on which the lab has set what it sets.
 fn here(command: &str) -> String {
-    let own = "ip route show dev eth0 | sed 's/ initcwnd [0-9]*//; s/ initrwnd [0-9]*//'";
+    let own = "ip route show | grep eth0 | sed 's/ initcwnd [0-9]*//; s/ initrwnd [0-9]*//'";
     command.replace("ip route show default", own)
 }
 

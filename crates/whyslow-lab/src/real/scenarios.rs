@@ -316,7 +316,13 @@ pub(crate) const ROWS: &[Row] = &[
         &["application", "protocol-window"],
         "one GET after the other",
     ),
-    row("redis-large-narrow", data::redis_large, FULL, NOT_FULL, "one value of megabytes at the link's rate"),
+    row(
+        "redis-large-narrow",
+        data::redis_large,
+        FULL,
+        &["application", "policer", "random-loss", "mtu-black-hole", "host-cpu", "pacing"],
+        "one value of megabytes at the link's rate; making it took the server a while",
+    ),
     row(
         "redis-waits",
         data::redis_waits,

@@ -29,17 +29,18 @@ pub(super) fn bursts(chance: &mut Chance) -> Drawn {
     let mut all = wide(chance.between(0.02, 0.08));
     all.extend(open("client"));
     let model =
-        format!("{{ gilbert_elliott = {{ to_bad = \"{:.2}%\", to_good = \"30%\" }} }}", chance.between(0.15, 0.6));
+        format!("{{ gilbert_elliott = {{ to_bad = \"{:.2}%\", to_good = \"30%\" }} }}", chance.between(0.2, 0.6));
     all.extend([
         set("path.down.loss", model),
         verify(&[
-            "down.lost >= 8",
-            "server.retransmitted >= 8",
+            "down.lost >= 20",
+            "server.retransmitted >= 20",
             "down.queue_dropped <= 0",
             "server.rwnd_limited <= 30%",
         ]),
     ]);
-    download(all, chance.between(2e6, 4e6))
+    // Bursts enough for the rest of the transfer to be held by them.
+    download(all, chance.between(7e6, 10e6))
 }
 
 pub(super) fn policer(chance: &mut Chance) -> Drawn {
