@@ -11,6 +11,7 @@
 //!
 //! ## What it is confused with
 //! - `nagle-delayed-ack`: the sender held back a small segment although it might have sent more.
+//! - a slow link, which spaces many segments on their way, and so their ACKs.
 //! - `bufferbloat`: all ACKs are late, by an amount that follows the bytes in flight.
 //!
 //! ## The fix

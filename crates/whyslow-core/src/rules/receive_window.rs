@@ -12,6 +12,8 @@
 //! - `no-window-scaling`: the window is at most 65,535 bytes because the option was missing from a SYN.
 //! - `zero-window`: the window closes because the application reads too slowly; here it stays about the same.
 //! - `sender-cap`: flights stop growing below the window.
+//! - `bandwidth`: the window fills because a queue of the path does. Where round trips are twice the path's own and 10 ms more by then, and
+//!   one rate governs, the path held it; without one rate the finding is a possible one, and says what does not fit.
 //! - autotuning: a window that grows each round and is full each time is the receiver's own slow start.
 //!
 //! ## The fix

@@ -16,6 +16,7 @@
 //! - `receive-window`: the flights reach the right edge.
 //! - `receive-window` again, where the handshake was not captured: that a window of an unknown unit is full cannot be told. The
 //!   finding is a possible one then.
+//! - a congestion window: behind a loss it stays where the loss left it for a while, below flights that were larger before.
 //! - congestion avoidance: flights rise by a segment every one or two rounds.
 //!
 //! ## The fix

@@ -108,7 +108,10 @@ fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     let [first, second, ..] = &case.transfer.rounds[..] else { return None };
     let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.ran_dry);
     let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
-    (!by_program && !by_window && case.transfer.seq.0 <= 1).then(|| first.in_flight.div_ceil(mss))
+    let window = first.in_flight.div_ceil(mss);
+    // What was acknowledged earlier on the connection has opened it, unless it is smaller than that could make it.
+    let is_first = case.transfer.seq.0 <= 1 || window < INITIAL_WINDOW;
+    (!by_program && !by_window && is_first).then_some(window)
 }
 
 /// Today's usual initial window, segments (RFC 6928).

@@ -6,7 +6,8 @@
 //!
 //! ## How it is recognised
 //! ACKs with a window of 0, silence, and then a window update that starts the sender again. What counts is the time for
-//! which it was shut, not how often.
+//! which it was shut, not how often, nor the pauses around it. A window of less than a segment that is not shut counts as
+//! `receive-window`.
 //!
 //! ## What it is confused with
 //! - `receive-window`: small but never closed; the buffer is small and the reader is quick.
