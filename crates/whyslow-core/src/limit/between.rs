@@ -13,6 +13,10 @@ const SEGMENTS: u64 = 20;
 const LONGEST: f64 = 0.4;
 /// Losses needed (Flach et al. 2016, section 2.1).
 const LEAST_LOSSES: usize = 8;
+/// Stretches over all transfers of a connection, more than one in each: from the first loss of a transfer to its last anything may pass.
+const LEAST_POOLED: usize = 2 * LEAST;
+/// And of a transfer beside others that show the rate.
+const FEW_LOSSES: usize = 3;
 /// Rates are one when the upper tenth is no more than this above the median, and the lower one no more than that below. Tokens that
 /// overflow, and a queue that runs empty, make stretches slower, and nothing makes one faster.
 const ABOVE: f64 = 1.12;
@@ -33,31 +37,109 @@ pub struct Between {
     pub high: f64,
     /// How many stretches there are.
     pub stretches: usize,
-    /// Losses in one burst, on average.
+    /// Losses in one burst, median: slow start overruns a path by as much as is in flight, whatever it loses later.
     pub burst: f64,
+    /// The rate is that of other transfers of the connection as well, and this one has too few losses to tell it alone.
+    pub by_others: bool,
     /// Round trips were longer than the path needs when something was lost.
     pub queued: bool,
+}
+
+/// What passed between the losses of all transfers of a connection, if that is one rate: the path is the same for all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pool {
+    /// Lower tenth, median and upper tenth of the rates, payload bits per second.
+    rates: [f64; 3],
+    /// How many stretches there are.
+    stretches: usize,
+    /// Segments lost in all of them.
+    pub losses: usize,
+    /// Round trips were longer than the path needs when something was lost.
+    pub queued: bool,
+}
+
+/// See [`Pool`]; none where there is but one transfer that lost anything.
+pub(super) fn pool(transfers: &[TransferFacts], context: &Context) -> Option<Pool> {
+    let rtt = context.rtt?;
+    let lossy = || transfers.iter().filter(|transfer| !transfer.losses.is_empty());
+    let losses: usize = lossy().map(|transfer| transfer.losses.len()).sum();
+    if losses < LEAST_LOSSES || lossy().count() < 2 {
+        return None;
+    }
+    let all = |strict| one_rate(lossy().flat_map(|t| rates(&in_order(t), context.mss, rtt, strict)).collect());
+    let (stretches, rates) = all(true).or_else(|| all(false)).filter(|&(number, _)| number >= LEAST_POOLED)?;
+    let queued = are_long(lossy().flat_map(|transfer| before_losses(transfer, context)).collect(), rtt);
+    Some(Pool { rates, stretches, losses, queued })
+}
+
+fn in_order(transfer: &TransferFacts) -> Vec<Loss> {
+    let mut losses = transfer.losses.clone();
+    losses.sort_unstable_by_key(|loss| (loss.time, loss.seq));
+    losses
+}
+
+/// Rates between losses, and how long each was in force.
+fn rates(losses: &[Loss], mss: u64, rtt: Nanos, strict: bool) -> Vec<(f64, Nanos)> {
+    // Next to the receiver, where the end of a flight is missing, it is not known when the next segment was lost: at that end, or
+    // at the head of the next flight. Either such losses are left out, or, when all was well before, room ran out at the end.
+    let seen = |loss: &Loss| loss.until - loss.time <= rtt.scale(0.25);
+    let ends = |loss: &Loss, since| is_apart(since, rtt) && (seen(loss) || (!strict && since > rtt.scale(1.5)));
+    stretches(losses, SEGMENTS * mss, ends)
+}
+
+/// Whether a loss is of another burst than the one before it.
+fn is_apart(since: Nanos, rtt: Nanos) -> bool {
+    since > rtt.scale(0.5)
 }
 
 /// The rate at which bytes passed between losses, if it is one rate.
 pub(super) fn between(transfer: &TransferFacts, context: &Context) -> Option<Between> {
     let rtt = context.rtt?;
-    let mut losses: Vec<Loss> = transfer.losses.clone();
-    losses.sort_unstable_by_key(|loss| (loss.time, loss.seq));
-    if losses.len() < LEAST_LOSSES {
+    if transfer.losses.len() < if context.pool.is_some() { FEW_LOSSES } else { LEAST_LOSSES } {
         return None;
     }
-    // Next to the receiver, where the end of a flight is missing, it is not known when the next segment was lost: at that end, or
-    // at the head of the next flight. Either such losses are left out, or, when all was well before, room ran out at the end.
-    let seen = |loss: &Loss| loss.until - loss.time <= rtt.scale(0.25);
-    let apart = |since: Nanos| since > rtt.scale(0.5);
-    let strict = stretches(&losses, SEGMENTS * context.mss, |loss, since| apart(since) && seen(loss));
-    let loose = |loss: &Loss, since| apart(since) && (seen(loss) || since > rtt.scale(1.5));
-    let one = one_rate(strict).or_else(|| one_rate(stretches(&losses, SEGMENTS * context.mss, loose)));
-    let (stretches, [low, rate, high]) = one?;
-    let bursts = 1 + losses.windows(2).filter(|pair| apart(pair[1].time - pair[0].time)).count();
-    let burst = losses.len() as f64 / bursts as f64;
-    Some(Between { rate, low, high, stretches, burst, queued: is_queued(transfer, context, rtt) })
+    let losses = in_order(transfer);
+    let own = |strict| rates(&losses, context.mss, rtt, strict);
+    let one = one_rate(own(true)).or_else(|| one_rate(own(false))).filter(|_| losses.len() >= LEAST_LOSSES);
+    let by_others = one.is_none();
+    let (stretches, [low, rate, high]) = one.or_else(|| {
+        let pool = context.pool?;
+        is_of(&pool, own(false), &losses, context.mss).then_some((pool.stretches, pool.rates))
+    })?;
+    let all = (0..transfer.rounds.len()).filter_map(|index| context.round_trip(transfer, index)).collect();
+    let queued = are_long(before_losses(transfer, context), rtt)
+        || are_long(all, rtt)
+        || context.pool.is_some_and(|pool| pool.queued);
+    Some(Between { rate, low, high, stretches, burst: burst(&losses, rtt), by_others, queued })
+}
+
+/// Whether what passed between the losses of one transfer agrees with what all of them show.
+fn is_of(pool: &Pool, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u64) -> bool {
+    if own.is_empty() {
+        own = stretches(losses, SEGMENTS * mss, |loss, _| Some(loss) == losses.first() || Some(loss) == losses.last());
+    }
+    own.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
+    let [_, rate, _] = pool.rates;
+    !own.is_empty() && {
+        let middle = tenths(&own, |time| time.as_secs_f64())[1];
+        middle <= ABOVE * rate && rate <= BELOW * middle
+    }
+}
+
+/// Losses in the typical burst.
+fn burst(losses: &[Loss], rtt: Nanos) -> f64 {
+    let mut sizes = vec![1usize];
+    for pair in losses.windows(2) {
+        if is_apart(pair[1].time - pair[0].time, rtt) {
+            sizes.push(0);
+        }
+        if let Some(size) = sizes.last_mut() {
+            *size += 1;
+        }
+    }
+    sizes.sort_unstable();
+    let middle = sizes.len() / 2;
+    (sizes[(sizes.len() - 1) / 2] + sizes[middle]) as f64 / 2.0
 }
 
 /// Rates of the stretches between losses that `ends` takes (given how long before no other was lost), each of `least` bytes or more,
@@ -115,9 +197,9 @@ fn tenths(rates: &[(f64, Nanos)], weigh: impl Fn(Nanos) -> f64) -> [f64; 3] {
     })
 }
 
-/// Whether round trips were long when something was lost: those of the last round before that has one, as in the lossy round itself
-/// there are few samples (Karn).
-fn is_queued(transfer: &TransferFacts, context: &Context, least: Nanos) -> bool {
+/// Round trips when something was lost: those of the last round before that has one, as in the lossy round itself there are few samples
+/// (Karn).
+fn before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos> {
     let rounds = &transfer.rounds;
     let mut times = Vec::new();
     for index in 1..rounds.len() {
@@ -126,6 +208,11 @@ fn is_queued(transfer: &TransferFacts, context: &Context, least: Nanos) -> bool 
             times.extend(before.filter_map(|index| context.round_trip(transfer, index)).next());
         }
     }
+    times
+}
+
+/// Whether these round trips are longer than the least, as a rule.
+fn are_long(mut times: Vec<Nanos>, least: Nanos) -> bool {
     times.sort_unstable();
     times.get(times.len() / 2).is_some_and(|typical| *typical > least.scale(INFLATED) + Nanos::from_millis(1))
 }
@@ -146,6 +233,7 @@ mod tests {
             one_direction: false,
             elided: false,
             near_receiver: false,
+            stamped: true,
             next_to_receiver: false,
             small_window: None,
             announces: false,
@@ -153,6 +241,7 @@ mod tests {
             unasked: Default::default(),
             is_multipath: false,
             path_rate: None,
+            pool: None,
         }
     }
 
@@ -214,6 +303,40 @@ mod tests {
     fn losses_by_chance_cut_the_time_into_stretches_of_any_rate() {
         let transfer = lossy(&[(100, 130), (130, 190), (250, 280), (300, 360), (700, 630), (760, 790), (1_200, 1_230)]);
         assert_eq!(between(&transfer, &context()), None);
+    }
+
+    #[test]
+    fn what_all_transfers_of_a_connection_show_counts_for_each() {
+        let long = [(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)];
+        let short = lossy(&[(100, 130), (700, 735)]);
+        assert_eq!(between(&short, &context()), None);
+        let all = [lossy(&long), lossy(&long), short.clone()];
+        assert_eq!(pool(&all[1..], &context()), None, "too few stretches");
+        let beside = Context { pool: pool(&all, &context()), ..context() };
+        let found = between(&short, &beside).unwrap();
+        assert!(found.by_others && (found.rate - 8e6).abs() < 8e4, "{found:?}");
+        assert_eq!(between(&lossy(&[(100, 130), (700, 330)]), &beside), None, "its own rate is another");
+        // Round trips that are long in most of them are a queue's.
+        let mut queued = all;
+        for transfer in &mut queued {
+            let round = |n: i64| RoundFacts {
+                start: Nanos::from_millis(60 * n),
+                rtt: Some(Nanos::from_millis(60)),
+                resent: u32::from(n % 4 == 3),
+                merged: 1,
+                ..RoundFacts::default()
+            };
+            transfer.rounds = (0..20).map(round).collect();
+        }
+        assert!(pool(&queued, &context()).unwrap().queued);
+    }
+
+    #[test]
+    fn what_slow_start_overran_is_not_the_typical_burst() {
+        let at = |ms: i64| Loss { time: Nanos::from_millis(ms), ..Loss::default() };
+        let mut losses = vec![at(0); 200];
+        losses.extend([at(100), at(200), at(300), at(301)]);
+        assert_eq!(burst(&losses, Nanos::from_millis(20)), 1.5);
     }
 
     #[test]

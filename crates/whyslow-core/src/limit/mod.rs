@@ -12,11 +12,10 @@ mod rounds;
 mod unasked;
 mod waits;
 
-pub use between::Between;
+pub use between::{Between, Pool};
 pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, seen_rate};
 pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;
-pub(crate) use rates::queues;
 pub use rounds::{Plateau, Shape};
 pub(crate) use rounds::{first_copy, rises};
 pub use unasked::may_speak_unasked;
@@ -160,6 +159,8 @@ pub struct Context {
     pub elided: bool,
     /// The capture stands nearer to the receiver than to the sender.
     pub near_receiver: bool,
+    /// Both sides send timestamps.
+    pub stamped: bool,
     /// It stands at the receiver.
     pub next_to_receiver: bool,
     /// A window of less than four segments that the sender has shown to begin with, bytes.
@@ -174,27 +175,32 @@ pub struct Context {
     pub path_rate: Option<f64>,
     /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes over another.
     pub is_multipath: bool,
+    /// What passed between the losses of all transfers of this direction, if that is one rate.
+    pub pool: Option<Pool>,
 }
 
 impl Context {
     /// For transfers that `sender` sends.
     pub fn new(facts: &Facts, sender: Side) -> Self {
         let rtt = facts.min_rtt();
-        Self {
+        let alone = Self {
             mss: facts.halves[sender].mss,
             rtt,
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.doubts.one_direction,
             elided: !facts.elided.is_empty(),
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            stamped: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             small_window: small_window(facts, sender),
             first_loss: time_of_first_loss(facts, sender),
             unasked: Unasked::of(facts),
             is_multipath: facts.handshake.is_multipath(),
             path_rate: None,
+            pool: None,
             announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
-        }
+        };
+        Self { pool: between::pool(&facts.halves[sender].transfers, &alone), ..alone }
     }
 
     /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own

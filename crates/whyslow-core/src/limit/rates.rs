@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::rounds::rises;
-use crate::tcp::facts::{Release, RoundFacts, TransferFacts};
+use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
 /// What passed before the rate came into force, as a token bucket lets it.
@@ -68,24 +68,153 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     if !is_burst {
         return None;
     }
-    let mut paces: Vec<f64> = after
+    even(after).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
+}
+
+/// Whether a queue stands at this rate: more is in flight than rate and round trip need, and not only for what the sender lets go at
+/// once, as writes that come in clumps are in flight whole, and wait nowhere. Else it is no path's rate, however even: a sender that always
+/// has the same in flight is even too.
+pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+    let rounds = &transfer.rounds[first_round(transfer, from)..];
+    let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
+    flights.sort_unstable();
+    let Some(needed) = needed(context, rate) else { return false };
+    let Some(&typical) = flights.get(flights.len() / 2) else { return false };
+    let more = typical as f64 - needed;
+    more > 0.0 && (more > clump(transfer) || is_long_as_a_rule(transfer, context, from))
+}
+
+/// Bytes in flight that this rate needs at most.
+fn needed(context: &Context, rate: f64) -> Option<f64> {
+    Some(rate / 8.0 * context.rtt?.scale(BEYOND).as_secs_f64())
+}
+
+/// Whether ACKs show round trips longer than the least, as a rule. Next to the receiver a round's length is all that there is of its
+/// round trip, and a program that writes in clumps makes it longer too.
+fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -> bool {
+    let Some(least) = context.rtt.filter(|_| !context.near_receiver) else {
+        return false;
+    };
+    let rounds = &transfer.rounds[first_round(transfer, from)..];
+    let mut times: Vec<Nanos> = rounds.iter().filter_map(|round| round.rtt).collect();
+    times.sort_unstable();
+    times.get(times.len() / 2).is_some_and(|&typical| typical > longer(least))
+}
+
+/// Bytes that were sent between one pause and the next, where pauses take most of the time; else there are no clumps.
+fn clump(transfer: &TransferFacts) -> f64 {
+    let paused: Nanos = transfer.gaps.iter().map(|gap| gap.end - gap.start).sum();
+    let in_clumps = paused.0 > transfer.told_for().0 / 2;
+    if in_clumps { transfer.bytes() as f64 / (transfer.gaps.len() + 1) as f64 } else { 0.0 }
+}
+
+/// Rounds that show that something is full.
+const LEAST_PROBES: usize = 2;
+/// By so much their round trips are longer than the least.
+const LONGER: f64 = 1.15;
+
+fn longer(least: Nanos) -> Nanos {
+    least.scale(LONGER) + Nanos::from_millis(1)
+}
+
+/// Whether the sender had more in flight than this rate needs, now and then at least, and the round trip grew by it: then the path gives
+/// no more. BBR keeps no queue, but it probes for more rate, and its beginning overruns the path.
+fn was_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+    let (Some(least), Some(needed)) = (context.rtt, needed(context, rate)) else {
+        return false;
+    };
+    let needed = needed + if context.near_receiver { clump(transfer) } else { 0.0 };
+    let full = (first_round(transfer, from)..transfer.rounds.len()).filter(|&index| {
+        let is_large = transfer.rounds[index].in_flight as f64 > needed;
+        is_large && context.round_trip(transfer, index).is_some_and(|time| time > longer(least))
+    });
+    full.take(LEAST_PROBES).count() == LEAST_PROBES
+}
+
+/// Rates are one within so much, above or below.
+const ALIKE: f64 = 1.25;
+
+/// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces segments that were sent together by this
+/// rate; a rate that shows nothing of these is kept by the sender or its program, and the path may carry any other.
+pub(super) fn is_the_paths(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+    let spaced = || {
+        let burst = super::path::burst_rate(transfer, context).filter(|_| context.near_receiver);
+        burst.is_some_and(|burst| burst <= ALIKE * rate && rate <= ALIKE * burst)
+    };
+    let queued = queues(transfer, context, rate, from) || was_probed(transfer, context, rate, from);
+    queued || transfer.ecn_echoes > 0 || (!is_a_trickle(transfer, context) && (has_lost(transfer) || spaced()))
+}
+
+/// Something was lost on the way, and not only sent twice.
+fn has_lost(transfer: &TransferFacts) -> bool {
+    transfer.resent_bytes > 0 || !transfer.losses.is_empty()
+}
+
+/// Segments are short on average: a sender that has more to send than it may fills them.
+pub(super) fn is_a_trickle(transfer: &TransferFacts, context: &Context) -> bool {
+    (transfer.bytes() as f64) < FULL * context.mss as f64 * transfer.segments as f64
+}
+
+/// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing queues.
+pub(super) fn of_program(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+    let waits = |gap: &&Gap| match gap.release {
+        Release::Ack => gap.end - gap.start >= context.rtt.unwrap_or_default().scale(0.5),
+        Release::Nothing => false,
+        _ => true,
+    };
+    let waited: Nanos = transfer.gaps.iter().filter(waits).map(|gap| gap.end - gap.start).sum();
+    let doubtful = context.one_direction || context.rtt.is_none();
+    !doubtful
+        && is_a_trickle(transfer, context)
+        && !is_the_paths(transfer, context, rate, transfer.start)
+        && waited.0 as f64 <= OTHERWISE * transfer.told_for().0 as f64
+}
+
+/// Round trips for which it is in force: an episode is over when it is long past.
+const LONG: f64 = 16.0;
+/// Of the time, what a rate takes that governs a transfer from some time on.
+const MOST_OF_IT: f64 = 0.5;
+
+/// The rate of the later part of a transfer, bits per second, and from when on, where something was lost before: one episode of
+/// losses is no matter of the rest.
+pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Nanos)> {
+    let curve = &transfer.delivered;
+    let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
+    if curve.len() <= LEAST_AFTER || transfer.losses.is_empty() || doubtful {
+        return None;
+    }
+    let (first, last) = (curve.first()?, curve.last()?);
+    let middle = first.0 + (last.0 - first.0).scale(1.0 - MOST_OF_IT);
+    // From the earliest point at which the rest is even: halving what is left out finds it nearly.
+    let latest = curve.partition_point(|point| point.0 < middle);
+    let is_even = |from: usize| {
+        let after = &curve[from..];
+        after.len() > LEAST_AFTER && even(after)
+    };
+    let (mut early, mut late) = (0, latest);
+    if !is_even(late) {
+        return None;
+    }
+    while early < late {
+        let half = (early + late) / 2;
+        if is_even(half) { late = half } else { early = half + 1 }
+    }
+    let since = curve[late];
+    let rate = (last.1 - since.1) as f64 * 8.0 / (last.0 - since.0).as_secs_f64().max(1e-9);
+    let long = context.rtt.is_some_and(|rtt| last.0 - since.0 >= rtt.scale(LONG));
+    let full = queues(transfer, context, rate, since.0) || was_probed(transfer, context, rate, since.0);
+    (late > 0 && long && full).then_some((rate, since.0))
+}
+
+/// Whether points of the curve lie at one rate.
+fn even(points: &[(Nanos, u64)]) -> bool {
+    let mut paces: Vec<f64> = points
         .windows(2)
         .map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() / (pair[1].1 - pair[0].1).max(1) as f64)
         .collect();
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
-    let even = at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick));
-    even.then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
-}
-
-/// Whether a queue stands at this rate: more is in flight than rate and round trip need. Else it is no path's rate, however even: a
-/// sender that always has the same in flight is even too.
-pub(crate) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
-    let rounds = &transfer.rounds[first_round(transfer, from)..];
-    let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
-    flights.sort_unstable();
-    let needed = context.rtt.map(|rtt| rate / 8.0 * rtt.scale(BEYOND).as_secs_f64());
-    flights.get(flights.len() / 2).zip(needed).is_some_and(|(&typical, needed)| typical as f64 > needed)
+    at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick))
 }
 
 /// Index of the first round that belongs to what holds from a time on: the one that goes on then, if more of it comes after. A queue
@@ -130,9 +259,11 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let doubtful = context.one_direction || unseen || transfer.resent_bytes > 0;
     // A mark is made by a queue.
     let marked = transfer.ecn_echoes > 0;
+    // Next to the receiver only timestamps tell how much is in flight, and so whether a queue stands. A sender that paces does so from
+    // its first byte as a rule: of a burst before it, a shaper knows more often.
+    let hidden = context.near_receiver && !context.stamped && from > transfer.start;
     let mss = context.mss as f64;
-    let full = transfer.bytes() as f64 >= FULL * mss * transfer.segments as f64;
-    if doubtful || marked || !full || is_a_links(rate * (mss + 90.0) / mss) {
+    if doubtful || marked || hidden || is_a_links(rate * (mss + 90.0) / mss) {
         return false;
     }
     let rounds = governed(&transfer.rounds, rate, from);

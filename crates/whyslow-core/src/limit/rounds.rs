@@ -63,8 +63,12 @@ pub struct Shape {
     pub steady: Option<f64>,
     /// What passed before that rate came into force.
     pub burst: Option<Burst>,
+    /// That rate came into force then, when losses were over.
+    pub since: Option<Nanos>,
     /// The rate is the sender's own: nothing queues, and it waits for no ACK.
     pub paced: bool,
+    /// The one rate at which the program writes, in short segments, bits per second.
+    pub written: Option<f64>,
     /// The one rate at which bytes passed between losses, if there is one.
     pub between: Option<Between>,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
@@ -77,7 +81,10 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         return Shape::default();
     }
     let late = rates::after_burst(transfer, context).filter(|&(rate, burst)| {
-        rates::queues(transfer, context, rate, burst.until) || rates::is_paced(transfer, context, rate, burst.until)
+        let hidden = context.near_receiver && !context.stamped;
+        hidden
+            || rates::queues(transfer, context, rate, burst.until)
+            || rates::is_paced(transfer, context, rate, burst.until)
     });
     let mut shape = Shape {
         base: vec![Limit::CongestionAvoidance; rounds.len()],
@@ -93,6 +100,21 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
         .or(full)
         .or_else(|| rates::of_clumps(transfer, context));
+    if shape.steady.is_none()
+        && let Some((rate, since)) = rates::after_losses(transfer, context)
+    {
+        (shape.steady, shape.since) = (Some(rate), Some(since));
+    }
+    let from = shape.burst.map(|burst| burst.until).or(shape.since).unwrap_or(transfer.start);
+    if let Some(rate) = shape.steady {
+        shape.written = Some(rate).filter(|&rate| rates::of_program(transfer, context, rate));
+        shape.paced = shape.written.is_none() && rates::is_paced(transfer, context, rate, from);
+        let hidden = context.near_receiver && !context.stamped;
+        let is_told = shape.paced || hidden || rates::is_the_paths(transfer, context, rate, from);
+        if shape.written.is_some() || !is_told {
+            (shape.steady, shape.burst, shape.since) = (None, None, None);
+        }
+    }
     let lost = first_loss(transfer);
     let again = first_copy(transfer);
     mark_messages(transfer, context, &mut shape);
@@ -100,8 +122,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     shape.lost_before = lost_before_capture(transfer);
     // What one subflow is given is its scheduler's choice.
     let mut plateaus = if context.is_multipath { Vec::new() } else { plateaus(transfer, context, again) };
-    let from = shape.burst.map_or(transfer.start, |burst| burst.until);
-    let at_rate = shape.steady.map(|rate| filled(transfer, context, rate, from));
+    let at_rate = shape.steady.or(shape.written).map(|rate| filled(transfer, context, rate, from));
     if let Some(at_rate) = &at_rate {
         // One rate makes equal flights too.
         let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
@@ -133,9 +154,6 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         && lost == rounds.len()
     {
         *last = Limit::RoundTrip;
-    }
-    if let Some(rate) = shape.steady {
-        shape.paced = rates::is_paced(transfer, context, rate, from);
     }
     if let Some(at_rate) = at_rate {
         mark_rate(&mut shape, &at_rate);
@@ -450,7 +468,11 @@ fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -
 
 /// Rounds that ran at the steady rate were held by it, and so was a last, smaller one behind them.
 fn mark_rate(shape: &mut Shape, filled: &[bool]) {
-    let limit = if shape.paced { Limit::Pacing } else { Limit::Bandwidth };
+    let limit = match (shape.written, shape.paced) {
+        (Some(_), _) => Limit::Application,
+        (None, true) => Limit::Pacing,
+        (None, false) => Limit::Bandwidth,
+    };
     for (index, full) in filled.iter().enumerate() {
         let follows = index + 1 == filled.len() && index > 0 && shape.base[index - 1] == limit;
         if *full || follows {

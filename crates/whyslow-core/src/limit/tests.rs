@@ -14,6 +14,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         one_direction: false,
         elided: false,
         near_receiver: false,
+        stamped: true,
         next_to_receiver: false,
         small_window: None,
         announces: false,
@@ -21,6 +22,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         unasked: Default::default(),
         is_multipath: false,
         path_rate: None,
+        pool: None,
     }
 }
 
@@ -269,9 +271,11 @@ fn a_link_s_rate_within_flights_is_no_limit_between_them() {
     transfer.acked_rate = RateSpread { p10: 310e6, p50: 320e6, p90: 330e6, bins: 300 };
     let cut = partition(&transfer, &context(100));
     assert_eq!(cut.time(Limit::SenderCap), Nanos::from_millis(700));
-    // The same flights one after the other are the link's doing.
+    // The same flights one after the other are the link's doing, where they queue.
     transfer.acked_rate = RateSpread { p10: 31e6, p50: 32e6, p90: 33e6, bins: 300 };
-    assert!(partition(&transfer, &context(100)).time(Limit::Bandwidth) >= Nanos::from_millis(700));
+    assert_eq!(partition(&transfer, &context(100)).time(Limit::Bandwidth), Nanos::ZERO);
+    transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(Nanos::from_millis(100)));
+    assert!(partition(&transfer, &context(50)).time(Limit::Bandwidth) >= Nanos::from_millis(700));
 }
 
 #[test]
@@ -429,6 +433,7 @@ fn a_held_back_ack_is_told_from_the_path() {
 fn one_steady_rate_is_bandwidth() {
     let mut transfer = flights(&[100_000; 10], Release::Nothing);
     transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 50 };
+    transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(Nanos::from_millis(100)));
     let cut = partition(&transfer, &context(20));
     assert_eq!(cut.shape.steady, Some(8e6));
     assert!(cut.time(Limit::Bandwidth) >= Nanos::from_millis(900));

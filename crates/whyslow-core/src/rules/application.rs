@@ -13,6 +13,9 @@
 //! Linux counts up by one for each packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
 //! the sender's timers, the confidence is lower: segments may have been lost before the capture point, and come again.
 //!
+//! Or segments that are short on average pass at one rate, though the sender waits for no ACK and no queue stands: a program that writes a
+//! little every moment. A sender that has more to send than it may fills its segments.
+//!
 //! ## What it is confused with
 //! - `receive-window`, `sender-cap`: the pause ends with an ACK.
 //! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture at the sender settles it.
@@ -32,7 +35,7 @@
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 
-use super::say::{count, evidence, finding, fix, time};
+use super::say::{count, evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::limit::Span;
@@ -43,6 +46,9 @@ pub(super) const RULE: Rule =
     Rule { slug: "application", source: include_str!("application.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    if let Some(rate) = case.partition.shape.written {
+        return in_trickles(case, rate);
+    }
     let lost = silent(case);
     // Pauses in the rhythm of another connection are of that.
     if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
@@ -91,6 +97,37 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
+/// A program that writes little at a time, and evenly: its pauses may be too short to be told one by one.
+fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
+    let lost = case.time(Limit::Application);
+    if !case.matters(lost, 0.15) {
+        return None;
+    }
+    let transfer = case.transfer;
+    let mean = transfer.bytes() / transfer.segments.max(1);
+    let summary = format!(
+        "the sending program wrote {}, in segments of {} B on average, for {} of {}: no queue, and no wait for an ACK",
+        rate(written),
+        thousands(mean),
+        time(lost),
+        time(case.duration()),
+    );
+    let confidence = if case.share(lost) >= 0.5 { 0.85 } else { 0.7 };
+    let mut found = finding("application", lost, case.trust(confidence), summary);
+    let frames = [transfer.frames.0, transfer.frames.1];
+    found.evidence.push(evidence("rate at which it wrote", written, "bit/s", &frames));
+    found.evidence.push(evidence("mean segment", mean as f64, "B", &[]));
+    found.evidence.push(evidence("segment size of the path", case.context.mss as f64, "B", &[]));
+    found.evidence.push(evidence("most in flight", transfer.max_in_flight as f64, "B", &[]));
+    found.fix = fix(
+        Actor::Application,
+        "look at the program that sends: what it waits for between its writes, and whether it could write larger pieces",
+        None,
+    );
+    found.settle = Some("`ss -ti` on the sender says app_limited while it waits for the program".into());
+    Some(found)
+}
+
 /// Time of the program's pauses, less that between messages which follow each other as the other side's do.
 fn silent(case: &TransferCase<'_>) -> Nanos {
     let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
@@ -115,4 +152,42 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
     let waits = [1.0, 3.0, 7.0, 15.0].map(|times| timer.scale(times));
     let probes = [rtt.scale(2.0).max(Nanos::from_millis(8)), rtt.scale(2.0) + floor];
     waits.into_iter().chain(probes).any(|wait| length >= wait.scale(0.95) && length <= wait.scale(1.25))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::rules::scene::{MSS, Scene, ms};
+    use crate::tcp::facts::RateSpread;
+
+    /// 20,000 B a round trip of 100 ms, in segments of a fifth of the MSS.
+    fn trickle() -> Scene {
+        let mut scene = Scene::flights(&[20_000; 20]);
+        let rate = RateSpread { p10: 1.55e6, p50: 1.6e6, p90: 1.65e6, bins: 40 };
+        (scene.transfer.sent_rate, scene.transfer.acked_rate) = (rate, rate);
+        scene.transfer.segments = scene.transfer.bytes() / (MSS / 5);
+        scene.transfer.gaps.clear();
+        scene
+    }
+
+    #[test]
+    fn a_program_that_writes_a_little_every_moment_keeps_its_own_rate() {
+        let found = trickle().finding("application").unwrap();
+        assert!(found.summary.contains("in segments of 200 B"), "{}", found.summary);
+        assert!(trickle().finding("bandwidth").is_none() && trickle().finding("small-segments").is_none());
+        // One lost segment says nothing of a full path.
+        let mut lossy = trickle();
+        lossy.transfer.losses.push(Default::default());
+        assert!(lossy.finding("application").is_some() && lossy.finding("bandwidth").is_none());
+    }
+
+    #[test]
+    fn short_segments_in_a_queue_are_held_by_the_path() {
+        let mut scene = trickle();
+        for round in &mut scene.transfer.rounds {
+            (round.in_flight, round.rtt) = (40_000, Some(ms(200)));
+        }
+        assert!(scene.finding("application").is_none());
+        assert!(scene.finding("bandwidth").is_some());
+    }
 }

@@ -15,8 +15,8 @@
 //! does not grow) is how they share, and is told no more; what would speed one of them up slows the others down.
 //!
 //! ## What it is confused with
-//! - `pacing` or a rate limit in the sender: at the sender's side the spacing is even already before the path. Where no queue stands, and
-//!   nothing is lost or marked, the confidence is lower.
+//! - `pacing` or a rate limit in the sender, a program that writes at a rate of its own: a path that is full leaves a queue, a loss or a mark, now
+//!   and then at least, or spaces segments that left together by this rate. Where nothing of these is seen, the rate is not the path's.
 //! - `policer`: one rate between losses, and no queue.
 //! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
@@ -51,18 +51,9 @@ const LINE_RATE: f64 = 900e6;
 /// A rate that governs so much of the time governs the transfer.
 const ALL_ALONG: f64 = 0.75;
 
-/// More in flight than the rate needs, a loss or a mark: a path that is full leaves one of these.
-fn shows_a_queue(case: &TransferCase<'_>, rate: f64) -> bool {
-    let from = case.partition.shape.burst.map_or(case.transfer.start, |burst| burst.until);
-    case.transfer.ecn_echoes > 0
-        || !case.transfer.losses.is_empty()
-        || crate::limit::queues(case.transfer, &case.context, rate, from)
-}
-
 /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
 pub(super) fn queue_is_hidden(case: &TransferCase<'_>) -> bool {
-    let stamped = case.facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps));
-    case.context.near_receiver && !stamped
+    case.context.near_receiver && !case.context.stamped
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -88,9 +79,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let share = case.share(held);
     let hidden = queue_is_hidden(case);
-    let unseen = !hidden && !shows_a_queue(case, steady);
     let confidence = match share {
-        share if share >= ALL_ALONG && !hidden && !unseen => 0.85,
+        share if share >= ALL_ALONG && !hidden => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,
     };
@@ -110,9 +100,6 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             .to_owned();
     if hidden {
         settle += "; how long the queue is cannot be seen from the receiver's end without timestamps (bufferbloat): capture at the sender";
-    }
-    if unseen {
-        settle += "; no queue stands at this rate and nothing is lost, so that the sender may keep to it by itself (pacing): `ss -ti` on the sender names its pacing_rate";
     }
     if share < ALL_ALONG {
         settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what held the rest";
@@ -151,13 +138,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_queue_the_sender_may_keep_to_the_rate_by_itself() {
+    fn without_a_queue_the_rate_is_not_the_paths() {
         let mut scene = full();
         // One flight far beyond what the rate needs, so that it is not said to be the sender's.
         scene.transfer.rounds.iter_mut().for_each(|round| round.in_flight = 50_000);
         scene.transfer.rounds[3].in_flight = 300_000;
-        let found = scene.finding("bandwidth").unwrap();
-        assert!(found.confidence < 0.8 && found.settle.unwrap().contains("pacing_rate"), "{}", found.summary);
+        assert!(scene.finding("bandwidth").is_none());
+        // Two such flights that took longer: the path gave no more.
+        for round in &mut scene.transfer.rounds[3..5] {
+            (round.in_flight, round.rtt) = (300_000, Some(ms(90)));
+        }
+        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85);
+        scene.transfer.rounds[3].in_flight = 50_000;
+        assert!(scene.finding("bandwidth").is_none());
         scene.transfer.ecn_echoes = 1;
         assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85);
     }
@@ -166,6 +159,8 @@ mod tests {
     fn the_receivers_end_does_not_see_the_queue_without_timestamps() {
         let mut scene = full();
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
+        // There a full path has no pauses.
+        scene.transfer.gaps.clear();
         assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85, "timestamps tell");
         for offer in scene.facts.handshake.offers.iter_mut().flatten() {
             offer.timestamps = false;

@@ -31,7 +31,7 @@
 //! ## References
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997.
 
-use super::say::{count, evidence, finding, fix, rate, time};
+use super::say::{count, evidence, finding, fix, percent, rate, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::units::Nanos;
@@ -60,13 +60,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let summary = format!(
-        "{:.2} % of the bytes were lost and sent again ({}); repairing that, and sending slower for it, took {} of {}",
-        share_lost * 100.0,
-        count(lost_segments, "segment"),
-        time(cost),
-        time(case.duration()),
-    );
+    // A few losses make no share of what the path loses.
+    let few = lost_segments < FEW;
+    let what = if few {
+        format!("{} had to be sent again", count(lost_segments, "lost segment"))
+    } else {
+        format!("{} of the bytes were lost and sent again ({})", percent(share_lost), count(lost_segments, "segment"))
+    };
+    let summary =
+        format!("{what}; repairing that, and sending slower for it, took {} of {}", time(cost), time(case.duration()),);
     let in_bursts = burst(case) >= IN_BURSTS;
     let confidence = if (share_lost > 0.01 || explains) && !in_bursts { 0.9 } else { 0.7 };
     let mut found = finding("loss", cost, case.trust(confidence), summary);
@@ -83,10 +85,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     found.fix = fix(
         Actor::Network,
-        format!(
-            "find where the path loses {:.2} % of its packets (cable, radio, policer, full queue)",
-            share_lost * 100.0
-        ),
+        if few {
+            "find where the path loses packets (cable, radio, policer, full queue)".into()
+        } else {
+            format!(
+                "find where the path loses {} of its packets (cable, radio, policer, full queue)",
+                percent(share_lost)
+            )
+        },
         bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {
@@ -97,6 +103,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     Some(found)
 }
+
+/// Fewer losses than these tell no rate of losses.
+const FEW: u64 = 10;
 
 /// So many losses within a round trip, on average, are no accidents that come one by one.
 const IN_BURSTS: f64 = 2.5;
@@ -110,9 +119,44 @@ fn burst(case: &TransferCase<'_>) -> f64 {
     times.len() as f64 / events as f64
 }
 
-/// The command that has a sender use BBR; none for one that paces itself whatever is lost, as BBR does.
+/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever is lost, as BBR does.
 pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
-    (!case.partition.shape.paced).then_some(super::command::BBR)
+    (!case.partition.shape.paced && !ignores_losses(case)).then_some(super::command::BBR)
+}
+
+/// So many losses must have left a sender's flights as they were.
+const IGNORED: usize = 3;
+/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of it, and Reno with half.
+const KEPT: f64 = 0.9;
+/// Rounds after the last loss whose flights would have grown if the window did.
+const GROWING: usize = 12;
+
+/// Whether losses do not make the sender's window smaller, or nothing makes it larger again though nothing holds it: a window that
+/// follows losses does both.
+fn ignores_losses(case: &TransferCase<'_>) -> bool {
+    let rounds = &case.transfer.rounds;
+    let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
+    let calm = |index: usize| rounds.get(index).is_some_and(|round| round.resent == 0);
+    let mut kept: Vec<f64> = lossy
+        .iter()
+        .filter(|&&index| calm(index - 1))
+        .filter_map(|&index| {
+            // Repairs take a round or two.
+            let after = (index + 1..index + 6).find(|&next| calm(next) && calm(next + 1))? + 1;
+            Some(rounds[after].in_flight as f64 / rounds[index - 1].in_flight.max(1) as f64)
+        })
+        .collect();
+    kept.sort_unstable_by(f64::total_cmp);
+    if kept.len() >= IGNORED && kept[kept.len() / 2] >= KEPT {
+        return true;
+    }
+    // Growth behind the last loss would be seen, where the window of the receiver leaves room.
+    let Some(last) = lossy.last() else { return false };
+    let rest = rounds.get(last + 2..rounds.len().saturating_sub(1)).unwrap_or_default();
+    let room = rest.iter().all(|round| round.window.is_none_or(|window| window > 2 * round.in_flight));
+    let flights: Vec<u64> = rest.iter().map(|round| round.in_flight).collect();
+    let waits = case.time(Limit::Application) + case.time(Limit::SenderCap);
+    rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
 }
 
 /// Repairing, and from the first loss on the time under a window that losses made small.
@@ -173,5 +217,48 @@ mod tests {
     fn what_loses_in_bursts_is_not_known() {
         let found = lossy(6).finding("loss").unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
+    }
+
+    #[test]
+    fn a_few_losses_are_counted_and_make_no_share() {
+        let mut scene = lossy(1);
+        scene.transfer.retransmitted.fast = 4;
+        let found = scene.finding("loss").unwrap();
+        assert!(found.summary.starts_with("4 lost segments had to be sent again"), "{}", found.summary);
+        assert!(!found.fix.unwrap().what.contains('%'));
+        assert!(lossy(1).finding("loss").unwrap().summary.starts_with("2.91 % of the bytes"));
+    }
+
+    #[test]
+    fn bbr_is_no_fix_for_a_sender_that_ignores_losses() {
+        let command = |scene: &Scene| scene.finding("loss").unwrap().fix.unwrap().command;
+        assert_eq!(command(&lossy(1)), None, "the flights stay as they were");
+        let mut halved = lossy(1);
+        halved.transfer.rounds[15..].iter_mut().for_each(|round| round.in_flight /= 2);
+        assert!(command(&halved).is_some());
+    }
+
+    #[test]
+    fn an_episode_of_losses_costs_its_own_time() {
+        let mut scene = Scene::flights(&[20_000; 60]);
+        scene.transfer.delivered = (0..20).map(|n| (ms(1100 + 50 * n), 5_000 * n as u64)).collect();
+        scene.transfer.delivered.extend((0..100).map(|n| (ms(2100 + 50 * n), 100_000 + 10_000 * n as u64)));
+        for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
+            if index < 10 {
+                (round.bytes, round.in_flight) = (10_000, 10_000);
+                round.resent = u32::from(index % 3 == 1);
+            } else {
+                (round.in_flight, round.rtt) = (36_000, Some(ms(180)));
+            }
+        }
+        for round in [1, 4, 7] {
+            let time = ms(1000 + 100 * round);
+            scene.transfer.losses.push(Loss { time, until: time, bytes: MSS, ..Loss::default() });
+        }
+        scene.transfer.retransmitted.fast = 3;
+        scene.transfer.resent_bytes = 3 * MSS;
+        let found = scene.finding("loss").unwrap();
+        assert!(found.seconds <= ms(1_100), "{found:?}");
+        assert!(scene.finding("bandwidth").unwrap().seconds >= ms(4_500));
     }
 }

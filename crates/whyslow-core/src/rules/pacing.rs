@@ -136,7 +136,8 @@ mod tests {
         lossy.transfer.resent_bytes = 3_000;
         let mut marked = paced();
         marked.transfer.ecn_echoes = 1;
-        for scene in [queued, growing, lossy, marked] {
+        assert!(growing.finding("pacing").is_none() && growing.finding("bandwidth").is_none(), "nothing queues yet");
+        for scene in [queued, lossy, marked] {
             assert!(scene.finding("pacing").is_none());
             assert!(scene.finding("bandwidth").is_some());
         }

@@ -10,7 +10,11 @@
 //! exactly the policer's rate passed, copies included, whatever the sender's window did. Five stretches or more of 20 segments or more
 //! must tell one rate: the upper tenth within 12 % of the median and the lower within 30 % (a bucket that overflows loses tokens).
 //! Losses by chance cut the time into stretches of very different rates. The flights must rise and fall by a third or more: of a
-//! sender that is held at one rate by something else, all stretches are alike.
+//! sender that is held at one rate by something else, all stretches are alike. Where packets pass at one rate all along and are lost one by
+//! one, round trips must not be longer by the time of a segment even: behind a link each waits for the one before it.
+//!
+//! The transfers of a connection meet the same policer: one that has too few losses to show its rate is told by that of them all, if
+//! its own agrees.
 //!
 //! ## What it is confused with
 //! - `bandwidth`, a shaper: the round trip grows before anything is lost.
@@ -38,6 +42,7 @@ use super::say::{evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::limit::Between;
+use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -51,7 +56,7 @@ const LATEST_FIRST: u64 = 2_000_000;
 const SWING: f64 = 1.33;
 /// A share of the time that other limits may hold the sender.
 const OTHERS: f64 = 0.3;
-/// Losses in a burst, on average: they are more often alone where they come by chance.
+/// Losses in a burst, median: they are more often alone where they come by chance.
 const BURST: f64 = 1.5;
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;
@@ -65,12 +70,18 @@ fn fits(case: &TransferCase<'_>) -> Option<Between> {
     let transfer = case.transfer;
     let between = case.partition.shape.between.filter(|between| !between.queued)?;
     let lossy = transfer.rounds.iter().filter(|round| round.resent > 0).count();
-    if transfer.losses.len() < LEAST_LOSSES || lossy < LEAST_ROUNDS {
+    // What all transfers of the connection show counts for each.
+    let pool = case.context.pool;
+    let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
+    if losses < LEAST_LOSSES || (lossy < LEAST_ROUNDS && pool.is_none()) {
         return None;
     }
-    let late = transfer.losses.iter().map(|loss| loss.seq).min()? > transfer.seq.0 + LATEST_FIRST;
+    let first = transfer.losses.iter().map(|loss| loss.seq).min()?;
+    let late = pool.is_none() && first > transfer.seq.0 + LATEST_FIRST;
+    // When losses were over, a queue stood.
+    let stood = case.partition.shape.since.is_some();
     // Where packets pass at one rate all along a link may be full, and lose by chance besides.
-    let full = case.partition.shape.steady.is_some() && between.burst < BURST;
+    let full = case.partition.shape.steady.is_some() && between.burst < BURST && !passes_freely(case, between.rate);
     let others = [
         Limit::ReceiveWindow,
         Limit::ZeroWindow,
@@ -79,14 +90,36 @@ fn fits(case: &TransferCase<'_>) -> Option<Between> {
         Limit::Application,
         Limit::Pacing,
     ];
-    let held: Nanos = others.into_iter().map(|limit| case.time(limit)).sum();
-    (!late && !full && case.share(held) <= OTHERS && swings(case)).then_some(between)
+    // Flights that stand still between losses at the policed rate are no cap of the sender: CUBIC's window is flat there.
+    let is_cap = |limit: &Limit| pool.is_none() || *limit != Limit::SenderCap;
+    let held: Nanos = others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum();
+    (!late && !stood && !full && case.share(held) <= OTHERS && swings(case)).then_some(between)
 }
 
-/// Flights rise and fall.
+/// A link takes a segment's time for each segment, and the next one waits for it.
+const WAIT: f64 = 0.5;
+
+/// Whether what passes waits for nothing, not even for the segment before it, as it would on a link of this rate.
+fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
+    if queue_is_hidden(case) {
+        return false;
+    }
+    let Some(least) = case.context.rtt else { return false };
+    let mut times: Vec<Nanos> = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index)).collect();
+    times.sort_unstable();
+    let segment = Nanos::from_secs_f64(case.context.mss as f64 * 8.0 / rate.max(1.0));
+    times.get(times.len() / 2).is_some_and(|typical| *typical - least < segment.scale(WAIT))
+}
+
+/// Flights rise and fall, in this transfer or in an earlier one that met the same.
 fn swings(case: &TransferCase<'_>) -> bool {
+    let earlier = case.earlier.iter().filter(|_| case.context.pool.is_some()).map(|(transfer, _)| *transfer);
+    std::iter::once(case.transfer).chain(earlier).any(swing)
+}
+
+fn swing(transfer: &TransferFacts) -> bool {
     let mut flights: Vec<u64> =
-        case.transfer.rounds.iter().map(|round| round.in_flight).filter(|&bytes| bytes > 0).collect();
+        transfer.rounds.iter().map(|round| round.in_flight).filter(|&bytes| bytes > 0).collect();
     flights.sort_unstable();
     let at = |tenth: usize| flights.get(flights.len() * tenth / 10).copied().unwrap_or_default() as f64;
     at(9) >= SWING * at(1)
@@ -95,7 +128,8 @@ fn swings(case: &TransferCase<'_>) -> bool {
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let between = fits(case)?;
     let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
-    let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum();
+    let flat = case.context.pool.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
+    let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum::<Nanos>() + flat;
     if !case.matters(lost, 0.1) {
         return None;
     }
@@ -114,11 +148,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let mut found = finding("policer", lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", number as f64, "segments", &frames));
-    found.evidence.push(evidence("of them in a burst, on average", between.burst, "segments", &[]));
+    found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
     found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
     found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
     found.evidence.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
-    found.evidence.push(evidence("stretches between losses", between.stretches as f64, "stretches", &[]));
+    let figure =
+        if between.by_others { "stretches between losses, of all transfers" } else { "stretches between losses" };
+    found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
     found.fix = fix(
         Actor::Network,
         format!(

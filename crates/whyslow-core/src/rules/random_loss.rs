@@ -8,12 +8,12 @@
 //! ## How it is recognised
 //! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on average), at round trips no longer than 1.3
 //! times the least, at distances in bytes that vary as chance makes them vary (the quartiles are 0.6 of the median apart or more, where
-//! chance makes 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median), and that fit no token
-//! bucket. Wrong checksums in a capture next to the receiver say it outright.
+//! chance makes 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median) and from the larger ones no
+//! more often than chance would have it, and that fit no token bucket. Wrong checksums in a capture next to the receiver say it outright.
 //!
 //! ## What it is confused with
 //! - a short queue: the losses come at the same flight again and again, when the window has grown back to it.
-//! - `policer`: the losses come where a bucket of the transfer's own rate is empty.
+//! - `policer`: the losses come where a bucket of the transfer's own rate is empty. A bucket of a few segments can look like chance.
 //! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are random too).
 //! - other traffic that fills a queue at moments of its own, if that queue is short.
 //!
@@ -30,9 +30,10 @@
 //! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone and Partridge, "When the CRC and TCP
 //! Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016.
 
-use super::say::{count, evidence, finding, fix, rate, time};
+use super::say::{count, evidence, finding, fix, percent, rate, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -50,6 +51,8 @@ const RTT_INFLATION: f64 = 1.3;
 /// of the flights that they came from (near zero for a queue that overflows at its length).
 const VARIED_DISTANCES: f64 = 0.6;
 const VARIED_FLIGHTS: f64 = 0.3;
+/// Chance goes further one time in forty.
+const MOST_SKEW: f64 = 2.0;
 
 /// What shows that losses are independent of what the sender does.
 struct Chance {
@@ -59,6 +62,8 @@ struct Chance {
     distances: f64,
     /// And of the flights from which they were lost.
     flights: f64,
+    /// By how many deviations more of them fell on the larger flights' half of the bytes than chance would have it.
+    skew: f64,
     /// Round trip where segments were lost, median.
     rtt: Nanos,
 }
@@ -103,14 +108,34 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         burst,
         distances: spread(distances)?,
         flights: spread(flights)?,
+        skew: skew(transfer, &events, home),
         rtt: times.get(times.len() / 2).copied().unwrap_or(least),
     };
     let is_random = found.burst < IN_A_BURST
         && found.distances >= VARIED_DISTANCES
         && found.flights >= VARIED_FLIGHTS
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
-        && case.partition.shape.between.is_none();
+        && found.skew <= MOST_SKEW
+        && case.partition.shape.between.is_none()
+        && case.context.pool.is_none();
     is_random.then_some(found)
+}
+
+/// What is lost by chance may be any byte, of a large flight or a small one; a queue or a bucket that is too small loses from the large
+/// ones. So many more events fell on the half of the bytes that went in larger flights, in standard deviations of a fair coin.
+fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) -> usize) -> f64 {
+    let mut order: Vec<usize> = (0..transfer.rounds.len()).collect();
+    order.sort_by_key(|&index| transfer.rounds[index].in_flight);
+    let whole: u64 = transfer.rounds.iter().map(|round| round.bytes).sum();
+    let mut is_large = vec![false; order.len()];
+    let mut passed = 0;
+    for index in order {
+        passed += transfer.rounds[index].bytes;
+        is_large[index] = passed * 2 > whole;
+    }
+    let large = events.iter().filter(|event| is_large[home(event.0)]).count() as f64;
+    let all = events.len() as f64;
+    (large - all / 2.0) / (all.sqrt() / 2.0)
 }
 
 /// The distance between the quartiles, of the median: what slow start overran at the beginning does not count.
@@ -132,14 +157,19 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let share = resent as f64 / (transfer.bytes() + resent).max(1) as f64;
     let number = transfer.losses.len();
     let summary = format!(
-        "{:.2} % of the bytes were lost one by one ({}), whatever was in flight and with no queue; repairing that, and sending slower for it, took {} of {}",
-        share * 100.0,
+        "{} of the bytes were lost one by one ({}), whatever was in flight and with no queue; repairing that, and sending slower for it, took {} of {}",
+        percent(share),
         count(number as u64, "segment"),
         time(cost),
         time(case.duration()),
     );
     let corrupt = case.facts.doubts.bad_checksums;
-    let confidence = if number >= MANY || corrupt > 0 { 0.8 } else { 0.65 };
+    // A policer with a bucket of a few segments may lose from flights of any of the sizes that it allows.
+    let confidence = match number {
+        _ if corrupt > 0 => 0.85,
+        MANY.. => 0.75,
+        _ => 0.65,
+    };
     let mut told = finding("random-loss", cost, case.trust(confidence), summary);
     let frames: Vec<_> = transfer.resent_frames.iter().copied().take(6).collect();
     told.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
@@ -155,6 +185,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         &[],
     ));
     told.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
+    told.evidence.push(evidence(
+        "more of them from the larger flights than by chance, standard deviations",
+        found.skew,
+        "",
+        &[],
+    ));
     told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
         let ceiling = super::loss::mathis(case.context.mss, rtt, share);
@@ -164,8 +200,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     told.fix = fix(
         Actor::Network,
         format!(
-            "find the link that damages {:.2} % of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
-            share * 100.0,
+            "find the link that damages {} of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
+            percent(share),
             super::loss::bbr(case).map_or(String::new(), |bbr| format!("; until it is mended, on the sender: {bbr}"))
         ),
         Some("for d in $(ls /sys/class/net); do ethtool -S $d | grep -iE '(err|crc|drop).*: *[1-9]'; done".into()),
@@ -229,6 +265,14 @@ mod tests {
         let scene = lossy(&tops, |n| 10 + n as u64 % 5);
         assert!(scene.finding("random-loss").is_none());
         assert!(scene.finding("loss").is_some());
+    }
+
+    #[test]
+    fn losses_from_large_flights_alone_are_no_chance() {
+        let large =
+            |n: usize| if BY_CHANCE.contains(&n) { 30 + (11 * n as u64) % 23 } else { 5 + (11 * n as u64) % 13 };
+        let scene = lossy(&BY_CHANCE, large);
+        assert!(scene.finding("random-loss").is_none() && scene.finding("loss").is_some());
     }
 
     #[test]

@@ -46,6 +46,10 @@ const MESSAGES: u64 = 5;
 const LOSSY: u64 = 100;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    // Between a policer's losses a window may stand still at the policed rate.
+    if super::policer::is_policed(case) {
+        return None;
+    }
     let lost = case.time(Limit::SenderCap);
     // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last one left.
     let is_lossy = case.transfer.resent_bytes * LOSSY >= case.transfer.bytes();

@@ -8,7 +8,8 @@
 //! ## How it is recognised
 //! The curve of delivered bytes has one bend: before it the rate was at least 1.5 times as high, for at least 20 segments more than the
 //! lower rate would have let through in that time; after it equal amounts of bytes take equal times to the end, for half of the time or
-//! more; and the round trip rises at the bend, as a queue grows where there was none.
+//! more; and the round trip rises at the bend, as a queue grows where there was none. Next to a receiver without timestamps no queue can be
+//! seen; there the confidence is lower.
 //!
 //! ## What it is confused with
 //! - `policer`: the rate drops in the same way, and what is above it is lost, with no rise of the round trip.
@@ -36,6 +37,8 @@ pub(super) const RULE: Rule = Rule { slug: "shaper", source: include_str!("shape
 
 /// By so much the round trip rises at least, of the one before and in time.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
+/// Next to a receiver without timestamps a sender that slows down by itself looks alike.
+const HIDDEN: f64 = 0.5;
 
 /// Median round trips before and after the bend, if they rise there.
 fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
@@ -56,13 +59,21 @@ fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
 
 /// Whether a shaper explains the rate, so that `bandwidth` need not.
 pub(super) fn is_shaped(case: &TransferCase<'_>) -> bool {
-    rise(case).is_some()
+    rise(case).is_some() || is_hidden(case)
+}
+
+/// Whether a burst went before the rate, and nothing here can show a queue behind it.
+fn is_hidden(case: &TransferCase<'_>) -> bool {
+    case.partition.shape.burst.is_some() && super::bandwidth::queue_is_hidden(case)
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
     let (steady, burst) = shape.steady.zip(shape.burst)?;
-    let (before, after) = rise(case)?;
+    let rise = rise(case);
+    if rise.is_none() && !is_hidden(case) {
+        return None;
+    }
     let held = case.time(Limit::Bandwidth);
     if super::policer::is_policed(case) || !case.matters(held, 0.2) {
         return None;
@@ -71,21 +82,27 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let on_the_wire = steady * (mss + 66.0) / mss;
     let since = burst.until - case.transfer.start;
     let summary = format!(
-        "the path let {} B pass at {} and then held the transfer to {}, with a queue: round trips went from {} to {}",
+        "the path let {} B pass at {} and then held the transfer to {}, {}",
         thousands(burst.bytes),
         rate(burst.rate),
         rate(steady),
-        time(before),
-        time(after),
+        match rise {
+            Some((before, after)) => {
+                format!("with a queue: round trips went from {} to {}", time(before), time(after))
+            }
+            None => "and whether a queue grew cannot be seen here".into(),
+        },
     );
-    let mut found = finding("shaper", held, case.trust(0.7), summary);
+    let mut found = finding("shaper", held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), summary);
     found.evidence.push(evidence("burst beyond the rate (size of the bucket)", burst.bytes as f64, "B", &[]));
     found.evidence.push(evidence("rate of the burst", burst.rate, "bit/s", &[]));
     found.evidence.push(evidence("used up after", since.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("rate of payload from then on", steady, "bit/s", &frames_of(case, Limit::Bandwidth)));
     found.evidence.push(evidence("on the wire, with headers", on_the_wire, "bit/s", &[]));
-    found.evidence.push(evidence("round trip before", before.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("round trip after", after.as_millis_f64(), "ms", &[]));
+    if let Some((before, after)) = rise {
+        found.evidence.push(evidence("round trip before", before.as_millis_f64(), "ms", &[]));
+        found.evidence.push(evidence("round trip after", after.as_millis_f64(), "ms", &[]));
+    }
     found.fix = fix(
         Actor::Network,
         format!(
@@ -95,10 +112,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
         Some("tc -s qdisc show; for d in $(ls /sys/class/net); do tc -s class show dev $d; done   # on routers of one's own".into()),
     );
-    found.settle = Some(
+    let mut settle =
         "other traffic that began at that moment looks the same: repeat it after a pause, and a bucket gives the same burst and the same rate"
-            .into(),
-    );
+            .to_owned();
+    if rise.is_none() {
+        settle += "; a sender that slows down by itself (limit_rate_after) looks the same without timestamps at the receiver's end: capture at the sender";
+    }
+    found.settle = Some(settle);
     Some(found)
 }
 

@@ -55,6 +55,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if mean >= SMALL * mss || mean < 1.0 {
         return None;
     }
+    // A program that writes no faster has no more to fill them with.
+    if case.partition.shape.written.is_some() {
+        return None;
+    }
     // Messages that go out one by one, as they come up, are no bulk: nothing waits behind them.
     if transfer.bytes() < LEAST_BULK * case.context.mss {
         return None;

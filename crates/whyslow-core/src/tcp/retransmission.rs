@@ -30,7 +30,7 @@ const MOST_WAITS: u32 = 10;
 /// First frames remembered of copies of lost copies.
 const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
-const MOST_LOSSES: usize = 512;
+const MOST_LOSSES: usize = 2_048;
 
 /// Why a segment was sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
