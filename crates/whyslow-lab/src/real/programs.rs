@@ -51,9 +51,9 @@ pub(crate) fn file(name: &str, size: f64) -> String {
 
 /// nginx with these files and directives; `listen` is what stands behind `listen`.
 pub(crate) fn nginx(files: &str, listen: &str, server: &str) -> Program {
-    // A server block's own directives are the scenario's; without a master process it has no user to change to.
+    // A server block's own directives are the scenario's; without a master process it changes to no user, and root is one that every namespace has.
     let text = format!(
-        "daemon off; master_process off; pid nginx.pid;\n\
+        "daemon off; master_process off; user root root; pid nginx.pid;\n\
          events {{}}\n\
          http {{\n\
          access_log off; default_type application/octet-stream; sendfile on; tcp_nodelay on; keepalive_requests 10000;\n\
