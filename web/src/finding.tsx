@@ -52,6 +52,7 @@ export function FindingCard({ finding, transfer, content, help, show }: {
           <div>
             <p><b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}</p>
             {finding.fix.command && <Command text={finding.fix.command} />}
+            {finding.fix.verify && <p class="dim">To see that it worked: {finding.fix.verify}</p>}
           </div>
         </div>
       )}

@@ -67,7 +67,7 @@ export interface Finding {
   confidence: number;
   summary: string;
   evidence: Evidence[];
-  fix: { who: string; what: string; command: string | null } | null;
+  fix: { who: string; what: string; command: string | null; verify: string | null } | null;
   predicted_s: number | null;
   connections?: number[];
   shared?: boolean;

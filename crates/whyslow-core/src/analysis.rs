@@ -682,6 +682,9 @@ pub struct Finding {
     /// The time with this cause gone, seconds: of the transfer, of the connection for a finding over one, of the connections together
     /// for one that spans several. Null when that is not known: no model was run or it does not fit.
     pub predicted_s: Option<Nanos>,
+    /// That the path carries more than it was seen to carry, where nothing tells how much it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted_assumes: Option<Assumed>,
     /// Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those that share it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
@@ -691,6 +694,15 @@ pub struct Finding {
     /// What would settle an open question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
+}
+
+/// What a promise rests on that the capture does not show.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Assumed {
+    /// The path carries more than so much, payload bits per second.
+    pub needed_bps: f64,
+    /// It was seen to carry so much, within a round trip or on average.
+    pub seen_bps: f64,
 }
 
 /// A figure, and the frames that show it.
@@ -715,6 +727,8 @@ pub struct Fix {
     pub what: String,
     /// A command that does it, where there is one.
     pub command: Option<String>,
+    /// What shows that it worked: a counter, a figure of `ss`, a second capture.
+    pub verify: Option<String>,
 }
 
 /// Who can remove a cause.

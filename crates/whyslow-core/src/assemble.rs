@@ -13,25 +13,26 @@ use crate::rules::{self, ConnectionCase, Exit, Flows, Outline, TransferCase, say
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
-use crate::whatif::{Replay, Replays};
+use crate::whatif::{Earlier, Replay, Replays};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Names of addresses, and whether the address only stands in for the name.
 pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
 
-/// A connection's entry, and its outline for the rules over several. Times are told from `first`. Replays of its transfers are kept
-/// in `replays`, and the transfers themselves in `flows`, as far as they are wanted.
+/// A connection's entry, and its outline for the rules over several. Times are told from `first`; `path_rate` is what is said of the path
+/// (payload bits per second). Replays of its transfers are kept in `replays`, and the transfers themselves in `flows`, as far as they
+/// are wanted.
 pub(crate) fn connection(
     facts: &Facts,
     id: u64,
     capture: usize,
     first: Nanos,
-    names: &Names,
+    (names, path_rate): (&Names, Option<f64>),
     (replays, flows): (&mut Replays, &mut Flows),
 ) -> (Connection, Outline) {
     let client = facts.client;
-    let contexts = [0, 1].map(|side| Context::new(facts, side));
+    let contexts = [0, 1].map(|side| Context { path_rate, ..Context::new(facts, side) });
     let cut = [client, 1 - client].map(|side| cut_all(facts, side, &contexts[side]));
     let by_side: [&[(&TransferFacts, Partition)]; 2] =
         if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
@@ -169,9 +170,8 @@ fn told(
     let mut model_skipped = false;
     if let Some(worst) = findings.first().filter(|worst| worst.seconds > Nanos::ZERO) {
         model_skipped = Replay::is_possible(transfer, &context);
-        let before = earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max();
         if replays.wants(worst.seconds, id)
-            && let Some(replay) = Replay::new(transfer, partition, &context, before)
+            && let Some(replay) = Replay::new(transfer, partition, &context, Earlier::of(earlier, &context))
         {
             replays.keep(worst.seconds, id, transfer.start - first, replay);
         }

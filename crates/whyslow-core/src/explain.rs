@@ -54,6 +54,8 @@ pub struct Explainer {
     flows: Flows,
     /// The first packet of all: times are told from it.
     first_time: Option<Nanos>,
+    /// What the path carries, payload bits per second, where somebody said so.
+    path_rate: Option<f64>,
 }
 
 impl Default for Explainer {
@@ -74,6 +76,7 @@ impl Default for Explainer {
             replays: Replays::default(),
             flows: Flows::default(),
             first_time: None,
+            path_rate: None,
         }
     }
 }
@@ -141,6 +144,12 @@ impl Explainer {
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::PARTS);
         (0..of).map(|own| Self { shares: Shares::new(own, of), ..Self::default() }).collect()
+    }
+
+    /// The path of the connections carries no more than this, payload bits per second: what fixes are promised to bring respects it, and
+    /// buffers are made for it. All that share the connections are told the same.
+    pub fn set_path_rate(&mut self, rate: Option<f64>) {
+        self.path_rate = rate.filter(|rate| *rate > 0.0);
     }
 
     /// Evens out what there is to do, where several share the connections: each must be asked at the same places between packets.
@@ -233,6 +242,7 @@ impl Explainer {
             flows: self.flows,
             evicted: self.table.evicted,
             first_time: self.first_time,
+            path_rate: self.path_rate,
         }
     }
 
@@ -270,8 +280,14 @@ impl Explainer {
         facts.until = facts.until.max(size.until);
         facts.end_with(facts.until);
         let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
-        let (connection, outline) =
-            assemble::connection(&facts, id.0, open.capture, first, &self.names, (&mut self.replays, &mut self.flows));
+        let (connection, outline) = assemble::connection(
+            &facts,
+            id.0,
+            open.capture,
+            first,
+            (&self.names, self.path_rate),
+            (&mut self.replays, &mut self.flows),
+        );
         Account::new(size, connection, outline, mark)
     }
 

@@ -90,20 +90,36 @@ pub struct Progress {
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
-    explain_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), inputs, stop, progress)
+    explain_on(How::default(), inputs, stop, progress)
 }
 
-/// As [`explain`], on so many threads; what comes out does not depend on how many there are.
+/// How captures are explained.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// On so many threads; what comes out does not depend on how many there are.
+    pub threads: NonZero<usize>,
+    /// What the path carries, payload bits per second, where somebody says so.
+    pub path_rate: Option<f64>,
+}
+
+impl Default for How {
+    /// On a thread for each processor, with what the captures show of the path.
+    fn default() -> Self {
+        Self { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), path_rate: None }
+    }
+}
+
+/// As [`explain`], in this way.
 ///
 /// # Errors
 /// As [`explain`].
 pub fn explain_on(
-    threads: NonZero<usize>,
+    how: How,
     inputs: &[Input],
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Analysis, Error> {
-    Ok(read_on(threads, &[inputs], stop, progress)?.analysis)
+    Ok(read_on(how, &[inputs], stop, progress)?.analysis)
 }
 
 /// Explains groups of inputs, each as [`explain`] does and as if the others were not there: connections are numbered on
@@ -112,29 +128,18 @@ pub fn explain_on(
 /// # Errors
 /// As [`explain`].
 pub fn read(groups: &[&[Input]], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Reading, Error> {
-    read_on(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), groups, stop, progress)
+    read_on(How::default(), groups, stop, progress)
 }
 
-fn read_on(
-    threads: NonZero<usize>,
-    groups: &[&[Input]],
-    stop: &Stop,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Reading, Error> {
+fn read_on(how: How, groups: &[&[Input]], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Reading, Error> {
     let mut feed = Feed::new(&groups.concat(), progress);
-    let read =
-        groups.iter().map(|inputs| read_group(threads, inputs, stop, &mut feed)).collect::<Result<Vec<_>, _>>()?;
+    let read = groups.iter().map(|inputs| read_group(how, inputs, stop, &mut feed)).collect::<Result<Vec<_>, _>>()?;
     Ok(Reading::of(read))
 }
 
 /// What was read of one group.
-fn read_group(
-    threads: NonZero<usize>,
-    inputs: &[Input],
-    stop: &Stop,
-    feed: &mut Feed<'_>,
-) -> Result<(Analysis, Vec<Seen>), Error> {
-    let team = |feed: &Feed<'_>| Team::new(threads, feed.total());
+fn read_group(how: How, inputs: &[Input], stop: &Stop, feed: &mut Feed<'_>) -> Result<(Analysis, Vec<Seen>), Error> {
+    let team = |feed: &Feed<'_>| Team::new(how, feed.total());
     if let [input] = inputs {
         let mut team = team(feed);
         let mut source = Source::open(input, stop)?;

@@ -5,11 +5,10 @@
 //! themselves (`belt`). So there is nothing to put in order, and what comes out does not depend on how many there are. Where one has
 //! more to do than another, they hand connections over between two blocks (`exchange`).
 
-use crate::Error;
 use crate::belt::{Belt, Walker};
 use crate::exchange::Exchange;
 use crate::source::{Block, Filled, Gauge, Source};
-use std::num::NonZero;
+use crate::{Error, How};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -28,10 +27,12 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// One for each of `threads`, for inputs of so many bytes, if that is known.
-    pub(crate) fn new(threads: NonZero<usize>, bytes: Option<u64>) -> Self {
-        let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { threads.get() };
-        Self { explainers: Explainer::sharing(count) }
+    /// One for each thread, for inputs of so many bytes, if that is known.
+    pub(crate) fn new(how: How, bytes: Option<u64>) -> Self {
+        let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { how.threads.get() };
+        let mut explainers = Explainer::sharing(count);
+        explainers.iter_mut().for_each(|explainer| explainer.set_path_rate(how.path_rate));
+        Self { explainers }
     }
 
     /// Reads one input to its end; `progress` is told how much of it was read after every block.

@@ -18,12 +18,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// Payload of a full segment with timestamps, bytes.
-const MSS: f64 = 1448.0;
+pub(crate) const MSS: f64 = 1448.0;
 
 /// A name, and what draws a scenario: of the cause of that name, unless the draw sets another one.
 type Draw = (&'static str, fn(&mut Chance) -> Vec<Setting>);
 /// A key of the scenario and its value, as on the command line.
-type Setting = (String, String);
+pub(crate) type Setting = (String, String);
 
 /// What mends a cause in the lab, as settings over those that made it, an empty one for what is left out; only where the mended
 /// transfer is the same but for the cause.
@@ -60,10 +60,7 @@ pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
     let mut runs = Vec::new();
     for (nth, (cause, draw)) in DRAWS.iter().enumerate() {
         for n in 1..=each {
-            // A stream for each draw: one cause more or fewer changes nothing for the others.
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            rng.set_stream((nth as u64) << 32 | u64::from(n));
-            let mut chance = Chance(rng);
+            let mut chance = Chance::new(seed, (nth as u64) << 32 | u64::from(n));
             let mut settings = vec![("cause".to_owned(), (*cause).to_owned())];
             settings.extend(common(&mut chance));
             settings.extend(draw(&mut chance));
@@ -88,50 +85,58 @@ pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
     })
 }
 
-fn build(settings: &[Setting], label: String) -> Result<impl Iterator<Item = Variant>, ScenarioError> {
+pub(crate) fn build(settings: &[Setting], label: String) -> Result<impl Iterator<Item = Variant>, ScenarioError> {
     let drawn = load("draws", "", settings)?;
     Ok(drawn.runs.into_iter().map(move |run| Variant { label: label.clone(), ..run }))
 }
 
-struct Chance(ChaCha8Rng);
+/// A stream of random numbers that a seed begins.
+pub(crate) struct Chance(ChaCha8Rng);
 
 impl Chance {
+    /// The stream of this number: one more or fewer changes nothing for the others.
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(stream);
+        Self(rng)
+    }
+
     /// Between the two, as likely to be in the lower half of the digits as in the upper.
-    fn between(&mut self, least: f64, most: f64) -> f64 {
+    pub(crate) fn between(&mut self, least: f64, most: f64) -> f64 {
         let most = most.max(least);
         least * (most / least).powf(self.0.random::<f64>())
     }
 
-    fn whole(&mut self, least: u32, most: u32) -> u32 {
+    pub(crate) fn whole(&mut self, least: u32, most: u32) -> u32 {
         self.0.random_range(least..=most)
     }
 
-    fn is(&mut self, share: f64) -> bool {
+    pub(crate) fn is(&mut self, share: f64) -> bool {
         self.0.random::<f64>() < share
     }
 
-    fn among<'t>(&mut self, these: &[&'t str]) -> &'t str {
+    pub(crate) fn among<'t>(&mut self, these: &[&'t str]) -> &'t str {
         these.choose(&mut self.0).copied().unwrap_or_default()
     }
 }
 
-fn set(key: &str, value: impl Into<String>) -> Setting {
+pub(crate) fn set(key: &str, value: impl Into<String>) -> Setting {
     (key.to_owned(), value.into())
 }
 
-fn ms(seconds: f64) -> String {
+pub(crate) fn ms(seconds: f64) -> String {
     format!("{:.0}us", seconds * 1e6)
 }
 
-fn bytes(n: f64) -> String {
+pub(crate) fn bytes(n: f64) -> String {
     format!("{n:.0}B")
 }
 
-fn bits(rate: f64) -> String {
+pub(crate) fn bits(rate: f64) -> String {
     format!("{rate:.0}bit")
 }
 
-fn verify(claims: &[&str]) -> Setting {
+pub(crate) fn verify(claims: &[&str]) -> Setting {
     set("verify", format!("{claims:?}"))
 }
 
@@ -155,11 +160,11 @@ fn window_based(chance: &mut Chance) -> Setting {
 }
 
 /// The receiver never stands in the way.
-fn open_handed() -> Vec<Setting> {
+pub(crate) fn open_handed() -> Vec<Setting> {
     vec![set("client.tcp_rmem", r#"["4KiB", "4MiB", "16MiB"]"#), set("client.initrwnd", "2000")]
 }
 
-fn path(rtt: f64, rate: f64, queue: &str) -> Vec<Setting> {
+pub(crate) fn path(rtt: f64, rate: f64, queue: &str) -> Vec<Setting> {
     vec![set("path.rtt", ms(rtt)), set("path.down.rate", bits(rate)), set("path.down.queue", queue)]
 }
 

@@ -8,6 +8,7 @@
 use crate::count;
 use crate::net::config::Host;
 use crate::net::{Path as NetPath, Tap};
+use crate::real::counters::Counters;
 use crate::run::{self, RunError};
 use crate::scenario::Scenario;
 use crate::truth::Truth;
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// A server that does not listen after this long is used as it is: it may not be a TCP server.
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
+/// One that is known to listen on a port may have to make its files first.
+const LISTENS_AT_LAST: Duration = Duration::from_secs(40);
 /// Between the client's end and the server's: what closes the connections is on its way.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
@@ -60,44 +63,88 @@ pub fn exec(
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<Executed, RunError> {
-    let mut path = build(scenario)?;
-    std::fs::create_dir_all(folder).map_err(run::file_error(folder.display().to_string()))?;
-    let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
+    let programs = Programs { server, client, ..Programs::default() };
     let files = Unfinished(["client.pcap", "server.pcap", "truth.json"].map(|name| folder.join(name)));
-    let tap = |host: Host, index: usize| Tap { host, file: files.unfinished(index), snaplen };
-    path.start(&[tap(Host::Client, 0), tap(Host::Server, 1)])?;
-    let (client_ended, server_ended, took) = play(&path, server, client, stop)?;
+    std::fs::create_dir_all(folder).map_err(run::file_error(folder.display().to_string()))?;
+    let taps = [files.unfinished(0), files.unfinished(1)];
+    let (mut executed, truth) = record(scenario, &programs, taps, stop)?;
+    run::write_json(&files.unfinished(2), &truth)?;
+    let [client_capture, server_capture, _] = files.finish()?;
+    executed.captures = [client_capture, server_capture];
+    Ok(executed)
+}
+
+/// Two programs, and what is known about them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Programs<'a> {
+    /// The server's command line.
+    pub server: &'a str,
+    /// The client's.
+    pub client: &'a str,
+    /// The port that the server listens on when it is ready; any, where none is named.
+    pub port: Option<u16>,
+    /// A folder of their own, as `$DIR`.
+    pub folder: Option<&'a Path>,
+    /// Whether the kernels are asked about all of their sockets, every [`Scenario::sample_every`].
+    pub are_asked: bool,
+    /// A client that takes longer is ended.
+    pub timeout: Option<Duration>,
+    /// A command for a host that is run before the server starts.
+    pub before: Option<(Host, &'a str)>,
+}
+
+/// Runs two programs as [`exec`] does, and captures into these files, the client's and the server's.
+pub(crate) fn record(
+    scenario: &Scenario,
+    programs: &Programs<'_>,
+    taps: [PathBuf; 2],
+    stop: &AtomicBool,
+) -> Result<(Executed, Truth), RunError> {
+    let mut path = build(scenario)?;
+    let snaplen = u32::try_from(scenario.snaplen.0).unwrap_or(u32::MAX);
+    let tap = |host: Host, file: &PathBuf| Tap { host, file: file.clone(), snaplen };
+    path.start(&[tap(Host::Client, &taps[0]), tap(Host::Server, &taps[1])])?;
+    if let Some((host, line)) = programs.before {
+        let status = Program(start(&path, host, line, programs.folder)?).wait(stop, None);
+        let status = status.map_err(run::file_error("waiting for a command"))?;
+        if !status.is_some_and(|status| status.success()) {
+            return Err(RunError::Refused(line.to_owned()));
+        }
+    }
+    let every = scenario.sample_every.duration();
+    let asked = programs.are_asked.then(|| Counters::start(&path, every)).transpose()?;
+    let (client_ended, server_ended, took) = play(&path, programs, stop)?;
+    let ends = asked.map(Counters::finish).unwrap_or_default();
     let stopped = path.stop()?;
     let truth = Truth {
         experiment: "exec".to_owned(),
-        label: client.to_owned(),
+        label: programs.client.to_owned(),
         cause: String::new(),
+        ends,
         links: stopped.links,
         void: stopped.void.clone(),
         partial: client_ended.is_none(),
         ..run::empty_truth(&path, scenario)?
     };
-    run::write_json(&files.unfinished(2), &truth)?;
-    let [client_capture, server_capture, _] = files.finish()?;
-    let captures = [client_capture, server_capture];
-    Ok(Executed { client: client_ended, server: server_ended, took, captures, void: stopped.void })
+    let executed = Executed { client: client_ended, server: server_ended, took, captures: taps, void: stopped.void };
+    Ok((executed, truth))
 }
 
 /// Lets both programs run until the client has ended, or it is to stop: their exit statuses, and how long the client ran.
 fn play(
     path: &NetPath,
-    server: &str,
-    client: &str,
+    programs: &Programs<'_>,
     stop: &AtomicBool,
 ) -> Result<(Option<ExitStatus>, Option<ExitStatus>, Duration), RunError> {
-    let mut serving = Program(start(path, Host::Server, server)?);
-    let mut server_ended = wait_until_it_listens(path, &mut serving, stop)?;
+    let mut serving = Program(start(path, Host::Server, programs.server, programs.folder)?);
+    let mut server_ended = wait_until_it_listens(path, &mut serving, programs.port, stop)?;
     let began = Instant::now();
     if stop.load(Ordering::Relaxed) {
         return Ok((None, server_ended, Duration::ZERO));
     }
-    let mut asking = Program(start(path, Host::Client, client)?);
-    let client_ended = asking.wait(stop).map_err(run::file_error("waiting for the client"))?;
+    let mut asking = Program(start(path, Host::Client, programs.client, programs.folder)?);
+    let deadline = programs.timeout.map(|timeout| began + timeout);
+    let client_ended = asking.wait(stop, deadline).map_err(run::file_error("waiting for the client"))?;
     let took = began.elapsed();
     if client_ended.is_some() && server_ended.is_none() {
         std::thread::sleep(AFTERWARDS);
@@ -139,7 +186,7 @@ pub fn shell(scenario: &Scenario, host: Host, other: Option<&str>) -> Result<Exi
     let mut path = build(scenario)?;
     path.start(&[])?;
     let opposite = if host == Host::Client { Host::Server } else { Host::Client };
-    let _other = other.map(|line| start(&path, opposite, line).map(Program)).transpose()?;
+    let _other = other.map(|line| start(&path, opposite, line, None).map(Program)).transpose()?;
     let program = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
     let mut command = Command::new(program);
     environment(&path, &mut command)?;
@@ -174,10 +221,20 @@ fn environment(path: &NetPath, command: &mut Command) -> Result<(), RunError> {
     Ok(())
 }
 
-fn start(path: &NetPath, host: Host, line: &str) -> Result<Child, RunError> {
+fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Result<Child, RunError> {
     let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(line).stdin(Stdio::null()).stdout(io::stderr());
+    command.arg("-c").arg(line).stdin(Stdio::null());
     environment(path, &mut command)?;
+    match folder {
+        // What they say is kept for the case that they fail.
+        Some(folder) => {
+            let log = folder.join(format!("{}.log", host.name()));
+            let log = std::fs::File::create(&log).map_err(run::file_error(log.display().to_string()))?;
+            let copy = log.try_clone().map_err(run::file_error("copying a descriptor"))?;
+            command.env("DIR", folder).current_dir(folder).stdout(log).stderr(copy);
+        }
+        None => drop(command.stdout(io::stderr())),
+    }
     Ok(path.spawn(host, command)?)
 }
 
@@ -185,14 +242,14 @@ fn start(path: &NetPath, host: Host, line: &str) -> Result<Child, RunError> {
 struct Program(Child);
 
 impl Program {
-    /// Waits until it ends: how, or none when it is to stop before that.
-    fn wait(&mut self, stop: &AtomicBool) -> io::Result<Option<ExitStatus>> {
+    /// Waits until it ends: how, or none when it is to stop before that, or has not ended by the deadline.
+    fn wait(&mut self, stop: &AtomicBool, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
         let descriptor = descriptor(&self.0);
         loop {
             if let Some(status) = self.0.try_wait()? {
                 return Ok(Some(status));
             }
-            if stop.load(Ordering::Relaxed) {
+            if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Ok(None);
             }
             match &descriptor {
@@ -227,11 +284,13 @@ impl Drop for Program {
 fn wait_until_it_listens(
     path: &NetPath,
     server: &mut Program,
+    port: Option<u16>,
     stop: &AtomicBool,
 ) -> Result<Option<ExitStatus>, RunError> {
     let began = Instant::now();
-    while began.elapsed() < LISTENS_WITHIN && !stop.load(Ordering::Relaxed) {
-        if path.within(Host::Server, something_listens)? {
+    let patience = if port.is_some() { LISTENS_AT_LAST } else { LISTENS_WITHIN };
+    while began.elapsed() < patience && !stop.load(Ordering::Relaxed) {
+        if path.within(Host::Server, || something_listens(port))? {
             return Ok(None);
         }
         if let Some(status) = server.0.try_wait().map_err(run::file_error("waiting for the server"))? {
@@ -242,11 +301,15 @@ fn wait_until_it_listens(
     Ok(None)
 }
 
-/// Whether this thread's network namespace has a TCP listener.
-fn something_listens() -> bool {
+/// Whether this thread's network namespace has a TCP listener, on this port if one is named.
+fn something_listens(port: Option<u16>) -> bool {
     ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].iter().any(|table| {
         let text = std::fs::read_to_string(table).unwrap_or_default();
-        // The fourth column is the state; 0A is LISTEN.
-        text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"))
+        // The second column is the address and port, in hexadecimal digits; the fourth the state: 0A is LISTEN.
+        text.lines().skip(1).any(|line| {
+            let mut columns = line.split_whitespace().skip(1);
+            let own = columns.next().and_then(|own| u16::from_str_radix(own.rsplit_once(':')?.1, 16).ok());
+            columns.nth(1) == Some("0A") && port.is_none_or(|port| own == Some(port))
+        })
     })
 }

@@ -95,6 +95,7 @@ pub const LINK: &[(&str, Kind, &str)] = &[
     ("too_large", Kind::Count, "dropped for the MTU"),
     ("marked", Kind::Count, "by ECN"),
     ("max_queue", Kind::Size, "waiting in the queue"),
+    ("throughput", Kind::Rate, "frames that passed, from the first one with payload to the last one"),
     ("late_p99", Kind::Time, "how late the emulator was, 99th percentile"),
 ];
 

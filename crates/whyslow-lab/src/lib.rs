@@ -70,6 +70,7 @@ pub mod net;
 pub mod pcap;
 mod port;
 pub mod progress;
+pub mod real;
 pub mod resent;
 pub mod run;
 pub mod sample;

@@ -103,6 +103,12 @@ pub enum RunError {
         /// What is allowed.
         allowed: String,
     },
+    /// A command that a host does not take.
+    #[error("it cannot be done here: {0}")]
+    Refused(String),
+    /// It was to stop.
+    #[error("stopped before its end")]
+    Stopped,
     /// Namespaces or devices.
     #[error(transparent)]
     Net(#[from] crate::net::Error),
@@ -118,6 +124,28 @@ pub fn run(
     experiment: &Experiment,
     settings: &Settings,
     progress: &(dyn Fn(Progress<'_>) + Sync),
+) -> Result<Vec<RunResult>, RunError> {
+    let once = |run: &Variant, folder: &Path| once(&experiment.name, run, folder, settings);
+    run_by(experiment, settings, progress, &Making { key: &|run| run.scenario.key(), once: &once })
+}
+
+/// One try, whose captures go into the folder. The inner error is about this run (its programs failed); the outer one is about all.
+type Try<'a> = dyn Fn(&Variant, &Path) -> Result<Result<Outcome, String>, RunError> + Sync + 'a;
+
+/// How a run is made.
+pub(crate) struct Making<'a> {
+    /// A name for exactly what is run: the run is kept while it stays the same.
+    pub key: &'a (dyn Fn(&Variant) -> String + Sync),
+    /// One try.
+    pub once: &'a Try<'a>,
+}
+
+/// As [`run()`], with another way to make a run.
+pub(crate) fn run_by(
+    experiment: &Experiment,
+    settings: &Settings,
+    progress: &(dyn Fn(Progress<'_>) + Sync),
+    making: &Making<'_>,
 ) -> Result<Vec<RunResult>, RunError> {
     let wanted =
         |run: &Variant| settings.only.is_empty() || settings.only.iter().any(|only| run.label.contains(only.as_str()));
@@ -140,7 +168,7 @@ pub fn run(
                 while let Some((run, repetition)) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let index = next.load(Ordering::SeqCst).saturating_sub(1);
                     progress(Progress::Started { label: &run.label, index, total: runs.len() });
-                    let result = keep_or_make(experiment, run, *repetition, settings, progress);
+                    let result = keep_or_make(experiment, run, *repetition, settings, progress, making);
                     let failed = result.is_err();
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((order(&runs, run, *repetition), result));
                     if failed {
@@ -175,9 +203,10 @@ fn keep_or_make(
     repetition: u32,
     settings: &Settings,
     progress: &(dyn Fn(Progress<'_>) + Sync),
+    making: &Making<'_>,
 ) -> Result<RunResult, RunError> {
     let folder = folder(&settings.out, &experiment.name, run, repetition);
-    let key = run.scenario.key();
+    let key = (making.key)(run);
     if let Some(result) = read_result(&folder).filter(|r| r.key == key && r.problems.is_empty()) {
         progress(Progress::Finished { label: &run.label, kept: true, result: &result });
         return Ok(result);
@@ -210,7 +239,7 @@ fn keep_or_make(
             claims: Vec::new(),
             figures: BTreeMap::new(),
         };
-        match once(&experiment.name, run, &partial, settings)? {
+        match (making.once)(run, &partial)? {
             Ok((truth, figures)) => {
                 let void = truth.void.clone();
                 write_json(&partial.join("truth.json"), &truth)?;
@@ -251,9 +280,9 @@ pub(crate) fn write_json(file: &Path, value: &impl serde::Serialize) -> Result<(
     write().map_err(file_error(file.display().to_string()))
 }
 
-type Outcome = (Truth, crate::figures::Figures);
+/// What is known of a run, and its figures.
+pub(crate) type Outcome = (Truth, crate::figures::Figures);
 
-/// One try. The inner error is about this run (its programs failed); the outer one is about all.
 fn once(
     experiment: &str,
     run: &Variant,

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A socket never gets more rows than this; what came later is counted in [`Series::dropped`].
-const MAX_ROWS: usize = 200_000;
+pub(crate) const MAX_ROWS: usize = 200_000;
 /// Larger than any `struct tcp_info` so far (280 bytes in Linux 6.18).
 const INFO_SPACE: usize = 512;
 const MEMINFO_VARS: usize = 9;
@@ -197,6 +197,23 @@ pub fn read(socket: BorrowedFd<'_>) -> Option<Row> {
     raw.inq = queue(fd, libc::FIONREAD);
     raw.outq = queue(fd, libc::TIOCOUTQ);
     Some(Row { t, v: COLUMNS.iter().map(|(_, _, source)| raw.value(*source)).collect() })
+}
+
+/// The row that the kernel's account of a socket makes when it came another way: `struct tcp_info`, the entries of `SO_MEMINFO`, bytes not
+/// read and bytes not acknowledged.
+pub(crate) fn row(t: u64, tcp_info: &[u8], memory: &[u32], inq: u32, outq: u32) -> Row {
+    let (info_len, mem_len) = (tcp_info.len().min(INFO_SPACE), memory.len().min(MEMINFO_VARS));
+    let mut raw = Raw {
+        info: [0; INFO_SPACE],
+        info_len,
+        mem: [0; MEMINFO_VARS],
+        mem_len,
+        inq: Some(u64::from(inq)),
+        outq: Some(u64::from(outq)),
+    };
+    raw.info[..info_len].copy_from_slice(&tcp_info[..info_len]);
+    raw.mem[..mem_len].copy_from_slice(&memory[..mem_len]);
+    Row { t, v: COLUMNS.iter().map(|(_, _, source)| raw.value(*source)).collect() }
 }
 
 /// Nanoseconds since the Unix epoch.

@@ -6,7 +6,7 @@
 
 use crate::count::Counted;
 use crate::figures::{Claim, Figures};
-use crate::log::{Direction, LinkLog};
+use crate::log::{Direction, Fate, LinkLog};
 use crate::sample::{Accuracy, Row, Series};
 use crate::scenario::Scenario;
 use crate::scenario::work::Work;
@@ -338,6 +338,12 @@ fn link(log: &LinkLog, all: &mut Figures) {
     put("too_large", c.too_big as f64);
     put("marked", c.marked as f64);
     put("max_queue", log.records.iter().map(|r| f64::from(r.queue_bytes)).fold(0.0, f64::max));
+    let with_payload = || log.records.iter().filter(|r| r.fate == Fate::Passed && r.meta.payload_bytes > 0);
+    let (first, last) = (with_payload().map(|r| r.out_ns).min(), with_payload().map(|r| r.out_ns).max());
+    if let Some((first, last)) = first.zip(last).filter(|(first, last)| last > first) {
+        let bytes: f64 = with_payload().map(|r| f64::from(r.meta.wire_bytes)).sum();
+        put("throughput", bytes * 8.0 / seconds(first, last));
+    }
     put("late_p99", log.lateness.p99_ns as f64 / 1e9);
 }
 

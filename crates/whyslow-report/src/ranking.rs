@@ -1,5 +1,6 @@
 //! What each cause cost over all connections: the one sum that a renderer needs and an analysis does not hold.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Connection, Finding, Message};
@@ -73,6 +74,27 @@ fn is_interactive(connection: &Connection) -> bool {
 pub fn shared(analysis: &Analysis) -> HashSet<(&'static str, u64)> {
     let shared = analysis.findings.iter().filter(|finding| finding.shared);
     shared.flat_map(|finding| finding.connections.iter().map(|&id| (finding.cause, id))).collect()
+}
+
+/// The analysis without the connections that another capture, nearer to the sender, tells of too.
+pub fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
+    let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
+    // The two connections of a proxy have findings of their own.
+    let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
+    let told: HashSet<u64> = pairs().map(|pair| pair.told).filter(|id| ids.contains(id)).collect();
+    let repeats: HashSet<u64> = pairs()
+        .filter(|pair| told.contains(&pair.told))
+        .flat_map(|pair| pair.connections)
+        .filter(|id| !told.contains(id))
+        .collect();
+    if repeats.is_empty() {
+        return Cow::Borrowed(analysis);
+    }
+    let mut once = analysis.clone();
+    once.connections.retain(|connection| !repeats.contains(&connection.id));
+    once.findings
+        .retain(|finding| finding.connections.is_empty() || !finding.connections.iter().all(|id| repeats.contains(id)));
+    Cow::Owned(once)
 }
 
 /// When the time passed that findings tell of, with these: a transfer's begins with the waits before it.

@@ -86,7 +86,8 @@ impl Document {
 
     fn new(mut reading: Reading, opening: &Opening, is_file: bool) -> Self {
         let connections_total = reading.analysis.connections.len();
-        let causes = ranking::by_cause(&reading.analysis)
+        // What two captures tell of one connection costs its time once.
+        let causes = ranking::by_cause(&ranking::told_once(&reading.analysis))
             .into_iter()
             .map(|cost| Cost { cause: cost.cause, seconds: cost.seconds, connections: cost.connections.len() })
             .collect();
@@ -225,8 +226,22 @@ mod tests {
             content["causes"].as_array().unwrap().iter().map(|cause| cause["seconds"].as_f64().unwrap()).collect();
         assert!(!seconds.is_empty() && seconds.is_sorted_by(|a, b| a >= b));
         let doc = &content["docs"]["slow-start"];
-        assert!(doc["title"].as_str().unwrap().starts_with("The sender spent most"));
+        assert!(doc["title"].as_str().unwrap().starts_with("The sender began with little"));
         assert!(doc["html"].as_str().unwrap().contains("<h2>The fix</h2>"));
+    }
+
+    #[test]
+    fn what_two_captures_tell_of_one_connection_costs_its_time_once() {
+        let both = reading(&[&["loss-client"], &["loss-server"]]);
+        assert_eq!(both.analysis.pairs.len(), 1);
+        let told = both.analysis.pairs[0].told;
+        let one = both.analysis.connections.iter().find(|one| one.id == told).unwrap();
+        let lost: f64 = ranking::causes(one).iter().map(|(_, seconds)| seconds.as_secs_f64()).sum();
+        let content = content(&Document::served(both, &Opening::default()));
+        let causes = content["causes"].as_array().unwrap();
+        let sum: f64 = causes.iter().map(|cause| cause["seconds"].as_f64().unwrap()).sum();
+        assert!((sum - lost).abs() < 1e-6, "{sum} s of {lost} s");
+        assert!(causes.iter().all(|cause| cause["connections"] == 1), "{causes:?}");
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Man,
 }
 
-#[derive(Debug, Default, PartialEq, Eq, ClapArgs)]
+#[derive(Debug, Default, PartialEq, ClapArgs)]
 pub(crate) struct Explain {
     /// Captures; `-` is standard input. Files that follow each other in time are read as one, and what two places saw of
     /// one connection is compared.
@@ -87,6 +87,11 @@ pub(crate) struct Explain {
     /// Explain on N threads, beside the one that reads [default: one for each processor]; what is found does not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZero<usize>>,
+
+    /// What the path carries at most, as `100mbit` or `1 Gbit/s`: what a fix is promised to bring stays below it, and buffers are
+    /// made for it [default: what the capture shows of the path].
+    #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
+    pub path_rate: Option<f64>,
 
     /// Exit with status 1 if this cause was found; may be given more than once.
     #[arg(long, value_name = "CAUSE", value_parser = crate::help_cause::known)]

@@ -26,7 +26,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     let stop = interrupt.stop();
     let mut analysis = {
         let mut meter = Meter::new();
-        whyslow_io::explain_on(task.threads, &task.inputs, &stop, &mut |progress| {
+        whyslow_io::explain_on(task.how, &task.inputs, &stop, &mut |progress| {
             interrupt.has_read();
             meter.update(progress);
         })?

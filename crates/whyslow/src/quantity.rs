@@ -21,6 +21,8 @@ const RATE: &[Unit] = &[
     ("kbit", 1e3),
     ("mbit", 1e6),
     ("gbit", 1e9),
+    ("Mbit", 1e6),
+    ("Gbit", 1e9),
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
     ("Mbit/s", 1e6),

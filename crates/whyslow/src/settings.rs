@@ -9,7 +9,7 @@ use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
-use whyslow_io::Input;
+use whyslow_io::{How, Input};
 
 /// Of many connections, so many are told of.
 pub(crate) const TOP: usize = 3;
@@ -47,8 +47,8 @@ pub(crate) struct ExplainTask {
     pub connection: Option<u64>,
     /// Causes that make the exit status 1.
     pub fail_on: Vec<String>,
-    /// Threads that explain.
-    pub threads: NonZero<usize>,
+    /// How they are explained.
+    pub how: How,
     /// Why the captures end before what they show did, where that is known: what comes of them is partial.
     pub cut: Option<String>,
 }
@@ -135,9 +135,9 @@ fn explain(args: Explain) -> Task {
         (_, true) => Format::JsonLines,
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
-    let threads = threads(args.threads);
+    let how = How { threads: threads(args.threads), path_rate: args.path_rate };
     let (connection, fail_on) = (args.connection, args.fail_on);
-    Task::Explain(ExplainTask { inputs, format, connection, fail_on, threads, cut: None })
+    Task::Explain(ExplainTask { inputs, format, connection, fail_on, how, cut: None })
 }
 
 /// As many threads as asked for, or one for each processor.

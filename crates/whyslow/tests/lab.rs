@@ -161,6 +161,54 @@ fn what_is_drawn_is_judged_at_both_ends() {
     assert_eq!(page.matches("| `slow-second-query` | 1/1 | – |  |").count(), 2, "{page}");
 }
 
+/// Real servers and clients, as `score --real` judges all of them. An ordinary user goes without what takes the machine's root, and is told.
+#[test]
+fn real_programs_are_judged_at_both_ends() {
+    let _alone = alone();
+    if !whyslow_testing::tools(&["nginx", "curl", "redis-server", "redis-cli", "psql", "python3"]) {
+        return;
+    }
+    for user in User::all() {
+        let scenarios = ["nginx-slow-backend", "redis-one-by-one", "wget-small-window", "pg-sleep"];
+        let only = scenarios.iter().flat_map(|name| ["--only", name]);
+        let all = ["score", "--real", "--json", "--each", "1", "--attempts", "20"];
+        let output = user.lab(&all.into_iter().chain(only).collect::<Vec<_>>());
+        let complaint = text(&output.stderr);
+        if complaint.contains("no result") && complaint.contains(" late ") {
+            skip(Lack::Quiet, format!("as {}: this machine is too busy: {complaint}", user.name));
+            continue;
+        }
+        assert!(output.status.success(), "as {}: {complaint}", user.name);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let runs = report["runs"].as_array().unwrap();
+        let is_root = user.id.is_none() && user.name == "root";
+        assert_eq!(runs.len(), if is_root { 4 } else { 3 }, "{complaint}");
+        let skipped = report["skipped"]["the machine's root"].to_string();
+        assert_eq!(skipped.contains("pg-sleep"), !is_root, "{skipped}");
+        assert_eq!(complaint.contains("the machine's root is missing"), !is_root, "{complaint}");
+        for run in runs {
+            assert_eq!(
+                (&run["problems"], &run["unconfirmed"]),
+                (&Value::Array(vec![]), &Value::Array(vec![])),
+                "{run}"
+            );
+            for (end, name) in run["ends"].as_array().unwrap().iter().zip(["client", "server"]) {
+                assert_eq!((&end["end"], &end["wrong"]), (&Value::from(name), &Value::Null), "{run}");
+                // The capture is where it is said to be, and is explained as it was judged.
+                let analysis = user.explain(&user.path(end["capture"].as_str().unwrap()));
+                assert_eq!(analysis["connections"][0]["near"], name, "{run}");
+            }
+        }
+        // No folder of a program is left.
+        let left = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("whyslow-real-"));
+        let own = left.filter(|entry| {
+            user.id.is_none_or(|id| std::os::unix::fs::MetadataExt::uid(&entry.metadata().unwrap()) == id)
+        });
+        assert_eq!(own.count(), 0);
+    }
+}
+
 const LOSSY: &str = r#"
     name = "lossy"
     path.up = { delay = "20ms", loss = "3%" }

@@ -162,6 +162,12 @@ impl Accounts {
         self.held.len()
     }
 
+    /// How many of them are not accounted for unless they are listed.
+    #[cfg(test)]
+    pub(super) fn free(&self) -> usize {
+        self.held.iter().filter(|entry| matches!(entry, Entry::Free(..))).count()
+    }
+
     fn enter(&mut self, entry: Entry) {
         self.held.push(entry);
         if self.held.len() > self.most + self.most / 8 {

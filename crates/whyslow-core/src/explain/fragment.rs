@@ -27,6 +27,8 @@ pub struct Fragment {
     pub(super) evicted: u64,
     /// The first packet of all: times are told from it.
     pub(super) first_time: Option<Nanos>,
+    /// What somebody said that the path carries, payload bits per second.
+    pub(super) path_rate: Option<f64>,
 }
 
 /// What one capture says.
@@ -99,6 +101,8 @@ pub struct Merged {
     pub marks: Vec<Mark>,
     /// The transfers for the model.
     replays: Replays,
+    /// What somebody said that the path carries, payload bits per second.
+    path_rate: Option<f64>,
 }
 
 impl Merged {
@@ -114,7 +118,7 @@ impl Merged {
     /// Lets `play` do with the model what there is to do; what it does at the same time comes out sooner, and the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut Plays<'_>)) -> (Analysis, Vec<Mark>) {
         self.replays.predict(&mut self.analysis.connections, play);
-        whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings);
+        whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
         (self.analysis, self.marks)
     }
 }
@@ -125,6 +129,7 @@ impl Fragment {
         let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Told>, Vec::new());
         let (mut replays, mut flows, mut evicted) = (Replays::default(), Flows::default(), 0);
         let first_time = fragments.first().and_then(|fragment| fragment.first_time);
+        let path_rate = fragments.first().and_then(|fragment| fragment.path_rate);
         for fragment in fragments {
             merge_captures(&mut captures, fragment.captures);
             openings.push(fragment.openings);
@@ -169,7 +174,7 @@ impl Fragment {
             pairs: Vec::new(),
             pairs_total: 0,
         };
-        Merged { analysis, marks, replays }
+        Merged { analysis, marks, replays, path_rate }
     }
 }
 

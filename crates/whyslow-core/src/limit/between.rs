@@ -152,6 +152,7 @@ mod tests {
             first_loss: None,
             unasked: Default::default(),
             is_multipath: false,
+            path_rate: None,
         }
     }
 

@@ -13,7 +13,7 @@ mod unasked;
 mod waits;
 
 pub use between::Between;
-pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss};
+pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, seen_rate};
 pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;
 pub(crate) use rates::queues;
@@ -170,6 +170,8 @@ pub struct Context {
     pub first_loss: Option<Nanos>,
     /// What either side says may be no answer.
     pub(crate) unasked: Unasked,
+    /// What the path carries, payload bits per second, where somebody said so.
+    pub path_rate: Option<f64>,
     /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes over another.
     pub is_multipath: bool,
 }
@@ -190,6 +192,7 @@ impl Context {
             first_loss: time_of_first_loss(facts, sender),
             unasked: Unasked::of(facts),
             is_multipath: facts.handshake.is_multipath(),
+            path_rate: None,
             announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
         }
     }

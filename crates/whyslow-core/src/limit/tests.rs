@@ -20,6 +20,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         first_loss: None,
         unasked: Default::default(),
         is_multipath: false,
+        path_rate: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sender answers a small request with a first flight far larger than any initial window: a risk for others, and for its own losses.
+//! A small request is answered with a huge burst at once: others can abuse that, and much of it may get lost.
 //!
 //! ## What it is
 //! Before the first ACK a sender knows nothing of the path, so it may send no more than an initial congestion window: 10 segments (RFC
@@ -19,6 +19,9 @@
 //! Cap the initial window at 10 to 32 segments: Linux `ip route change … initcwnd 10`, Windows `Set-NetTCPSetting
 //! -InitialCongestionWindow 10`, the TCP profile of a balancer (F5: "Initial Congestion Window Size"). Where it is on purpose, inside a data
 //! centre, pace the first flight (`fq`, `tcp_pacing_ss_ratio`).
+//!
+//! ## To see that it worked
+//! In a new capture the server's first flight has no more than 10 segments.
 //!
 //! ## References
 //! RFC 6928, RFC 5681 section 3.1; Rüth and Hohlfeld, "Demystifying TCP Initial Window Configurations of Content Distribution Networks", TMA

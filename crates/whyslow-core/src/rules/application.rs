@@ -26,6 +26,9 @@
 //! what it gets from elsewhere waits for its own upstream: nginx `proxy_buffers`, `proxy_buffering on`, `output_buffers` and `aio threads` for
 //! slow disks; HAProxy `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`. A client that uploads: read the file ahead of the socket.
 //!
+//! ## To see that it worked
+//! `ss -tin` on the sender no longer shows `app_limited` while the transfer runs.
+//!
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 

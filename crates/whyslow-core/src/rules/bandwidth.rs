@@ -28,6 +28,9 @@
 //! compressor filter; a client that asks with `Accept-Encoding`. If the rate is lower than what was bought, look for a shaper or policer at
 //! exactly this rate.
 //!
+//! ## To see that it worked
+//! `whyslow compare` with a capture of the same transfer shows the higher rate.
+//!
 //! ## References
 //! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.
 

@@ -1,4 +1,4 @@
-//! A queue on the path grew with the bytes in flight, and made every round trip longer.
+//! Data stood in a long queue on the path, which made every round trip longer.
 //!
 //! ## What it is
 //! Buffers much larger than the path needs fill up until something is lost. The transfer itself may be as fast as the
@@ -16,6 +16,9 @@
 //! Queue management at the bottleneck: `tc qdisc replace dev DEV root cake bandwidth RATE` or fq_codel; smaller buffers; a
 //! sender with BBR keeps the queue short by itself (`sysctl -w net.ipv4.tcp_congestion_control=bbr`). A server whose own socket is the queue:
 //! `net.ipv4.tcp_notsent_lowat=131072`; nginx `limit_rate` and Envoy's bandwidth limit filter keep bulk below the bottleneck.
+//!
+//! ## To see that it worked
+//! While the transfer runs, `ss -tin` on the sender shows an `rtt` that stays near `minrtt`.
 //!
 //! ## References
 //! RFC 7567, RFC 8289 (CoDel), RFC 8290 (fq_codel); Gettys and Nichols 2011.

@@ -21,6 +21,9 @@
 //! ahead, and have what the request needs ready before the connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
 //! `strace -rtt -f -e trace=network` shows where the program is meanwhile.
 //!
+//! ## To see that it worked
+//! In a new capture the time before the client's requests is shorter.
+//!
 //! ## References
 //! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin to notice.
 

@@ -15,17 +15,22 @@ const MOST: u64 = 16 << 20;
 const A_START: f64 = 8.0;
 
 /// The buffer that a transfer over this path needs, twice the bandwidth-delay product or twice its payload (a part of each buffer is the
-/// kernel's own), and why in words. None without a round trip.
+/// kernel's own), and why in words. The path's rate is the one that was given, or else what its bursts show. None without a round trip.
 pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<(u64, String)> {
     let rtt = case.context.rtt?;
     let seen = limit::burst_rate(case.transfer, &case.context);
-    let wanted = seen.unwrap_or(A_START * case.rate());
+    let given = case.context.path_rate;
+    let wanted = given.or(seen).unwrap_or(A_START * case.rate());
     let round = |bytes: u64| bytes.div_ceil(65_536).max(1) * 65_536;
     let full = round((2.0 * wanted / 8.0 * rtt.as_secs_f64()) as u64);
     let all = round(2 * case.transfer.bytes());
-    let whence = match seen {
-        Some(best) => format!("the path delivered bursts at {}", rate(best)),
-        None => format!("how fast the path is does not show; {} would be {A_START} times as fast", rate(wanted)),
+    let whence = match (given, seen) {
+        (Some(given), _) => format!("the path carries {}, as was said", rate(given)),
+        (None, Some(best)) => format!("the path delivered bursts at {}", rate(best)),
+        (None, None) => format!(
+            "how fast the path is does not show (`--path-rate` tells it); {} would be {A_START} times as fast",
+            rate(wanted)
+        ),
     };
     let buffer = full.min(all).min(MOST);
     let why = match buffer {

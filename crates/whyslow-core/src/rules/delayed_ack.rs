@@ -1,4 +1,4 @@
-//! ACKs came late, and the sender waited for them.
+//! The receiver confirmed data late, and the sender waited for that.
 //!
 //! ## What it is
 //! A receiver may hold an ACK back in the hope of a second segment or of an answer to send it with (RFC 1122 section
@@ -18,6 +18,10 @@
 //! Let the sender have more in flight, so that no flight ends in a lone segment (see `sender-cap`, `receive-window`).
 //! On a Linux receiver, `ip route change … quickack 1`, or TCP_QUICKACK set again after every read. HAProxy as the receiver: leave `option
 //! tcp-smart-accept` out. Windows: `TcpAckFrequency=1`.
+//!
+//! ## To see that it worked
+//! `ip route show` on the receiver names `quickack 1`, and in a new capture no ACK comes later
+//! than a round trip.
 //!
 //! ## References
 //! RFC 1122 section 4.2.3.2, RFC 5681 section 4.2; Linux tcp(7).

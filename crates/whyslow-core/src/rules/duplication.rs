@@ -19,6 +19,9 @@
 //! Look for a loop or a bond in broadcast mode (`cat /proc/net/bonding/*`: mode 3), a tunnel over two paths, flooding of unknown
 //! addresses (MAC tables that time out before ARP does). A capture on each hop shows where the second copy begins.
 //!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPDSACKRecv` on the sender no longer rises while the transfer runs.
+//!
 //! ## References
 //! RFC 2883, RFC 3708 (using D-SACKs to detect duplication), RFC 5560 (a metric for it).
 

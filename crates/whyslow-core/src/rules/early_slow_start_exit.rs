@@ -1,4 +1,4 @@
-//! The sender left slow start early, though nothing was lost, and then opened its window slowly.
+//! The sender stopped speeding up early, though nothing was lost, and then sped up slowly.
 //!
 //! ## What it is
 //! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh) or learns of congestion. A
@@ -20,6 +20,10 @@
 //! ## The fix
 //! Forget what was remembered, and do not remember thresholds: `ip tcp_metrics flush`, `net.ipv4.tcp_no_ssthresh_metrics_save=1` (the
 //! default since Linux 5.6). For HyStart: BBR, or `hystart` off in the parameters of `tcp_cubic`.
+//!
+//! ## To see that it worked
+//! `ss -tin` on the sender shows no small `ssthresh` for a new connection, and `nstat -az
+//! 'TcpExtTCPHystart*'` does not rise.
 //!
 //! ## References
 //! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New TCP slow start", 2011.

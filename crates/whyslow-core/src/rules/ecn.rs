@@ -1,4 +1,4 @@
-//! A queue on the path marked packets instead of dropping them (ECN), and the sender reduced its window for it.
+//! A queue on the path marked packets instead of dropping them (ECN), and the sender slowed down for it.
 //!
 //! ## What it is
 //! With Explicit Congestion Notification a router marks a packet (CE) when its queue builds up; the receiver echoes that (ECE) until the
@@ -20,6 +20,9 @@
 //! More capacity where it marks; or an AQM whose target fits the path: CoDel's interval should be the usual round trip, and its target 5 to 10 % of
 //! it (`fq_codel target 5ms interval 100ms`), RED's thresholds above the bandwidth-delay product of one flow. Not: turning ECN off, which
 //! makes losses of the marks.
+//!
+//! ## To see that it worked
+//! `tc -s qdisc show` at the queue counts fewer `ecn_mark` for the same transfer.
 //!
 //! ## References
 //! RFC 3168, RFC 8289 sections 3.2 and 4.3 (CoDel's target and interval), RFC 8511 (a smaller reduction for marks), RFC 9768.

@@ -1,4 +1,4 @@
-//! A segment was lost, and its copy was lost too.
+//! A packet was lost, and its copy was lost too.
 //!
 //! ## What it is
 //! A copy takes the path that lost the first one, and may be lost as well: where a queue is still full, a policer still has no tokens, or
@@ -19,6 +19,9 @@
 //! Find what drops several packets in a row: a policer, a short queue, a radio link. On the sender keep RACK on:
 //! `sysctl -w net.ipv4.tcp_recovery=1` (Linux 4.4 and later; since 4.18 it finds lost copies without the timer), with SACK and
 //! timestamps on. Pacing (`tc qdisc replace dev DEV root fq`, or BBR) keeps copies from meeting the burst that lost the first ones.
+//!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPLostRetransmit` on the sender no longer rises while the transfer runs.
 //!
 //! ## References
 //! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why timeouts happen.

@@ -74,6 +74,7 @@ use crate::limit;
 use crate::tcp::Brief;
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// A rule: a cause, its documentation and its check.
@@ -170,9 +171,13 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 }
 
 /// Whether a connection within these bounds can have lost no time to any cause: each rule that tells of time needs more. Of a rate
-/// that is steady it needs eight bins of ten segments (`limit`), and all else that takes several rounds is out of the question.
+/// that is steady it needs eight bins of ten segments (`limit`), and all else that takes several rounds is out of the question. Of one
+/// direction alone, in order, no rule tells of any time, whoever may have been waiting: no ACK, answer or copy shows for what.
 pub(crate) fn cost_nothing(brief: &Brief) -> bool {
     const STEADY: u64 = 80;
+    if brief.one_direction {
+        return true;
+    }
     brief.sending < say::WORTH_SAYING
         && brief.pauses < nagle_delayed_ack::LEAST as u64
         && brief.late_ack < limit::DELAYED_ACK
@@ -282,12 +287,17 @@ fn without_cause(case: &TransferCase<'_>) -> String {
 
 fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<_> = findings.collect();
-    sort(&mut findings);
+    settle(&mut findings);
     findings
 }
 
-/// Most seconds first, and last what nobody is known to have waited for.
-fn sort(findings: &mut [Finding]) {
+/// Most seconds first, and last what nobody is known to have waited for; each fix with what shows that it worked.
+fn settle(findings: &mut [Finding]) {
+    for finding in &mut *findings {
+        if let Some(fix) = &mut finding.fix {
+            fix.verify = VERIFY.get(finding.cause).cloned();
+        }
+    }
     findings.sort_by_key(|finding| (!finding.is_waited_for(), std::cmp::Reverse(finding.seconds), finding.cause));
 }
 
@@ -310,7 +320,22 @@ impl CauseDoc {
             .collect::<Vec<_>>()
             .join("\n")
     }
+
+    /// What shows that the fix worked: the section of that name as a clause.
+    fn verify(&self) -> Option<String> {
+        let markdown = self.markdown();
+        let lines = markdown.lines().skip_while(|line| *line != "## To see that it worked").skip(1);
+        let words: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        let text = words.join(" ");
+        let mut letters = text.trim_end_matches('.').chars();
+        let first = letters.next()?;
+        Some(first.to_lowercase().chain(letters).collect())
+    }
 }
+
+/// What shows that a cause's fix worked.
+static VERIFY: LazyLock<BTreeMap<&str, String>> =
+    LazyLock::new(|| causes().iter().filter_map(|doc| Some((doc.slug, doc.verify()?))).collect());
 
 /// Every cause that there is a rule for, in alphabetical order.
 pub fn causes() -> &'static [CauseDoc] {
@@ -325,6 +350,20 @@ mod tests {
     use super::scene::{MSS, Scene, gap, ms};
     use super::{HEALTHY, UNTOLD};
     use crate::tcp::facts::{Release, RoundFacts};
+
+    #[test]
+    fn each_fix_is_told_with_what_shows_that_it_worked() {
+        for doc in super::causes() {
+            let mends = doc.markdown().contains("\n## The fix\n");
+            let of_capture = super::RULES.iter().any(|rule| {
+                rule.slug == doc.slug && matches!(rule.check, super::Check::Capture(_) | super::Check::Reader)
+            });
+            assert_eq!(super::VERIFY.contains_key(doc.slug), mends && !of_capture, "{}", doc.slug);
+        }
+        let scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 160_000]);
+        let fix = scene.finding("slow-start").unwrap().fix.unwrap();
+        assert_eq!(fix.verify.as_ref(), super::VERIFY.get("slow-start"));
+    }
 
     #[test]
     fn one_round_trip_is_what_the_path_needs() {

@@ -1,4 +1,4 @@
-//! Full-size segments vanish on the way while small ones pass: the path's MTU is smaller than the sender believes.
+//! Large packets vanish on the way while small ones pass: the path takes less in a packet than the sender believes.
 //!
 //! ## What it is
 //! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its router should say so by ICMP ("fragmentation
@@ -24,6 +24,10 @@
 //! ## The fix
 //! Let ICMP pass (also at the sender: errors of a router without a route back to it are dropped by `rp_filter`), or clamp the MSS at the tunnel: `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
 //! --clamp-mss-to-pmtu`; or let the sender search: `net.ipv4.tcp_mtu_probing=1`.
+//!
+//! ## To see that it worked
+//! `tracepath -n` towards the receiver names a `pmtu`, and the transfer gets past its first full
+//! segment at once.
 //!
 //! ## References
 //! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC 8899 (packetization layer path MTU discovery), RFC 8201.

@@ -1,4 +1,4 @@
-//! Small writes waited for delayed ACKs: Nagle's algorithm against the receiver's delay.
+//! Small writes waited: each is held back until the one before is confirmed, and the receiver takes its time with that.
 //!
 //! ## What it is
 //! Nagle's algorithm (RFC 896) holds a small segment back while another is unacknowledged; the receiver holds its ACK back
@@ -19,6 +19,9 @@
 //! ## The fix
 //! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered stream flushed once).
 //! nginx: `tcp_nodelay on;`. HAProxy: `option http-no-delay`. Go and Node set it by default; Java and Python do not.
+//!
+//! ## To see that it worked
+//! In a new capture the next small segment leaves without waiting for the ACK of the one before.
 //!
 //! ## References
 //! RFC 896, RFC 1122 section 4.2.3.4; Cheshire, "TCP Performance problems caused by interaction between Nagle's

@@ -35,6 +35,9 @@
 //! forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a request: the server's log, what it waits for
 //! in turn, and a timeout in the client.
 //!
+//! ## To see that it worked
+//! `nc -vz ADDRESS PORT` from the client connects at once, and the request is answered.
+//!
 //! ## References
 //! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
 

@@ -1,4 +1,4 @@
-//! Selective acknowledgements are off, so that each loss of a flight is repaired in a round trip of its own.
+//! The ends cannot say which packets arrived (SACK is off), so that each loss is repaired in a round trip of its own.
 //!
 //! ## What it is
 //! With SACK (RFC 2018) a receiver tells which segments it has, and the sender repairs all holes of a flight in about one round trip.
@@ -17,6 +17,9 @@
 //! On the end whose SYN lacks the option: `sysctl -w net.ipv4.tcp_sack=1`; Windows: `netsh int tcp set global` has no switch for it, it is
 //! on unless the registry's `SackOpts` is 0. If both ends have it on, a firewall or balancer between strips it (Cisco: `tcp-map` with
 //! `selective-ack allow`; some "TCP normalisation" and sequence-number randomising firewalls break it): capture on both sides of it.
+//!
+//! ## To see that it worked
+//! `ss -tin` at either end shows `sack` for a new connection.
 //!
 //! ## References
 //! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996.

@@ -1,4 +1,4 @@
-//! One of the SYNs had no window scale option, so no window can exceed 65,535 bytes.
+//! No more than 65,535 bytes can be on their way at once: window scaling is off.
 //!
 //! ## What it is
 //! The window field of a TCP header has 16 bits. Larger windows need the scale option in both SYNs (RFC 7323). Where one
@@ -16,6 +16,9 @@
 //! `sysctl -w net.ipv4.tcp_window_scaling=1` on the end whose SYN lacks it. If that end has it on, a balancer, firewall or
 //! proxy between strips the option: capture on both sides of it. A balancer that ends connections offers its own host's options: look at the
 //! sysctl where nginx, HAProxy or Envoy runs. Note that SYN cookies without timestamps lose it too (`nstat -az TcpExtSyncookiesSent`).
+//!
+//! ## To see that it worked
+//! `ss -tin` at either end shows `wscale` for a new connection.
 //!
 //! ## References
 //! RFC 7323 section 2.

@@ -24,6 +24,9 @@
 //! bandwidth limit filter, Apache `mod_ratelimit`; `curl --limit-rate`, `rsync --bwlimit`, `scp -l`, `wget --limit-rate`;
 //! SO_MAX_PACING_RATE in the program; `tc qdisc show` on the sender (fq `maxrate`, tbf, htb, cake). On purpose: leave it, TCP does its job.
 //!
+//! ## To see that it worked
+//! `ss -tin` on the sender shows a `delivery_rate` above the rate of this transfer.
+//!
 //! ## References
 //! Linux tc-fq(8), socket option SO_MAX_PACING_RATE (since 3.13); Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing",
 //! INFOCOM 2000.

@@ -1,4 +1,4 @@
-//! The application's own protocol has a window, and it was full: the sender waits for a message of the receiver's program.
+//! The application's own protocol limits what may be on its way: the sender waits for a message of the receiver's program.
 //!
 //! ## What it is
 //! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the receiving program grants bytes by small
@@ -21,6 +21,9 @@
 //! Raise the protocol's window in the receiving program: HTTP/2 `SETTINGS_INITIAL_WINDOW_SIZE` and WINDOW_UPDATE (nginx
 //! `http2_body_preread_size`, Envoy `initial_stream_window_size`, Go's and gRPC's initial window sizes); HPN-SSH, or several connections
 //! at a time; more outstanding reads for SFTP (`sftp -R`) and SMB.
+//!
+//! ## To see that it worked
+//! In a new capture the sender no longer stops until a message of the receiver's program comes.
 //!
 //! ## References
 //! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.

@@ -22,6 +22,10 @@
 //! duplex and speed at both ends, signal of the radio. Until then, a sender whose congestion control does not take each loss for
 //! congestion (BBR), or a proxy that shortens the round trip over the lossy part.
 //!
+//! ## To see that it worked
+//! The error counters of `ethtool -S` stand still, and `nstat TcpRetransSegs` on the sender counts
+//! few segments sent again.
+//!
 //! ## References
 //! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone and Partridge, "When the CRC and TCP
 //! Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016.

@@ -1,4 +1,4 @@
-//! The receiver's window was full: it allows fewer bytes in flight than the path needs.
+//! The receiver's buffer was full: it allows fewer bytes on their way than the path needs.
 //!
 //! ## What it is
 //! A receiver says with every ACK how many bytes more it will take. A sender that has that many on the way must stop and
@@ -21,6 +21,9 @@
 //! begins, the third what it may grow to, and while it grows the sender waits. Remove any SO_RCVBUF from the program (setting it turns
 //! autotuning off). Where the window falls because a program reads slowly, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy:
 //! `per_connection_buffer_limit_bytes`.
+//!
+//! ## To see that it worked
+//! While the transfer runs, `ss -tin` on the sender shows little or no `rwnd_limited`.
 //!
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7).

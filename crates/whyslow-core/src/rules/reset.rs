@@ -25,6 +25,10 @@
 //! server's keep-alive time is over before the client's; let the client's be shorter (nginx `keepalive_timeout`, HAProxy
 //! `timeout http-keep-alive`, Node `server.keepAliveTimeout`). Reset in the middle: the log of the end that sent it.
 //!
+//! ## To see that it worked
+//! The answer arrives whole, and `nstat -az TcpOutRsts` on the host that sent the reset no longer
+//! rises.
+//!
 //! ## References
 //! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112 section 9.5 (closing races).
 

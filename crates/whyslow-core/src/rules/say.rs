@@ -17,6 +17,7 @@ pub(super) fn finding(cause: &'static str, seconds: Nanos, confidence: f64, summ
         evidence: Vec::new(),
         fix: None,
         predicted_s: None,
+        predicted_assumes: None,
         connections: Vec::new(),
         shared: false,
         settle: None,
@@ -33,7 +34,7 @@ pub(super) fn evidence(figure: impl Into<String>, value: f64, unit: &'static str
 
 /// What to do.
 pub(super) fn fix(who: Actor, what: impl Into<String>, command: Option<String>) -> Option<Fix> {
-    Some(Fix { who, what: what.into(), command })
+    Some(Fix { who, what: what.into(), command, verify: None })
 }
 
 /// `1234567` → `1,234,567`.

@@ -1,4 +1,4 @@
-//! The sender never had more than a certain amount in flight, though the receiver allowed more.
+//! The sender never had more than a certain amount on its way, though the receiver allowed more.
 //!
 //! ## What it is
 //! A sending program hands data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds what is on the way until it is
@@ -23,6 +23,9 @@
 //! On the sender, let the buffer grow: remove SO_SNDBUF from the program, raise the third figure of `net.ipv4.tcp_wmem` (about 0.94 of it
 //! can be in flight on Linux). For proxies: nginx `sndbuf=` of `listen` and
 //! `proxy_buffers`; HAProxy `tune.sndbuf.client`, `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`.
+//!
+//! ## To see that it worked
+//! While the transfer runs, `ss -tin` on the sender shows little or no `sndbuf_limited`.
 //!
 //! ## References
 //! Linux tcp(7), socket(7); Rüth et al. 2017 and Araujo et al. 2016 on transfers limited by their hosts.

@@ -21,6 +21,9 @@
 //! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more: nginx `$upstream_response_time` beside
 //! `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
 //!
+//! ## To see that it worked
+//! `curl -so /dev/null -w '%{time_starttransfer}\n' URL` shows the first byte earlier.
+//!
 //! ## References
 //! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.
 

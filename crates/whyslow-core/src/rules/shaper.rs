@@ -20,6 +20,9 @@
 //! A plan or a QoS class with a higher rate; for cloud instances a size whose baseline is higher than its burst credits promise. On
 //! one's own router: `tc -s qdisc show`, and the burst and rate found here. Fewer bytes (compression, caching).
 //!
+//! ## To see that it worked
+//! `ss -tin` on the sender shows a `delivery_rate` that stays up for the whole transfer.
+//!
 //! ## References
 //! RFC 2697, tc-tbf(8); Kanuparthy and Dovrolis, "ShaperProbe: End-to-End Detection of ISP Traffic Shaping Using Active Methods", IMC 2011.
 

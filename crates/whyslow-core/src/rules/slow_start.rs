@@ -1,4 +1,4 @@
-//! The sender spent most of the transfer opening its congestion window.
+//! The sender began with little, and spent most of the transfer getting up to speed.
 //!
 //! ## What it is
 //! A TCP sender does not know what the path can carry, so it begins with a small flight (the initial window, 10 segments on
@@ -23,6 +23,9 @@
 //!
 //! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive pools
 //!   (`keepalive 32;` in an nginx upstream block) avoid slow start altogether.
+//!
+//! ## To see that it worked
+//! In a new capture the first flight is larger, or there is no handshake before the request.
 //!
 //! ## References
 //! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window", 2010.

@@ -1,4 +1,4 @@
-//! Segments were sent again although the first copies had arrived.
+//! Data was sent again although it had arrived.
 //!
 //! ## What it is
 //! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss that was none: a timer
@@ -14,6 +14,10 @@
 //! ## The fix
 //! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor (`ip route change … rto_min`), and look for what
 //! delays in bursts: radio links, power saving, virtual machines that are not scheduled.
+//!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPDSACKRecv TcpExtTCPSpuriousRTOs` on the sender no longer rises while the
+//! transfer runs.
 //!
 //! ## References
 //! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.

@@ -17,6 +17,9 @@
 //! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`, `net.ipv4.tcp_max_syn_backlog`; nginx `listen …
 //! backlog=`, HAProxy `backlog`, Envoy `tcp_backlog_size`), a firewall that drops, or loss on the path.
 //!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPSynRetrans` on the client no longer rises as connections open.
+//!
 //! ## References
 //! RFC 6298 section 2.1 and 5.7; Linux listen(2).
 

@@ -1,4 +1,4 @@
-//! The last segments of a burst were lost, and nothing behind them told the receiver.
+//! The last packets of a burst were lost, and nothing behind them told the receiver.
 //!
 //! ## What it is
 //! A receiver reports a hole when later segments arrive. Behind the last segment of a burst nothing arrives, so the sender learns
@@ -20,6 +20,10 @@
 //! Let the sender probe: Linux does with `net.ipv4.tcp_early_retrans=3` (the default) and SACK on; older systems wait for the timer. Short
 //! answers suffer most: one more segment behind the last one (a larger answer, a second stream) shows a loss at once. And find what loses
 //! the packets.
+//!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPTimeouts TcpExtTCPLossProbes` on the sender no longer rises while the
+//! transfer runs.
 //!
 //! ## References
 //! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the Virtue of Gentle Aggression", 2013.

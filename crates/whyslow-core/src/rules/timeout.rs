@@ -1,4 +1,4 @@
-//! The sender waited for its retransmission timer.
+//! Something was lost, and the sender noticed only when its timer ran out.
 //!
 //! ## What it is
 //! When nothing tells a sender that a segment was lost (the last ones of a burst, a whole flight, or the retransmission
@@ -20,6 +20,9 @@
 //! ## The fix
 //! Mend the loss. Meanwhile: SACK, RACK-TLP (`net.ipv4.tcp_recovery=1`, `tcp_early_retrans=3`), more segments in flight so that
 //! duplicate ACKs come, and inside a data centre a lower floor: `ip route change … rto_min 20ms`.
+//!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPTimeouts` on the sender no longer rises while the transfer runs.
 //!
 //! ## References
 //! RFC 6298, RFC 8985; Vasudevan et al. 2009 on timeouts in data centres.

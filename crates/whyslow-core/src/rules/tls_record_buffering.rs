@@ -1,4 +1,4 @@
-//! The first TLS record spans several flights, so that its first byte can be read a round trip late or later.
+//! Nothing of an answer can be read until its first TLS record is whole, and that took more than one round trip.
 //!
 //! ## What it is
 //! A TLS record can be decrypted and checked only when all of it is there. A server that writes records of 16 KB puts more into the
@@ -19,6 +19,9 @@
 //! records for long streams), Apache Traffic Server `proxy.config.ssl.max_record_size: -1`, which is dynamic; Go's crypto/tls begins with
 //! small records by itself. In a program of one's own: SSL_CTX_set_max_send_fragment of OpenSSL, max_fragment_size of rustls. Or a larger initial
 //! window (initcwnd), if one more segment or two would hold the record.
+//!
+//! ## To see that it worked
+//! `curl -so /dev/null -w '%{time_starttransfer}\n' URL` shows the first byte earlier.
 //!
 //! ## References
 //! RFC 8446 section 5.1, RFC 8449 (record size limit); I. Grigorik, "High Performance Browser Networking", chapter 4.

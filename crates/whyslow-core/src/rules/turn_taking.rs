@@ -18,6 +18,9 @@
 //! programs nearer to each other. HTTP/2 carries requests side by side on one connection: nginx `http2 on`, HAProxy `alpn h2`, Envoy
 //! `http2_protocol_options`; clients: Redis pipelines, SQL batches, `sftp -R 256`.
 //!
+//! ## To see that it worked
+//! A new capture has fewer requests for the same work.
+//!
 //! ## References
 //! Cheshire, "It's the Latency, Stupid", 1996.
 

@@ -19,6 +19,9 @@
 //! two reads), and look whether its disk or its CPU is the reason. A proxy that stops reading passes its client's slowness on: nginx
 //! `proxy_max_temp_file_size` and `proxy_buffers`, `proxy_request_buffering on` for uploads, Envoy's buffer limits.
 //!
+//! ## To see that it worked
+//! `nstat -az TcpExtTCPToZeroWindowAdv` on the receiver no longer rises while the transfer runs.
+//!
 //! ## References
 //! RFC 9293 section 3.8.6.1.
 

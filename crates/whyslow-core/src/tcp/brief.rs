@@ -2,8 +2,8 @@
 //! segments one by one as [`half`](super::half) does.
 //!
 //! Of very many connections most are of this kind, and nothing is to be told of them: a request, an answer in one flight, all of it
-//! captured in order. It promises that nothing which it gives is less than what following the segments would find; where
-//! a connection is of another kind it says nothing.
+//! captured in order, or that one side of it. It promises that nothing which it gives is less than what following the segments would
+//! find; where a connection is of another kind it says nothing.
 
 use super::exchanges;
 use super::half::STRAY;
@@ -24,6 +24,8 @@ const PAUSE: Nanos = Nanos::from_millis(1);
 /// Bounds on a connection whose payload was sent once, in order, each transfer in a single round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Brief {
+    /// Packets of one side alone are there: what held it back cannot be told.
+    pub one_direction: bool,
     /// Longest time from a transfer's first segment to its last.
     pub sending: Nanos,
     /// Pauses between its segments.
@@ -62,7 +64,8 @@ impl Connection {
         let mut glance = Glance::new(negotiated.mss.unwrap_or(1460), asker);
         glance.look(held)?;
         let brief = glance.brief(handshake.rtt());
-        Some(Brief { waits: brief.waits || self.waits_for_opening(until), ..brief })
+        let waits = brief.waits || self.waits_for_opening(until);
+        Some(Brief { one_direction: self.is_one_direction(), waits, ..brief })
     }
 
     /// The server reset it before anything was said, or has not answered the SYN until just now.

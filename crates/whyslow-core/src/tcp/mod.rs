@@ -300,6 +300,12 @@ impl Connection {
         self.talk.payload()
     }
 
+    /// One side's packets alone were captured. SYNs without payload that nobody answers are no such case.
+    fn is_one_direction(&self) -> bool {
+        let is_opening = self.opening.offers.iter().any(Option::is_some);
+        self.seen[0] != self.seen[1] && (!is_opening || self.first_payload.is_some())
+    }
+
     fn doubts(&mut self) -> &mut Doubts {
         &mut self.rare.get_or_insert_default().doubts
     }
@@ -480,14 +486,13 @@ impl Connection {
         let conversation =
             Conversation { halves: &halves, asker, toward: settled.estimator.toward, handshake: &handshake };
         let (exchanges, exchanges_total) = conversation.exchanges();
-        let opening = handshake.offers.iter().any(Option::is_some);
         let Rare { doubts, notices } = self.rare.take().map(|rare| *rare).unwrap_or_default();
         let doubts = Doubts {
             unseen_bytes: unseen.0,
             unseen_stretches: unseen.1,
             first_unseen,
             stray: stray + doubts.stray,
-            one_direction: self.seen[0] != self.seen[1] && (!opening || self.first_payload.is_some()),
+            one_direction: self.is_one_direction(),
             larger_than_mss,
             ..doubts
         };

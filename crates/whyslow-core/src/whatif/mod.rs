@@ -12,7 +12,7 @@ mod replay;
 mod waits;
 
 pub use plays::{Play, Played, Plays};
-pub use replay::Replay;
+pub use replay::{Earlier, Replay};
 pub use waits::promise;
 
 use crate::analysis::Connection;

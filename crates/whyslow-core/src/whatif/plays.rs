@@ -6,7 +6,7 @@
 use super::model::{self, Scenario};
 use super::replay::Replay;
 use super::{LEAST_GAIN, remedy};
-use crate::analysis::{Finding, Transfer};
+use crate::analysis::{Assumed, Finding, Transfer};
 use crate::units::Nanos;
 
 /// Transfers for the model to play, the worst first.
@@ -73,12 +73,26 @@ pub struct Play<'a> {
     pub(super) known: &'a [Nanos],
 }
 
+/// What a fix brings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Promise {
+    pub(super) time: Nanos,
+    /// The path must carry more for it than was seen of it.
+    pub(super) assumed: Option<Assumed>,
+}
+
+/// What it takes of a path to carry these bytes in this time, where that is more than was ever seen of it.
+pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<Assumed> {
+    let needed = bytes as f64 * 8.0 / time.as_secs_f64().max(1e-9);
+    (needed > seen).then(|| Assumed { needed_bps: needed.round(), seen_bps: seen.round() })
+}
+
 /// What the model said of a transfer.
 #[derive(Debug, Default)]
 pub struct Played {
     model: Option<Nanos>,
     /// By finding.
-    pub(super) predicted: Vec<Option<Nanos>>,
+    pub(super) predicted: Vec<Option<Promise>>,
     /// Segments that were modelled.
     pub(super) work: u64,
     /// More would have been, but for the limit.
@@ -117,9 +131,11 @@ impl Play<'_> {
         for finding in &transfer.findings {
             let mut predicted = None;
             if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) {
-                // Larger flights meet the rate at which the path was seen to deliver.
-                changed.scenario.rate = changed.scenario.rate.or(replay.burst_rate);
-                predicted = Some(changed.duration(work)?).filter(|time| *time < measured.scale(1.0 - LEAST_GAIN));
+                // Larger flights meet what the path carries.
+                let seen = replay.hold_to_path(&mut changed.scenario);
+                predicted = Some(changed.duration(work)?)
+                    .filter(|time| *time < measured.scale(1.0 - LEAST_GAIN))
+                    .map(|time| Promise { time, assumed: seen.and_then(|seen| assumed(transfer.bytes, time, seen)) });
             }
             played.predicted.push(predicted);
         }
@@ -143,7 +159,9 @@ impl Played {
                 .for_each(|finding| doubt(finding, model, measured));
         }
         for (finding, predicted) in transfer.findings.iter_mut().zip(self.predicted) {
-            finding.predicted_s = predicted.or(finding.predicted_s);
+            let Some(Promise { time, assumed }) = predicted else { continue };
+            finding.predicted_s = Some(time);
+            finding.predicted_assumes = assumed;
         }
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         "sender-cap" => scenario.sender.cap = None,
         // Without its own rate it fills the path's, which the first flight told: ten segments leave unpaced.
         "pacing" => {
-            scenario.rate = Some(replay.burst_rate?);
+            scenario.rate = Some(replay.path_rate()?);
             scenario.sender.pacing = None;
             scenario.sender.initial_window = scenario.sender.initial_window.max(10.0);
             scenario.sender.hystart = scenario.sender.algorithm == Algorithm::Cubic;
@@ -78,7 +78,7 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             }
             // A window that losses keep small grows far beyond all that was seen: what the path carries must be known.
             if cause != "policer" && cause != "mtu-black-hole" {
-                scenario.rate = Some(scenario.rate.or(replay.burst_rate)?);
+                scenario.rate = Some(scenario.rate.or(replay.path_rate())?);
             }
             // Windows that a loss cuts again and again stay about as large without anything in the sender that caps them.
             scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);

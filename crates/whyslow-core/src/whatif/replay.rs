@@ -8,7 +8,7 @@
 use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
 use super::plays::Work;
 use crate::analysis::Limit;
-use crate::limit::{Context, Partition, Span, burst_rate, first_loss};
+use crate::limit::{Context, Partition, Span, burst_rate, first_loss, least_rate, seen_rate};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
@@ -31,6 +31,39 @@ pub struct Replay {
     pub(super) passing_window: Option<u64>,
     /// Largest flight that the sender had had before this transfer, segments.
     pub(super) before: Option<f64>,
+    /// What is known of the path beside this transfer, payload bits per second.
+    path: Path,
+}
+
+/// What is known of a path beside what a transfer shows of it.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// Somebody said that it carries so much.
+    given: Option<f64>,
+    /// Earlier transfers of the sender met so much: a queue's rate, or that of bursts.
+    met: Option<f64>,
+    /// This one was delivered so fast within a round trip, or on average.
+    least: f64,
+}
+
+/// What earlier transfers of the same sender on the connection show.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Earlier {
+    /// The largest flight, bytes.
+    pub(super) flight: Option<u64>,
+    /// What the path carries, payload bits per second.
+    pub(super) rate: Option<f64>,
+}
+
+impl Earlier {
+    /// Of these transfers.
+    pub fn of(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Self {
+        let rates = earlier.iter().filter_map(|(transfer, partition)| seen_rate(transfer, partition, context));
+        Self {
+            flight: earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max(),
+            rate: rates.max_by(f64::total_cmp),
+        }
+    }
 }
 
 /// A scenario, and what the capture adds to it.
@@ -77,14 +110,8 @@ impl Replay {
         context.rtt.is_some_and(|rtt| rtt > Nanos::ZERO) && shows_all && transfer.bytes() > 0 && !incomplete
     }
 
-    /// Of a transfer; none where the capture shows too little. `before`: the largest flight of the sender's earlier transfers,
-    /// bytes.
-    pub fn new(
-        transfer: &TransferFacts,
-        partition: &Partition,
-        context: &Context,
-        before: Option<u64>,
-    ) -> Option<Self> {
+    /// Of a transfer; none where the capture shows too little.
+    pub fn new(transfer: &TransferFacts, partition: &Partition, context: &Context, earlier: Earlier) -> Option<Self> {
         let rtt = context.rtt.filter(|_| Self::is_possible(transfer, context))?;
         let mss = context.mss.max(1);
         let shape = &partition.shape;
@@ -131,8 +158,26 @@ impl Replay {
             needless: transfer.retransmitted.spurious > 0,
             cut: cap.is_some() && has_cuts(transfer, partition),
             passing_window: passing_window(transfer, partition),
-            before: before.map(|bytes| bytes as f64 / mss as f64),
+            before: earlier.flight.map(|bytes| bytes as f64 / mss as f64),
+            path: Path { given: context.path_rate, met: earlier.rate, least: least_rate(transfer, context) },
         })
+    }
+
+    /// What the path carries, payload bits per second, where that is known: as somebody said, or as it delivered bursts, here or to
+    /// earlier transfers.
+    pub(super) fn path_rate(&self) -> Option<f64> {
+        self.path.given.or(self.burst_rate).or(self.path.met)
+    }
+
+    /// Holds a changed scenario to what the path carries. Where nobody knows that, says what it was seen to carry, payload bits per
+    /// second: what is faster then rests on an assumption.
+    pub(super) fn hold_to_path(&self, scenario: &mut Scenario) -> Option<f64> {
+        scenario.rate = match (scenario.rate, self.path.given) {
+            (Some(rate), Some(given)) => Some(rate.min(given)),
+            (Some(rate), None) => Some(rate),
+            (None, _) => self.path_rate(),
+        };
+        scenario.rate.is_none().then_some(self.path.least)
     }
 
     /// The scenario that comes nearest to the measured time, and its time.

@@ -3,10 +3,10 @@
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::plays::{Play, Work};
 use super::remedy;
-use super::replay::{Fitted, Replay};
+use super::replay::{Earlier, Fitted, Replay};
 use super::waits::tests::finding;
 use super::{Plays, Replays};
-use crate::analysis::{Connection, Limit, Transfer};
+use crate::analysis::{Assumed, Connection, Limit, Transfer};
 use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
 use crate::limit::tests::{MSS, context, flights};
@@ -20,7 +20,13 @@ fn ms(millis: i64) -> Nanos {
 
 fn replay(transfer: &TransferFacts) -> Replay {
     let context = context(100);
-    Replay::new(transfer, &partition(transfer, &context), &context, Some(200 * MSS)).unwrap()
+    Replay::new(
+        transfer,
+        &partition(transfer, &context),
+        &context,
+        Earlier { flight: Some(200 * MSS), ..Earlier::default() },
+    )
+    .unwrap()
 }
 
 fn fit(replay: &Replay) -> (Fitted, Nanos) {
@@ -124,7 +130,7 @@ fn without_a_round_trip_there_is_no_replay() {
         crate::limit::Context { rtt: None, ..context(100) },
         crate::limit::Context { one_direction: true, ..context(100) },
     ] {
-        assert!(Replay::new(&transfer, &partition(&transfer, &context), &context, None).is_none());
+        assert!(Replay::new(&transfer, &partition(&transfer, &context), &context, Earlier::default()).is_none());
     }
 }
 
@@ -242,7 +248,7 @@ fn what_is_known_is_not_played_again() {
     let known = [times[0], times[1] + ms(1)];
     let played = Play { known: &known, ..play }.play();
     assert_eq!(played.times, [known[0], known[1], times[2]]);
-    assert_eq!(played.predicted[0], Some(ms(301)));
+    assert_eq!(played.predicted[0].map(|promise| promise.time), Some(ms(301)));
     assert_eq!(Play { known: &known, work: 2 * SEGMENTS, ..play }.play().times, known, "no more than the work allows");
 }
 
@@ -328,7 +334,7 @@ fn a_burst_tells_what_the_path_carries() {
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let at = |near_receiver| {
         let context = crate::limit::Context { near_receiver, ..context(100) };
-        Replay::new(&transfer, &partition(&transfer, &context), &context, None).unwrap().burst_rate
+        Replay::new(&transfer, &partition(&transfer, &context), &context, Earlier::default()).unwrap().burst_rate
     };
     assert_eq!(at(true), Some(39_000.0 * 8.0 / 2e-3));
     // There the ACKs of the flight before let it go: of 20 segments, the first two with the first ACK.
@@ -343,4 +349,44 @@ fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
     let replay = replay(&transfer);
     let changed = remedy::apply("pacing", &replay, &fit(&replay).0).unwrap();
     assert_eq!((changed.scenario.rate, changed.scenario.sender.pacing), (replay.burst_rate, None));
+}
+
+/// A window that a larger buffer would free: 20 flights of 30,000 B, a round trip of 100 ms apart.
+fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
+    let mut transfer = flights(&[30_000; 20], Release::WindowAck);
+    transfer.rounds.iter_mut().for_each(|round| round.window = Some(30_000));
+    let context = crate::limit::Context { path_rate, ..context(100) };
+    let earlier = Earlier { rate: earlier, ..Earlier::default() };
+    Replay::new(&transfer, &partition(&transfer, &context), &context, earlier).unwrap()
+}
+
+#[test]
+fn nothing_is_promised_beyond_what_the_path_carries() {
+    let held = |path_rate, earlier| {
+        let replay = windowed(path_rate, earlier);
+        let mut changed = remedy::apply("receive-window", &replay, &fit(&replay).0).unwrap();
+        let seen = replay.hold_to_path(&mut changed.scenario);
+        let took = changed.duration(&mut Work::new(u64::MAX)).unwrap();
+        (changed.scenario.rate, seen, took)
+    };
+    // 600,000 B at 4 Mbit/s are 1.2 s, and on the way for a round trip.
+    let (rate, seen, took) = held(Some(4e6), None);
+    assert_eq!((rate, seen), (Some(4e6), None));
+    assert!(took >= ms(1_200) && took < ms(1_500), "{took:?}");
+    let (rate, seen, _) = held(None, Some(6e6));
+    assert_eq!((rate, seen), (Some(6e6), None), "what an earlier transfer met");
+    assert_eq!(held(Some(5e6), Some(6e6)).0, Some(5e6), "what was said counts");
+    // Each round trip carried 30,000 B: 2.4 Mbit/s.
+    let (rate, seen, _) = held(None, None);
+    assert_eq!((rate, seen), (None, Some(2.4e6)));
+    let assumed = super::plays::assumed;
+    assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(Assumed { needed_bps: 9.6e6, seen_bps: 2.4e6 }));
+    assert_eq!(assumed(600_000, ms(2_000), 2.4e6), None, "it was seen to carry that");
+    // A rate at which a queue stood stays as it is, and no one says more of it than was said.
+    let replay = windowed(Some(4e6), None);
+    let mut scenario = fit(&replay).0.scenario;
+    scenario.rate = Some(3e6);
+    assert_eq!((replay.hold_to_path(&mut scenario), scenario.rate), (None, Some(3e6)));
+    scenario.rate = Some(9e6);
+    assert_eq!((replay.hold_to_path(&mut scenario), scenario.rate), (None, Some(4e6)));
 }

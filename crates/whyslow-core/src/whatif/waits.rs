@@ -8,23 +8,30 @@ use super::LEAST_GAIN;
 use crate::analysis::{Connection, Finding};
 use crate::units::Nanos;
 
-/// Fills in what the findings over connections and across them promise.
-pub fn promise(connections: &mut [Connection], findings: &mut [Finding]) {
+/// Fills in what the findings over connections and across them promise: never more than a path carries of which somebody said that
+/// (`path_rate`, payload bits per second).
+pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
+    let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
-        let (whole, rtt) = (connection.duration_s, round_trip(connection));
+        let (whole, rtt, least) = (connection.duration_s, round_trip(connection), least(connection));
         // Of one that never carried anything no time would be left.
         let carried = !connection.transfers.is_empty();
         for finding in connection.findings.iter_mut().filter(|finding| carried || finding.cause != "syn-loss") {
-            finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved));
+            finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved.min(whole - least)));
         }
     }
-    let mut times: Vec<_> = connections.iter().map(|connection| (connection.id, connection.duration_s)).collect();
+    let mut times: Vec<_> =
+        connections.iter().map(|connection| (connection.id, connection.duration_s, least(connection))).collect();
     times.sort_unstable();
-    let time_of = |id: &u64| times.binary_search_by_key(id, |time| time.0).ok().map(|at| times[at].1);
+    let time_of = |id: &u64| times.binary_search_by_key(id, |time| time.0).ok().map(|at| (times[at].1, times[at].2));
     for finding in findings.iter_mut().filter(|finding| finding.cause == "new-connection-each-time") {
         // One after the other, so that their times add up.
-        let whole = finding.connections.iter().filter_map(time_of).sum();
-        finding.predicted_s = without(whole, finding.seconds);
+        let (whole, least) = finding
+            .connections
+            .iter()
+            .filter_map(time_of)
+            .fold((Nanos::ZERO, Nanos::ZERO), |(whole, least), time| (whole + time.0, least + time.1));
+        finding.predicted_s = without(whole, finding.seconds.min(whole - least));
     }
 }
 
@@ -37,6 +44,13 @@ fn saved(finding: &Finding, rtt: Option<Nanos>) -> Option<Nanos> {
         "turn-taking" => rtt.map(|rtt| (finding.seconds - rtt).or_zero()),
         _ => None,
     }
+}
+
+/// What a path of that rate takes for what was carried, at the least.
+fn least(connection: &Connection, path_rate: Option<f64>) -> Nanos {
+    let bytes = connection.directions.iter().map(|direction| direction.bytes).max().unwrap_or(0);
+    let time = path_rate.map_or(Nanos::ZERO, |rate| Nanos::from_secs_f64(bytes as f64 * 8.0 / rate));
+    time.min(connection.duration_s)
 }
 
 fn without(whole: Nanos, saved: Nanos) -> Option<Nanos> {

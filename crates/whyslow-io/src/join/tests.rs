@@ -17,6 +17,7 @@ fn finding(seconds: i64, connections: &[u64]) -> Finding {
         evidence: vec![Evidence { frames: vec![frame(3)], figure: String::new(), value: 0.0, unit: "" }],
         fix: None,
         predicted_s: None,
+        predicted_assumes: None,
         connections: connections.to_vec(),
         shared: false,
         settle: None,

@@ -6,6 +6,7 @@ use super::*;
 use crate::Stop;
 use crate::source::BLOCK;
 use std::io::{self, Cursor, Read, Write};
+use std::num::NonZero;
 
 /// A capture of so many packets of connections, few of which are busy at a time and some more than others, in records of their headers alone.
 pub(crate) fn capture(packets: u32) -> Vec<u8> {
@@ -47,7 +48,7 @@ pub(crate) fn capture(packets: u32) -> Vec<u8> {
 
 /// What comes of an input on so many threads.
 fn explained(reader: impl Read + Send + 'static, threads: usize) -> Result<String, String> {
-    let mut team = Team::new(NonZero::new(threads).unwrap(), None);
+    let mut team = Team::new(How { threads: NonZero::new(threads).unwrap(), path_rate: None }, None);
     let mut source =
         Source::over("input".to_owned(), reader, false, &Stop::default()).map_err(|error| error.to_string())?;
     let mut told = 0;

@@ -196,12 +196,14 @@ impl Scenario {
 
     /// A name for exactly this scenario: the same text has the same key on every machine.
     pub fn key(&self) -> String {
-        let text = serde_json::to_string(self).unwrap_or_default();
-        // FNV-1a, 64 bits: short, stable, and nobody attacks a folder name.
-        let hash =
-            text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-        format!("{hash:016x}")
+        key_of(&serde_json::to_string(self).unwrap_or_default())
     }
+}
+
+/// FNV-1a, 64 bits: short, stable, and nobody attacks a folder name.
+pub(crate) fn key_of(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
 }
 
 #[cfg(test)]

@@ -66,6 +66,7 @@ pub fn finding(cause: &'static str, millis: f64, summary: &str) -> Finding {
         evidence: Vec::new(),
         fix: None,
         predicted_s: None,
+        predicted_assumes: None,
         connections: Vec::new(),
         shared: false,
         settle: None,
@@ -265,8 +266,9 @@ pub fn slow_start() -> Analysis {
     ];
     cause.fix = Some(Fix {
         who: Actor::Sender,
-        what: "raise the initial congestion window (10 → 92 segments), or keep the connection open".into(),
-        command: Some("ip route change default via 192.0.2.1 initcwnd 92".into()),
+        what: "raise the initial congestion window (10 → 32 segments), or keep the connection open".into(),
+        command: Some("ip route change $(ip route show default | head -n 1) initcwnd 32".into()),
+        verify: Some("in a new capture the first flight is larger".into()),
     });
     cause.predicted_s = Some(ms(52.0));
     told.model_s = Some(ms(181.0));
@@ -355,7 +357,12 @@ pub fn reused() -> Analysis {
         told.label = Some(format!("HTTP POST /upload/{index} → 200"));
         if index < 2 {
             told.findings = vec![Finding {
-                fix: Some(Fix { who: Actor::Receiver, what: "keep the connection open".into(), command: None }),
+                fix: Some(Fix {
+                    who: Actor::Receiver,
+                    what: "keep the connection open".into(),
+                    command: None,
+                    verify: None,
+                }),
                 ..finding("slow-start", time - 300.0, "the sender's window was still opening")
             }];
         }
@@ -393,7 +400,10 @@ pub fn many() -> Analysis {
             told.findings[0].fix = Some(Fix {
                 who: Actor::Receiver,
                 what: "raise the receive buffer to 2,097,152 B, twice the bandwidth-delay product".into(),
-                command: Some("sysctl -w net.ipv4.tcp_rmem='4096 131072 4194304'".into()),
+                command: Some("sysctl -w net.ipv4.tcp_rmem='4096 2097152 6291456'".into()),
+                verify: Some(
+                    "while the transfer runs, `ss -tin` on the sender shows little or no `rwnd_limited`".into(),
+                ),
             });
             if id % 5 == 0 {
                 told.findings.push(finding("bufferbloat", 90.0, "the queue on the path added 90 ms"));
@@ -418,7 +428,12 @@ pub fn many() -> Analysis {
             value: 40.0,
             unit: "",
         }],
-        fix: Some(Fix { who: Actor::Application, what: "keep connections open and reuse them".into(), command: None }),
+        fix: Some(Fix {
+            who: Actor::Application,
+            what: "keep connections open and reuse them".into(),
+            command: None,
+            verify: None,
+        }),
         ..finding("new-connection-each-time", 1_036.0, "40 connections to files.example.org were used once each")
     }];
     analysis
@@ -563,7 +578,7 @@ pub fn everything() -> Analysis {
         connection.near = near;
         connection.client.name = Some("\u{1b}[2J".into());
         connection.findings = vec![Finding {
-            fix: Some(Fix { who: actor, what: "see".into(), command: None }),
+            fix: Some(Fix { who: actor, what: "see".into(), command: None, verify: None }),
             ..finding("ecn", 0.0, "marks")
         }];
         connection.closed_by = None;

@@ -98,9 +98,13 @@ fn print_finding(out: &mut String, finding: &Finding) {
         if let Some(command) = &fix.command {
             let _ = writeln!(out, "\n    {}", harmless(command));
         }
+        if let Some(verify) = &fix.verify {
+            let _ = writeln!(out, "\nTo see that it worked: {}", escaped(verify));
+        }
     }
     if let Some(then) = finding.predicted_s {
-        let _ = writeln!(out, "\nThen: {}", units::seconds(then));
+        let assumed = finding.predicted_assumes.map(|assumed| format!("; {}", names::assumed(assumed)));
+        let _ = writeln!(out, "\nThen: {}{}", units::seconds(then), assumed.unwrap_or_default());
     }
 }
 

@@ -143,17 +143,29 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct Score {
-    /// Transfers of each cause.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub each: u32,
+    /// Real servers and clients instead: nginx, curl, OpenSSH, PostgreSQL and others, as far as they are installed.
+    #[arg(long)]
+    pub real: bool,
+
+    /// With --real, apply each fix that is printed as a command and comes with a promise, and measure what it brings.
+    #[arg(long, requires = "real")]
+    pub fixes: bool,
+
+    /// Transfers of each cause, or runs of each scenario with --real [default: 2, with --real 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub each: Option<u32>,
 
     /// Draws the same transfers again; another number draws others.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Only causes whose name contains this; may be given more than once.
+    /// Only causes, or scenarios, whose name contains this; may be given more than once.
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
+
+    /// Print the result as JSON (schema whyslow-real/1).
+    #[arg(long, requires = "real")]
+    pub json: bool,
 
     /// Try a run so many times in all when the machine spoils it.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]

@@ -25,7 +25,7 @@ use whyslow_lab::net::{self, config::Host};
 use whyslow_lab::progress::Bar;
 use whyslow_lab::scenario::{self, Experiment, Scenario, Variant};
 use whyslow_lab::truth::RunResult;
-use whyslow_lab::{draws, exec, experiments, run, show};
+use whyslow_lab::{draws, exec, experiments, real, run, show};
 use whyslow_report::text::{harmless, harmless_lines};
 
 /// Does what is asked for.
@@ -185,8 +185,7 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
-    let threads = crate::settings::threads(None);
-    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), threads, cut }
+    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), how: whyslow_io::How::default(), cut }
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {
@@ -215,15 +214,73 @@ fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
+/// Real programs: the same path, and a label that their configuration and the kernels' counters give.
+fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
+    let each = task.each.unwrap_or(3);
+    let drawing = real::draw(task.seed, each)?;
+    for (lack, scenarios) in &drawing.missing {
+        complain(&format!("{lack} is missing: {} scenarios are skipped ({})", scenarios.len(), scenarios.join(", ")));
+    }
+    net::enter()?;
+    let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
+    let ending = Ending::listen()?;
+    let scored = score_and_fix(task, each, &drawing, &settings, &ending);
+    if let Some(signal) = ending.hand_over() {
+        complain("stopped: runs that were finished are kept");
+        return Ok(ExitCode::from(ended_by(signal)));
+    }
+    let report = scored?;
+    if task.json {
+        out.raw(|out| {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            std::io::Write::write_all(out, b"\n")
+        })?;
+    } else {
+        out.write(&harmless_lines(&report.page()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the runs and judges them; then those again, with the fix applied, for which one was printed and a promise made.
+fn score_and_fix(
+    task: &Score,
+    each: u32,
+    drawing: &real::Drawing,
+    settings: &run::Settings,
+    ending: &Ending,
+) -> anyhow::Result<score::real::Report> {
+    let make = |drawing: &real::Drawing, settings: &run::Settings| {
+        let bar = Bar::new(&drawing.experiment.name);
+        real::run(drawing, settings, ending.flag(), &|event| bar.show(&event))
+    };
+    let results = make(drawing, settings)?;
+    let report = score::real::report(drawing, &results, &task.out, task.seed, each)?;
+    if !task.fixes {
+        return Ok(report);
+    }
+    let promises = score::real::promised(drawing, &results, &task.out)?;
+    if promises.is_empty() {
+        return Ok(report);
+    }
+    let fixes: Vec<real::Fix> = promises.iter().map(score::real::Promise::fix).collect();
+    let fixed = drawing.fixed(&fixes);
+    let results = make(&fixed, &run::Settings { only: Vec::new(), ..settings.clone() })?;
+    report.measured(promises, &fixed, &results, &task.out)
+}
+
 fn score_explanations(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
-    let experiment = draws::draw(task.seed, task.each)?;
+    if task.real {
+        return score_real_programs(task, out);
+    }
+    let each = task.each.unwrap_or(2);
+    let experiment = draws::draw(task.seed, each)?;
     net::enter()?;
     let settings = run::Settings { only: task.only.clone(), attempts: task.attempts, ..run::Settings::new(&task.out) };
     let make = |experiment: &Experiment| {
         let bar = Bar::new(&experiment.name);
         run::run(experiment, &settings, &|event| bar.show(&event))
     };
-    let lossy = draws::losses(task.seed, LOSSY.saturating_mul(task.each))?;
+    let lossy = draws::losses(task.seed, LOSSY.saturating_mul(each))?;
     let is_named = |run: &Variant| task.only.iter().any(|only| run.label.contains(only.as_str()));
     let mut page = String::new();
     let mut made = Vec::new();

@@ -4,6 +4,7 @@
 //! confirmed are judged, and the others are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other
 //! program would.
 
+pub(super) mod real;
 mod right;
 
 use right::{HEALTHY, Wrong};

@@ -34,3 +34,21 @@ fn a_route_keeps_what_it_has() {
         default_route(std::net::Ipv6Addr::LOCALHOST.into(), "quickack 1").starts_with("ip -6 route change $(ip -6")
     );
 }
+
+#[test]
+fn a_buffer_is_made_for_the_path_that_was_said() {
+    let scene = crate::rules::scene::Scene::flights(&[60_000; 20]);
+    let needed = |path_rate| {
+        scene.judge(|case| {
+            let context = crate::limit::Context { path_rate, ..case.context };
+            buffer_for(&TransferCase { context, ..*case }).unwrap()
+        })
+    };
+    // Twice 20 Mbit/s over 100 ms, in steps of 64 KiB.
+    let (buffer, why) = needed(Some(20e6));
+    assert_eq!(buffer, 524_288);
+    assert!(why.starts_with("the path carries 20.0 Mbit/s, as was said"), "{why}");
+    let (buffer, why) = needed(None);
+    assert_eq!(buffer, 983_040, "eight times what was seen");
+    assert!(why.contains("`--path-rate`"), "{why}");
+}

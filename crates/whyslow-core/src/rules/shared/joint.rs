@@ -128,7 +128,7 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &Part<'_>, ids
     add(&mut found, shared);
     found.connections = ids.to_vec();
     transfer.findings.push(found);
-    crate::rules::sort(&mut transfer.findings);
+    crate::rules::settle(&mut transfer.findings);
     if let Some(verdict) = crate::rules::told(&transfer.findings, whole) {
         transfer.verdict = verdict;
     }

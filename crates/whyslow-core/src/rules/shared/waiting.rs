@@ -111,7 +111,7 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
             finding.seconds >= WORTH_SAYING.max(of_others.scale(0.25))
         });
         if changed {
-            crate::rules::sort(&mut transfer.findings);
+            crate::rules::settle(&mut transfer.findings);
             transfer.model_skipped = false;
             transfer.verdict =
                 crate::rules::told(&transfer.findings, transfer.duration_s).unwrap_or_else(|| WAITED.to_owned());

@@ -56,6 +56,26 @@ fn what_is_not_plain_is_left_to_a_closer_look() {
     assert_eq!(after(many), None, "more than are held");
 }
 
+#[test]
+fn of_one_direction_alone_it_is_said() {
+    let of = |sides: &[Side], step: u32| {
+        let mut script = Script::new();
+        for (n, &side) in (0..).zip(sides) {
+            script.line(f64::from(n) * 2_000.0, side, 1 + step * n, 1, MSS);
+        }
+        let brief = script.connection().brief(ms(0), &[end(0), end(1)]);
+        (brief.map(|brief| brief.one_direction), script.run().doubts.one_direction)
+    };
+    assert_eq!(of(&[0], MSS), (Some(true), true));
+    assert_eq!(of(&[0, 0, 0], MSS), (Some(true), true));
+    assert_eq!(of(&[0, 0, 0], 0), (None, true), "a closer look at what was sent again");
+    assert_eq!(of(&[0, 1], 0), (Some(false), false));
+    let mut opening = Script::new();
+    opening.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    let asked = opening.connection().brief(ms(2_000), &[end(0), end(1)]).unwrap();
+    assert!(asked.waits && !asked.one_direction, "a SYN without an answer is no such case");
+}
+
 /// Who sends how much after what time, and whether it acknowledges all that was captured before.
 fn steps() -> impl Strategy<Value = Vec<(Side, u32, u32, bool)>> {
     let after = prop_oneof![4 => Just(0u32), 3 => 0u32..3, 2 => 0u32..60, 1 => 0u32..600];
@@ -100,6 +120,7 @@ proptest! {
         let ends = [end(0), (end(1).0, if calls { 6653 } else { 80 })];
         let Some(brief) = script.connection().brief(ms(0), &ends) else { return Ok(()) };
         let facts = script.connection().finish(ends);
+        prop_assert_eq!(brief.one_direction, facts.doubts.one_direction);
         let (mut pauses, mut largest) = (0, 0);
         for (side, half) in facts.halves.iter().enumerate() {
             prop_assert!(half.transfers_total <= brief.transfers);

@@ -17,6 +17,7 @@ pub(in super::super) fn finding(cause: &'static str, lost: i64) -> Finding {
         evidence: Vec::new(),
         fix: None,
         predicted_s: None,
+        predicted_assumes: None,
         connections: Vec::new(),
         shared: false,
         settle: None,
@@ -40,7 +41,7 @@ fn of_a_connection_that_never_opened_nothing_is_promised() {
         connection.duration_s = ms(1_000);
         connection.findings = vec![finding("syn-loss", 900)];
     }
-    promise(&mut connections, &mut []);
+    promise(&mut connections, &mut [], None);
     assert_eq!(connections.map(|connection| connection.findings[0].predicted_s), [Some(ms(100)), None]);
 }
 
@@ -57,6 +58,22 @@ fn the_times_of_connections_one_after_the_other_add_up() {
     connections.iter_mut().for_each(|connection| connection.duration_s = ms(1_000 * connection.id as i64));
     // One of them is not listed.
     let mut findings = [Finding { connections: vec![9, 1, 77], ..finding("new-connection-each-time", 3_000) }];
-    promise(&mut connections, &mut findings);
+    promise(&mut connections, &mut findings, None);
     assert_eq!(findings[0].predicted_s, Some(ms(7_000)));
+}
+
+#[test]
+fn what_was_carried_takes_its_time_on_the_path() {
+    let mut connections = [connection(1, 50, vec![transfer(50, Limit::SlowStart, &[10_000], None)])];
+    connections[0].duration_s = ms(1_000);
+    connections[0].directions[1].bytes = 100_000;
+    connections[0].findings = vec![finding("turn-taking", 900)];
+    // 800,000 bits at 2 Mbit/s.
+    for (rate, promised) in [(None, Some(ms(150))), (Some(2e6), Some(ms(400))), (Some(0.5e6), None)] {
+        connections[0].findings[0].predicted_s = None;
+        let mut findings = [Finding { connections: vec![1], ..finding("new-connection-each-time", 900) }];
+        promise(&mut connections, &mut findings, rate);
+        assert_eq!(connections[0].findings[0].predicted_s, promised);
+        assert_eq!(findings[0].predicted_s, rate.map_or(Some(ms(100)), |_| promised));
+    }
 }

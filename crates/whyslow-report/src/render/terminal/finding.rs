@@ -42,6 +42,9 @@ pub(super) fn print(page: &mut Page, finding: &Finding, context: &Context<'_>) {
                 None => format!(" instead of {measured}"),
             };
         }
+        if let Some(assumed) = finding.predicted_assumes {
+            text += &format!("; {}", names::assumed(assumed));
+        }
         page.wrapped(&label("then"), Style::new(), &text);
     } else if context.rounds.is_some() && context.transfer.is_some_and(|transfer| transfer.model_skipped) {
         page.wrapped(&label("then"), DIM, "no promise: the model's work went to transfers that lost more");
@@ -126,5 +129,8 @@ pub(super) fn print_fix(page: &mut Page, fix: &Fix, sender: Option<End>) {
     if let Some(command) = &fix.command {
         // Not wrapped: it is there to be copied.
         page.line(&Line::new().pad(TEXT).styled(COMMAND, command));
+    }
+    if let Some(verify) = &fix.verify {
+        page.wrapped(&label("verify"), Style::new(), verify);
     }
 }

@@ -1,7 +1,17 @@
 //! Plain words, letters and colours for limits, and names for endpoints and frames.
 
+use crate::text::units;
 use anstyle::{AnsiColor, Effects, Style};
-use whyslow_core::analysis::{Endpoint, Frame, Limit};
+use whyslow_core::analysis::{Assumed, Endpoint, Frame, Limit};
+
+/// What a promise rests on.
+pub(in crate::render) fn assumed(assumed: Assumed) -> String {
+    format!(
+        "if the path carries more than {}, of which the capture shows {} (`--path-rate` says what it carries)",
+        units::rate(assumed.needed_bps),
+        units::rate(assumed.seen_bps)
+    )
+}
 
 /// A limit in plain words.
 pub(in crate::render) fn limit(limit: Limit) -> &'static str {

@@ -4,35 +4,12 @@ use super::finding::label;
 use super::{BOLD, DIM, WARNING};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use std::borrow::Cow;
-use std::collections::HashSet;
-use whyslow_core::analysis::{Analysis, Change, End, MatchedBy, Pair, PairClock, PairDirection};
+use whyslow_core::analysis::{Change, End, MatchedBy, Pair, PairClock, PairDirection};
 
 /// Changes of the path that are listed.
 const CHANGES: usize = 8;
 /// Frames that are listed of what was lost.
 const FRAMES: usize = 6;
-
-/// The analysis without the connections that another capture, nearer to the sender, tells of too.
-pub(super) fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
-    let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
-    // The two connections of a proxy have findings of their own.
-    let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
-    let told: HashSet<u64> = pairs().map(|pair| pair.told).filter(|id| ids.contains(id)).collect();
-    let repeats: HashSet<u64> = pairs()
-        .filter(|pair| told.contains(&pair.told))
-        .flat_map(|pair| pair.connections)
-        .filter(|id| !told.contains(id))
-        .collect();
-    if repeats.is_empty() {
-        return Cow::Borrowed(analysis);
-    }
-    let mut once = analysis.clone();
-    once.connections.retain(|connection| !repeats.contains(&connection.id));
-    once.findings
-        .retain(|finding| finding.connections.is_empty() || !finding.connections.iter().all(|id| repeats.contains(id)));
-    Cow::Owned(once)
-}
 
 /// What is told of a connection in two captures, in full, beside that of `shown`, one of the two.
 pub(super) fn print(page: &mut Page, pair: &Pair, shown: u64) {

@@ -131,7 +131,7 @@ pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<Wrong> {
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
 }
 
-fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
+pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) -> bool {
     let Some(top) = top else { return label == HEALTHY };
     let alike = || ALIKE.iter().any(|pair| pair.contains(&label) && pair.contains(&top));
     // A deep queue is full because the path's rate is reached: both are true, if both are said.

@@ -76,6 +76,31 @@ fn fail_on_tells_by_the_exit_status() {
 }
 
 #[test]
+fn no_promise_goes_beyond_the_path_that_was_said() {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/receive-window-client.pcap");
+    let found = |rate: &[&str]| {
+        let output = whyslow().args(rate).args(["--json", sample]).assert().code(0).get_output().stdout.clone();
+        let told: serde_json::Value = serde_json::from_slice(&output).unwrap();
+        let mut transfers = told["connections"][0]["transfers"].as_array().unwrap().clone();
+        transfers.sort_by_key(|transfer| transfer["bytes"].as_u64());
+        let transfer = transfers.pop().unwrap();
+        let finding = transfer["findings"][0].clone();
+        assert_eq!(finding["cause"], "receive-window");
+        let fix = finding["fix"]["what"].as_str().unwrap().to_owned();
+        (transfer["bytes"].as_f64().unwrap() * 8.0, finding["predicted_s"].as_f64(), fix)
+    };
+    let (bits, as_seen, _) = found(&[]);
+    let (_, promised, fix) = found(&["--path-rate", "2Mbit"]);
+    assert!(as_seen.unwrap() < bits / 2e6, "{as_seen:?}");
+    assert!(promised.unwrap() >= bits / 2e6 && promised.unwrap() < bits / 2e6 + 0.5, "{promised:?}");
+    assert!(fix.contains("the path carries 2.00 Mbit/s, as was said"), "{fix}");
+    let (_, promised, _) = found(&["--path-rate", "1mbit"]);
+    assert_eq!(promised, None, "it carries less than was measured");
+    let complaint = complaint(whyslow().args(["--path-rate", "100", sample]));
+    assert!(complaint.contains("has no unit"), "{complaint}");
+}
+
+#[test]
 fn causes_are_explained() {
     let list = whyslow().arg("help-cause").assert().code(0).get_output().stdout.clone();
     let list = String::from_utf8(list).unwrap();

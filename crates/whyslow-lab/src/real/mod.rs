@@ -1,0 +1,318 @@
+//! Programs that nobody here wrote, over the lab's path: real servers and clients, and what must be said of their captures.
+//!
+//! ```text
+//!   scenarios (a table) ─▶ draw ─▶ the path of `lab exec`, both programs ─▶ captures, counters, emulator's log ─▶ label confirmed, or not
+//! ```
+//!
+//! Knows: which programs make which cause, and by what settings ([`scenarios`]); how they are started ([`programs`]); what both kernels say
+//! of their sockets ([`counters`]). Promises: what is right is written down before anything is explained, from the configuration, and
+//! holds only where the kernels' counters and the emulator's log confirm it; no file and no process is left. Ignores: the explanation.
+
+pub(crate) mod counters;
+pub(crate) mod programs;
+mod scenarios;
+
+use crate::count;
+use crate::draws::{Chance, build, ms, set};
+use crate::exec;
+use crate::net::config::Host;
+use crate::run::{self, Making, Outcome, Progress, RunError, Settings, file_error};
+use crate::scenario::{Experiment, ScenarioError, Variant};
+use crate::truth::{self, Machine, RunResult};
+use programs::{PLACES, Program};
+#[cfg(test)]
+use scenarios::Row;
+use scenarios::{Drawn, ROWS};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Programs as people write them, in a language that every distribution has.
+const OWN: &str = include_str!("own.py");
+
+/// What a scenario is, and what must be said of it.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Causes that may cost most; the first one is what was meant, the others say the same of it in other words. `none`: nothing is wrong.
+    pub right: &'static [&'static str],
+    /// Causes that the configuration rules out, beside the right one too.
+    pub never: &'static [&'static str],
+    /// Why.
+    pub why: &'static str,
+    /// The first of them is right when it is said at all, since it costs little or no time.
+    pub enough: bool,
+    /// Ends whose captures have never seen it.
+    pub unseen: &'static [Host],
+}
+
+/// Runs that can be made on this machine, and those that cannot.
+#[derive(Debug)]
+pub struct Drawing {
+    /// The runs.
+    pub experiment: Experiment,
+    /// By the scenario's name.
+    pub labels: BTreeMap<&'static str, Label>,
+    /// What is not installed, or not allowed, and the scenarios that are skipped for want of it.
+    pub missing: BTreeMap<String, Vec<&'static str>>,
+    programs: BTreeMap<String, Drawn>,
+    fixes: BTreeMap<String, (Host, String)>,
+}
+
+/// A fix as it was printed for a run.
+#[derive(Clone, Debug)]
+pub struct Fix {
+    /// The run that it is for.
+    pub label: String,
+    /// Whose command it is.
+    pub host: Host,
+    /// It.
+    pub command: String,
+}
+
+/// Behind the label of a run whose fix was applied.
+pub const FIXED: &str = "-fixed";
+
+impl Drawing {
+    /// The same runs once more, each with its fix applied before its programs start.
+    pub fn fixed(&self, fixes: &[Fix]) -> Self {
+        let mut runs = Vec::new();
+        let (mut programs, mut commands) = (BTreeMap::new(), BTreeMap::new());
+        for fix in fixes {
+            let Some(run) = self.experiment.runs.iter().find(|run| run.label == fix.label) else { continue };
+            let Some(drawn) = self.programs.get(&fix.label) else { continue };
+            let label = format!("{}{FIXED}", fix.label);
+            let mut run = Variant { label: label.clone(), ..run.clone() };
+            // What confirmed the cause need not hold without it.
+            run.scenario.verify.clear();
+            runs.push(run);
+            programs.insert(label.clone(), drawn.clone());
+            commands.insert(label, (fix.host, fix.command.clone()));
+        }
+        Self {
+            experiment: Experiment { runs, ..self.experiment.clone() },
+            labels: self.labels.clone(),
+            missing: BTreeMap::new(),
+            programs,
+            fixes: commands,
+        }
+    }
+}
+
+/// The command as this path's hosts take it: they have no default route, but one to each other, on which the lab has set what it sets.
+fn here(command: &str) -> String {
+    let own = "ip route show | grep eth0 | sed 's/ initcwnd [0-9]*//; s/ initrwnd [0-9]*//'";
+    command.replace("ip route show default", own)
+}
+
+/// `each` runs of every scenario that this machine has the programs for.
+///
+/// # Errors
+/// None that chance could bring about: a drawn scenario that cannot be built is a mistake in the table, which a test looks for.
+pub fn draw(seed: u64, each: u32) -> Result<Drawing, ScenarioError> {
+    let is_root = Machine::here().root;
+    let mut drawing = Drawing {
+        experiment: Experiment {
+            name: format!("real-{seed}"),
+            title: format!("{each} of every scenario, seed {seed}"),
+            about: "Real programs over the lab's path, to judge an explanation with.".to_owned(),
+            columns: ["rtt_min", "retransmitted", "span"].map(str::to_owned).to_vec(),
+            expect: Vec::new(),
+            runs: Vec::new(),
+        },
+        labels: BTreeMap::new(),
+        missing: BTreeMap::new(),
+        programs: BTreeMap::new(),
+        fixes: BTreeMap::new(),
+    };
+    for (nth, row) in ROWS.iter().enumerate() {
+        for n in 1..=each {
+            let mut chance = Chance::new(seed, (nth as u64) << 32 | u64::from(n));
+            let drawn = (row.draw)(&mut chance);
+            if let Some(lack) = lack(&drawn, is_root) {
+                drawing.missing.entry(lack).or_default().push(row.name);
+                break;
+            }
+            let mut settings = common(&mut chance);
+            settings.push(set("cause", row.label.right.first().copied().unwrap_or("none")));
+            settings.extend(drawn.settings.iter().cloned());
+            let label = format!("{}-{n}", row.name);
+            drawing.experiment.runs.extend(build(&settings, label.clone())?);
+            drawing.programs.insert(label, drawn);
+            drawing.labels.insert(row.name, row.label.clone());
+        }
+    }
+    Ok(drawing)
+}
+
+/// What must not matter.
+fn common(chance: &mut Chance) -> Vec<(String, String)> {
+    let offload = chance.is(0.5).to_string();
+    vec![
+        set("path.seed", chance.whole(1, 1_000_000).to_string()),
+        set("client.timestamps", chance.is(0.8).to_string()),
+        set("server.tso", offload.clone()),
+        set("client.gro", offload.clone()),
+        set("client.tso", offload.clone()),
+        set("server.gro", offload),
+        set("snaplen", chance.among(&["128B", "256B", "1600B"])),
+        set("sample_every", ms(0.01)),
+        set("timeout", "60s"),
+    ]
+}
+
+/// What a scenario lacks here.
+fn lack(drawn: &Drawn, is_root: bool) -> Option<String> {
+    if drawn.server.takes_root && !is_root {
+        return Some("the machine's root".to_owned());
+    }
+    let needs = drawn.server.needs.iter().chain(&drawn.client.needs);
+    needs.copied().find(|program| !is_installed(program)).map(str::to_owned)
+}
+
+fn is_installed(program: &str) -> bool {
+    let databases = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let databases = databases.map(|version| version.path().join("bin"));
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let places = PLACES.split(':').map(PathBuf::from).chain(databases);
+    places.chain(std::env::split_paths(&own)).any(|place| place.join(program).is_file())
+}
+
+/// Makes all runs that are asked for; those that are there already and unchanged are kept.
+///
+/// # Errors
+/// As [`run::run`].
+pub fn run(
+    drawing: &Drawing,
+    settings: &Settings,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(Progress<'_>) + Sync),
+) -> Result<Vec<RunResult>, RunError> {
+    let experiment = &drawing.experiment;
+    let key = |run: &Variant| {
+        let programs = drawing.programs.get(&run.label).map(|drawn| format!("{:?}", lines(drawn)));
+        let fix = drawing.fixes.get(&run.label).map(|(_, command)| command.as_str());
+        crate::scenario::key_of(&(run.scenario.key() + &programs.unwrap_or_default() + fix.unwrap_or_default()))
+    };
+    let once = |run: &Variant, folder: &Path| once(drawing, run, folder, stop);
+    run::run_by(experiment, settings, progress, &Making { key: &key, once: &once })
+}
+
+/// What tells one pair of programs from another.
+fn lines(drawn: &Drawn) -> Vec<&str> {
+    let files = drawn.server.files.iter().chain(&drawn.client.files).map(|(_, text)| text.as_str());
+    [drawn.server.line.as_str(), drawn.client.line.as_str()].into_iter().chain(files).collect()
+}
+
+/// One try.
+fn once(
+    drawing: &Drawing,
+    run: &Variant,
+    folder: &Path,
+    stop: &AtomicBool,
+) -> Result<Result<Outcome, String>, RunError> {
+    let Some(Drawn { server, client, .. }) = drawing.programs.get(&run.label) else {
+        return Ok(Err("there are no programs for it".to_owned()));
+    };
+    let scenario = &run.scenario;
+    let place = Place::new()?;
+    for program in [server, client] {
+        place.write(program)?;
+    }
+    let fix = drawing.fixes.get(&run.label).map(|(host, command)| (*host, here(command)));
+    let line = |program: &Program| format!("PATH={PLACES}:$PATH\n{}", program.line);
+    let programs = exec::Programs {
+        server: &line(server),
+        client: &line(client),
+        port: Some(server.port),
+        folder: Some(&place.0),
+        are_asked: true,
+        timeout: Some(scenario.timeout.duration()),
+        before: fix.as_ref().map(|(host, command)| (*host, command.as_str())),
+    };
+    let taps = ["client.pcap", "server.pcap"].map(|name| folder.join(name));
+    let (executed, mut truth) = match exec::record(scenario, &programs, taps, stop) {
+        Err(RunError::Refused(what)) => {
+            return Ok(Err(format!("{}; {}", RunError::Refused(what), place.said_by_both())));
+        }
+        recorded => recorded?,
+    };
+    if stop.load(Ordering::Relaxed) {
+        return Err(RunError::Stopped);
+    }
+    let failed = match executed.client {
+        None => Some(format!("the client had not ended after {} s", scenario.timeout.seconds())),
+        Some(status) if !status.success() => Some(format!("the client failed: {status}")),
+        Some(_) => None,
+    };
+    if let Some(failed) = failed {
+        return Ok(Err(format!("{failed}; {}", place.said_by_both())));
+    }
+    truth.experiment.clone_from(&drawing.experiment.name);
+    truth.label.clone_from(&run.label);
+    truth.cause.clone_from(&scenario.cause);
+    let mut captures = BTreeMap::new();
+    for (host, file) in [(Host::Client, &executed.captures[0]), (Host::Server, &executed.captures[1])] {
+        let counted = count::count(file).map_err(file_error(file.display().to_string()))?;
+        captures.insert(host.name().to_owned(), counted);
+    }
+    let figures = truth::figures(&truth, &captures);
+    Ok(Ok((truth, figures)))
+}
+
+/// A folder for the programs of one run, gone with this value.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Result<Self, RunError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("whyslow-real-{}-{number}", std::process::id()));
+        let make = || -> std::io::Result<()> {
+            std::fs::create_dir(&folder)?;
+            // A database that is not root's goes through it to its own folder.
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o711))
+        };
+        make().map_err(file_error(folder.display().to_string()))?;
+        Ok(Self(folder))
+    }
+
+    fn write(&self, program: &Program) -> Result<(), RunError> {
+        for (name, text) in &program.files {
+            let file = self.0.join(name);
+            let text = text.replace("{DIR}", &self.0.display().to_string());
+            std::fs::write(&file, text).map_err(file_error(file.display().to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn said_by_both(&self) -> String {
+        format!("the client: {}; the server: {}", self.said(Host::Client), self.said(Host::Server))
+    }
+
+    /// The end of what a program printed.
+    fn said(&self, host: Host) -> String {
+        let text = std::fs::read(self.0.join(format!("{}.log", host.name()))).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().rev().take(3).collect();
+        if lines.is_empty() { "no word".to_owned() } else { lines.into_iter().rev().collect::<Vec<_>>().join(" / ") }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// All programs that the scenarios need.
+pub fn needs() -> BTreeSet<&'static str> {
+    let of = |row: &scenarios::Row| {
+        let drawn = (row.draw)(&mut Chance::new(1, 1));
+        drawn.server.needs.into_iter().chain(drawn.client.needs).collect::<Vec<_>>()
+    };
+    ROWS.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests;

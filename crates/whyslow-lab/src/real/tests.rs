@@ -1,0 +1,52 @@
+//! The table itself: what can be said of it without running it.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+#[test]
+fn names_are_unique_and_whatever_is_drawn_can_be_built() {
+    let names: BTreeSet<&str> = ROWS.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), ROWS.len());
+    assert!(ROWS.len() >= 45, "{}", ROWS.len());
+    for seed in 0..20 {
+        for (nth, row) in ROWS.iter().enumerate() {
+            let mut chance = Chance::new(seed, nth as u64);
+            let drawn = (row.draw)(&mut chance);
+            let mut settings = common(&mut chance);
+            settings.extend(drawn.settings.clone());
+            let runs: Vec<Variant> =
+                build(&settings, row.name.to_owned()).unwrap_or_else(|e| panic!("{}: {e}", row.name)).collect();
+            let [run] = runs.as_slice() else { panic!("{}: {} runs", row.name, runs.len()) };
+            assert!(run.scenario.resolve().is_ok(), "{}: {:?}", row.name, run.scenario.resolve());
+            assert!(!run.scenario.verify.is_empty(), "{}", row.name);
+            assert!(drawn.server.port > 0 && !drawn.server.needs.is_empty(), "{}", row.name);
+            assert!(!drawn.client.line.is_empty() && !drawn.client.needs.is_empty(), "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn a_label_contradicts_itself_nowhere() {
+    for Row { name, label, .. } in ROWS {
+        assert!(!label.right.is_empty() && !label.why.is_empty(), "{name}");
+        assert!(label.right.iter().all(|cause| !label.never.contains(cause)), "{name}");
+        assert!(label.unseen.len() < 2, "{name} is seen somewhere");
+    }
+}
+
+#[test]
+fn a_seed_draws_the_same_again_and_another_seed_something_else() {
+    let drawn = |seed| (ROWS[0].draw)(&mut Chance::new(seed, 1));
+    assert_eq!((drawn(7).settings, drawn(7).server.line), (drawn(7).settings, drawn(7).server.line));
+    assert_ne!(drawn(7).settings, drawn(8).settings);
+}
+
+#[test]
+fn a_folder_and_what_is_in_it_go_with_their_value() {
+    let place = Place::new().unwrap();
+    let folder = place.0.clone();
+    place.write(&Program::default().with_file("file", "in {DIR}")).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.join("file")).unwrap(), format!("in {}", folder.display()));
+    drop(place);
+    assert!(!folder.exists());
+}
