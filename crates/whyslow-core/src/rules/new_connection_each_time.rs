@@ -114,6 +114,8 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
         None,
     );
     found.connections = series.iter().map(|outline| outline.id).collect();
+    // Closing them is no part of either: who keeps a connection open waits for none of the closes.
+    found.predicted_s = Some((whole - lost).or_zero());
     Some(found)
 }
 
@@ -125,6 +127,30 @@ fn number_of(some: usize, all: usize) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::limit;
+    use crate::rules::scene::{Scene, ms};
+    use crate::tcp::facts::TransferFacts;
+
+    /// A client that sent records of TLS up to these places, the last one from 300 ms on: what its handshake took.
+    fn tls(first: Option<(u64, u64)>, second: Option<u64>, end: u64) -> Option<Nanos> {
+        let mut scene = Scene::flights(&[8_000]);
+        let at = |seq, time| TransferFacts { seq, start: ms(time), ..TransferFacts::default() };
+        scene.facts.handshake.ack = Some((ms(100), scene.facts.first_frame));
+        scene.facts.halves[0].transfers = vec![at((1, 518), 110), at((518, 611), 210), at((611, end), 300)];
+        let content = &mut scene.facts.content[0];
+        (content.handshake_end, content.first_application_data) = (Some(611), first);
+        content.second_application_data = second;
+        limit::tls_handshake(&scene.facts).map(|(time, _)| time)
+    }
+
+    #[test]
+    fn a_small_request_ends_the_handshake_of_tls_too() {
+        assert_eq!(tls(Some((611, 720)), None, 720), Some(ms(200)), "TLS 1.2: 109 B behind the Finished");
+        assert_eq!(tls(Some((611, 685)), Some(685), 780), Some(ms(200)), "TLS 1.3: a Finished before it");
+        assert_eq!(tls(Some((611, 685)), None, 685), None, "a Finished alone");
+        assert_eq!(tls(None, None, 642), None, "an alert");
+        assert_eq!(tls(None, None, 900), Some(ms(200)), "what the records do not tell");
+    }
 
     /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these seconds.
     fn found(starts: &[i64]) -> Option<Finding> {
@@ -153,6 +179,7 @@ mod tests {
     fn one_after_the_other_is_a_series() {
         let told = found(&[0, 1, 30, 100]).unwrap();
         assert_eq!((told.connections.as_slice(), told.seconds), ([1, 2, 3, 4].as_slice(), Nanos::from_millis(750)));
+        assert_eq!(told.predicted_s, Some(Nanos::from_millis(4 * 300 - 750)));
         // As the capture writes the address.
         assert!(told.summary.contains("to x.x.x.x1:80 one after the other"), "{}", told.summary);
     }

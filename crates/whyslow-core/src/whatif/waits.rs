@@ -20,17 +20,14 @@ pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_ra
             finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved.min(whole - least)));
         }
     }
-    let mut times: Vec<_> =
-        connections.iter().map(|connection| (connection.id, connection.duration_s, least(connection))).collect();
-    times.sort_unstable();
-    let time_of = |id: &u64| times.binary_search_by_key(id, |time| time.0).ok().map(|at| (times[at].1, times[at].2));
+    let mut carried: Vec<_> = connections.iter().map(|connection| (connection.id, least(connection))).collect();
+    carried.sort_unstable();
+    let least_of = |id: &u64| carried.binary_search_by_key(id, |time| time.0).ok().map(|at| carried[at].1);
     for finding in findings.iter_mut().filter(|finding| finding.cause == "new-connection-each-time") {
         // One after the other, so that their times add up.
-        let (whole, least) = finding
-            .connections
-            .iter()
-            .filter_map(time_of)
-            .fold((Nanos::ZERO, Nanos::ZERO), |(whole, least), time| (whole + time.0, least + time.1));
+        let Some(rest) = finding.predicted_s else { continue };
+        let whole = rest + finding.seconds;
+        let least = finding.connections.iter().filter_map(least_of).sum();
         finding.predicted_s = without(whole, finding.seconds.min(whole - least));
     }
 }

@@ -53,13 +53,17 @@ fn what_saves_next_to_nothing_is_no_promise() {
 }
 
 #[test]
-fn the_times_of_connections_one_after_the_other_add_up() {
+fn what_is_left_of_connections_one_after_the_other_is_promised_where_it_saves_something() {
     let mut connections: Vec<_> = [4, 2, 9, 1].map(|id| connection(id, 100, Vec::new())).into();
-    connections.iter_mut().for_each(|connection| connection.duration_s = ms(1_000 * connection.id as i64));
-    // One of them is not listed.
-    let mut findings = [Finding { connections: vec![9, 1, 77], ..finding("new-connection-each-time", 3_000) }];
-    promise(&mut connections, &mut findings, None);
-    assert_eq!(findings[0].predicted_s, Some(ms(7_000)));
+    let promised = |connections: &mut [Connection], lost, left| {
+        let series = Finding { connections: vec![9, 1, 77], ..finding("new-connection-each-time", lost) };
+        let mut findings = [Finding { predicted_s: left, ..series }];
+        promise(connections, &mut findings, None);
+        findings[0].predicted_s
+    };
+    assert_eq!(promised(&mut connections, 3_000, Some(ms(7_000))), Some(ms(7_000)));
+    assert_eq!(promised(&mut connections, 100, Some(ms(9_900))), None);
+    assert_eq!(promised(&mut connections, 3_000, None), None);
 }
 
 #[test]
@@ -71,7 +75,8 @@ fn what_was_carried_takes_its_time_on_the_path() {
     // 800,000 bits at 2 Mbit/s.
     for (rate, promised) in [(None, Some(ms(150))), (Some(2e6), Some(ms(400))), (Some(0.5e6), None)] {
         connections[0].findings[0].predicted_s = None;
-        let mut findings = [Finding { connections: vec![1], ..finding("new-connection-each-time", 900) }];
+        let series = Finding { connections: vec![1], ..finding("new-connection-each-time", 900) };
+        let mut findings = [Finding { predicted_s: Some(ms(100)), ..series }];
         promise(&mut connections, &mut findings, rate);
         assert_eq!(connections[0].findings[0].predicted_s, promised);
         assert_eq!(findings[0].predicted_s, rate.map_or(Some(ms(100)), |_| promised));
