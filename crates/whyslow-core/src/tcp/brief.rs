@@ -64,17 +64,18 @@ impl Connection {
         let mut glance = Glance::new(negotiated.mss.unwrap_or(1460), asker);
         glance.look(held)?;
         let brief = glance.brief(handshake.rtt());
-        let waits = brief.waits || self.waits_for_opening(until);
+        let waits = brief.waits || (brief.transfers == 0 && self.waits_for_opening(until));
         Some(Brief { one_direction: self.is_one_direction(), waits, ..brief })
     }
 
-    /// The server reset it before anything was said, or has not answered the SYN until just now.
+    /// Of a connection without payload, but for what a RST may have with it (RFC 9293 section 3.5.3): the server reset it, or has not
+    /// answered the SYN until just now.
     fn waits_for_opening(&self, until: Nanos) -> bool {
         let opened = !self.opening.began() || self.opening.syn_ack.is_some();
         let silence = until - self.last;
         let awaited = !opened && FIRST_TIMERS[0] < silence && silence <= FIRST_TIMERS[1];
         let refused = self.reset.is_some_and(|reset| reset.from.side() != self.client());
-        self.first_payload.is_none() && (awaited || refused)
+        awaited || refused
     }
 }
 

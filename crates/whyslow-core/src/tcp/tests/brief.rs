@@ -57,6 +57,17 @@ fn what_is_not_plain_is_left_to_a_closer_look() {
 }
 
 #[test]
+fn a_reset_that_says_why_comes_before_anything_was_said_too() {
+    let mut script = Script::new();
+    script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+    script.line(20.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+    script.line(40.0, 0, 1, 1, 0);
+    script.line(60.0, 1, 1, 1, 12).flags = Flags::RST | Flags::ACK;
+    let brief = script.connection().brief(ms(60), &[end(0), end(1)]).unwrap();
+    assert!(brief.waits && brief.transfers == 0, "{brief:?}");
+}
+
+#[test]
 fn of_one_direction_alone_it_is_said() {
     let of = |sides: &[Side], step: u32| {
         let mut script = Script::new();
