@@ -231,20 +231,6 @@ mod tests {
     }
 
     #[test]
-    fn what_two_captures_tell_of_one_connection_costs_its_time_once() {
-        let both = reading(&[&["loss-client"], &["loss-server"]]);
-        assert_eq!(both.analysis.pairs.len(), 1);
-        let told = both.analysis.pairs[0].told;
-        let one = both.analysis.connections.iter().find(|one| one.id == told).unwrap();
-        let lost: f64 = ranking::causes(one).iter().map(|(_, seconds)| seconds.as_secs_f64()).sum();
-        let content = content(&Document::served(both, &Opening::default()));
-        let causes = content["causes"].as_array().unwrap();
-        let sum: f64 = causes.iter().map(|cause| cause["seconds"].as_f64().unwrap()).sum();
-        assert!((sum - lost).abs() < 1e-6, "{sum} s of {lost} s");
-        assert!(causes.iter().all(|cause| cause["connections"] == 1), "{causes:?}");
-    }
-
-    #[test]
     fn a_complete_document_has_graphs_of_what_was_slow() {
         let reading = reading(&[&["loss-client"]]);
         let packets = reading.analysis.captures[0].tcp_packets;
