@@ -17,11 +17,12 @@ pub fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpLis
     Ok(socket.into())
 }
 
-/// A connection to `address`; waits until it stands, or for so long.
+/// A connection to `address`; waits until it stands, or for no less than this long.
 pub fn connect(address: SocketAddr, options: &SocketOptions, patience: Option<Duration>) -> io::Result<TcpStream> {
     let socket = new(address, options)?;
     match patience {
-        Some(time) => socket.connect_timeout(&address.into(), time)?,
+        // It counts whole milliseconds, and rounds what is left of them down.
+        Some(time) => socket.connect_timeout(&address.into(), time + Duration::from_millis(1))?,
         None => socket.connect(&address.into())?,
     }
     Ok(socket.into())
