@@ -4,8 +4,8 @@
 //!   scenarios (a table) ─▶ draw ─▶ the path of `lab exec`, both programs ─▶ captures, counters, emulator's log ─▶ label confirmed, or not
 //! ```
 //!
-//! Knows: which programs make which cause, and by what settings ([`scenarios`]); how they are started ([`programs`]); what both kernels say
-//! of their sockets ([`counters`]). Promises: what is right is written down before anything is explained, from the configuration, and
+//! Knows: which programs make which cause, and by what settings (`scenarios`); how they are started (`programs`); what both kernels say
+//! of their sockets (`counters`). Promises: what is right is written down before anything is explained, from the configuration, and
 //! holds only where the kernels' counters and the emulator's log confirm it; no file and no process is left. Ignores: the explanation.
 
 pub(crate) mod counters;
