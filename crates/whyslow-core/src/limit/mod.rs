@@ -5,6 +5,7 @@
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
 mod between;
+mod overrun;
 mod path;
 mod phases;
 mod rates;
@@ -13,6 +14,7 @@ mod unasked;
 mod waits;
 
 pub use between::{Between, Pool};
+pub use overrun::Overrun;
 pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, seen_rate};
 pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;

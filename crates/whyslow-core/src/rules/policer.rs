@@ -13,6 +13,12 @@
 //! sender that is held at one rate by something else, all stretches are alike. Where packets pass at one rate all along and are lost one by
 //! one, round trips must not be longer by the time of a segment even: behind a link each waits for the one before it.
 //!
+//! A sender that follows no loss (BBR) overruns the path for many round trips and keeps to its rate between, so that losses tell no rate.
+//! Of it the second sign is looked at: in two rounds or more a quarter more than the rate was offered, half of the excess or more was lost, 15
+//! segments in all, and what passed meanwhile waited for no more than two segments. A link's queue is full before it loses, and what passes
+//! has waited behind all of it. That is seen by what SACKs and ACKs tell at the sender's end, or between; next to the receiver by rounds, with
+//! timestamps only. Where what passed has waited, it is no policer, whatever the losses look like.
+//!
 //! The transfers of a connection meet the same policer: one that has too few losses to show its rate is told by that of them all, if
 //! its own agrees.
 //!
@@ -41,7 +47,7 @@ use super::bandwidth::queue_is_hidden;
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::limit::Between;
+use crate::limit::{Between, Overrun};
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -60,10 +66,45 @@ const OTHERS: f64 = 0.3;
 const BURST: f64 = 1.5;
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;
+/// A queue so short that what passes waits for two segments only would be a strange one.
+const EXCESS: f64 = 0.75;
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
 pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
-    fits(case).is_some()
+    sign(case).is_some()
+}
+
+/// What shows a policer.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// One rate between losses.
+    Rate(Between),
+    /// What was too much was lost, and the rest waited for nothing.
+    Excess(Overrun),
+}
+
+fn sign(case: &TransferCase<'_>) -> Option<Sign> {
+    let overrun = case.partition.shape.overrun;
+    if overrun.is_some_and(|overrun| overrun.is_queued()) {
+        return None;
+    }
+    let excess = || overrun.filter(|overrun| overrun.is_free() && held_by_others(case) <= OTHERS);
+    fits(case).map(Sign::Rate).or_else(|| excess().map(Sign::Excess))
+}
+
+/// Share of the time under other limits.
+fn held_by_others(case: &TransferCase<'_>) -> f64 {
+    let others = [
+        Limit::ReceiveWindow,
+        Limit::ZeroWindow,
+        Limit::SenderCap,
+        Limit::ProtocolWindow,
+        Limit::Application,
+        Limit::Pacing,
+    ];
+    // Flights that stand still between losses at the policed rate are no cap of the sender: CUBIC's window is flat there.
+    let is_cap = |limit: &Limit| case.context.pool.is_none() || *limit != Limit::SenderCap;
+    case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
 }
 
 fn fits(case: &TransferCase<'_>) -> Option<Between> {
@@ -82,18 +123,7 @@ fn fits(case: &TransferCase<'_>) -> Option<Between> {
     let stood = case.partition.shape.since.is_some();
     // Where packets pass at one rate all along a link may be full, and lose by chance besides.
     let full = case.partition.shape.steady.is_some() && between.burst < BURST && !passes_freely(case, between.rate);
-    let others = [
-        Limit::ReceiveWindow,
-        Limit::ZeroWindow,
-        Limit::SenderCap,
-        Limit::ProtocolWindow,
-        Limit::Application,
-        Limit::Pacing,
-    ];
-    // Flights that stand still between losses at the policed rate are no cap of the sender: CUBIC's window is flat there.
-    let is_cap = |limit: &Limit| pool.is_none() || *limit != Limit::SenderCap;
-    let held: Nanos = others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum();
-    (!late && !stood && !full && case.share(held) <= OTHERS && swings(case)).then_some(between)
+    (!late && !stood && !full && held_by_others(case) <= OTHERS && swings(case)).then_some(between)
 }
 
 /// A link takes a segment's time for each segment, and the next one waits for it.
@@ -126,44 +156,72 @@ fn swing(transfer: &TransferFacts) -> bool {
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let between = fits(case)?;
+    let sign = sign(case)?;
     let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
     let flat = case.context.pool.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
     let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum::<Nanos>() + flat;
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let number = case.transfer.losses.len() as u64;
+    let number = thousands(case.transfer.losses.len() as u64);
     let hidden = queue_is_hidden(case);
+    let (passed, shown, confidence) = match sign {
+        Sign::Rate(between) => {
+            let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
+            let confidence = if between.burst >= BURST { 0.65 } else { 0.55 };
+            let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
+            (between.rate, shown, if hidden { HIDDEN } else { confidence })
+        }
+        Sign::Excess(overrun) => {
+            let shown = format!(
+                "while {} and more were offered only {} passed, and what passed waited in no queue",
+                rate(overrun.offered),
+                rate(overrun.rate)
+            );
+            (overrun.rate, shown, EXCESS)
+        }
+    };
     let summary = format!(
-        "a policer is possible: {} segments were lost, and between losses always {} passed, {}: {} of {}",
-        thousands(number),
-        rate(between.rate),
-        if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" },
+        "a policer is possible: {number} segments were lost, and {shown}: {} of {}",
         time(lost),
         time(case.duration()),
     );
-    let confidence = if between.burst >= BURST { 0.65 } else { 0.55 };
-    let confidence = if hidden { HIDDEN } else { confidence };
     let mut found = finding("policer", lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("losses", number as f64, "segments", &frames));
-    found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
-    found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
-    found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
-    found.evidence.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
-    let figure =
-        if between.by_others { "stretches between losses, of all transfers" } else { "stretches between losses" };
-    found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
+    found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
+    match sign {
+        Sign::Rate(between) => {
+            found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
+            found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
+            found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
+            found.evidence.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
+            let figure = if between.by_others {
+                "stretches between losses, of all transfers"
+            } else {
+                "stretches between losses"
+            };
+            found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
+        }
+        Sign::Excess(overrun) => {
+            found.evidence.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
+            found.evidence.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
+            found.evidence.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
+            found.evidence.push(evidence("segments lost in them", overrun.losses as f64, "segments", &[]));
+            if let Some(wait) = overrun.wait {
+                let figure = "longer round trips of what passed in them, typically";
+                found.evidence.push(evidence(figure, wait.as_millis_f64(), "ms", &[]));
+            }
+        }
+    }
     found.fix = fix(
         Actor::Network,
         format!(
             "ask for more than {} or for shaping instead of policing; until then shape or pace the sender below it",
-            rate(between.rate)
+            rate(passed)
         ),
         Some(format!(
             "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &(unsigned){{{:.0}}}, sizeof(unsigned))",
-            between.rate * 0.95 / 8.0
+            passed * 0.95 / 8.0
         )),
     );
     let alike = if hidden {

@@ -117,6 +117,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
         && found.skew <= MOST_SKEW
         && case.partition.shape.between.is_none()
+        && !case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free())
         && case.context.pool.is_none();
     is_random.then_some(found)
 }
