@@ -168,7 +168,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (passed, shown, confidence) = match sign {
         Sign::Rate(between) => {
             let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
-            let confidence = if between.burst >= BURST { 0.65 } else { 0.55 };
+            let confidence = match between.burst {
+                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
+                burst if burst >= BURST => 0.65,
+                _ => 0.55,
+            };
             let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
             (between.rate, shown, if hidden { HIDDEN } else { confidence })
         }
