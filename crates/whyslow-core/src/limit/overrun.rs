@@ -3,6 +3,7 @@
 //! loss (BBR) overrun a path for many round trips, and keep to its rate between: of them, the losses tell no more than this.
 
 use super::Context;
+use super::rates::begins_spaced;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -38,6 +39,8 @@ pub struct Overrun {
     pub losses: usize,
     /// By how much what passed took longer than the least, typically; none where that cannot be seen.
     pub wait: Option<Nanos>,
+    /// Next to the receiver: the first flight came spaced by this rate, as a link spaces it.
+    pub began_spaced: bool,
     /// What a segment takes at this rate.
     segment: Nanos,
 }
@@ -85,6 +88,7 @@ pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) ->
         rounds: over.len(),
         losses,
         wait: waits.get(place).copied().filter(|_| waits.len() >= LEAST_ROUNDS),
+        began_spaced: context.near_receiver && begins_spaced(transfer, context, rate),
         segment: Nanos::from_secs_f64(context.mss as f64 * 8.0 / rate.max(1.0)),
     })
 }
@@ -184,6 +188,9 @@ mod tests {
             overrun(&overran(Nanos::ZERO), &Context { rtt: Some(Nanos::from_millis(80)), ..near }, 8e6).unwrap();
         assert!(found.is_queued(), "{found:?}");
         let found = overrun(&overran(Nanos::ZERO), &Context { stamped: false, ..near }, 8e6).unwrap();
-        assert!(found.wait.is_none() && !found.is_free() && !found.is_queued());
+        assert!(found.wait.is_none() && !found.is_free() && !found.is_queued() && !found.began_spaced);
+        let mut spaced = overran(Nanos::ZERO);
+        spaced.rounds[0].last_send = Nanos::from_millis(190);
+        assert!(overrun(&spaced, &Context { stamped: false, ..near }, 8e6).unwrap().began_spaced);
     }
 }

@@ -290,7 +290,7 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
 const SPACED: u64 = 3;
 
 /// Whether the first flight, of the segments that left before anything was acknowledged, came spaced by this rate.
-fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
     let Some(first) = transfer.rounds.first() else { return false };
     let behind = first.bytes.saturating_sub(context.mss);
     let at_rate = behind as f64 * 8.0 / rate.max(1.0);

@@ -17,8 +17,7 @@
 //! ## What it is confused with
 //! - `pacing` or a rate limit in the sender, a program that writes at a rate of its own: a path that is full leaves a queue, a loss or a mark, now
 //!   and then at least, or spaces segments that left together by this rate. Where nothing of these is seen, the rate is not the path's.
-//! - `policer`: one rate between losses, and no queue. Where much more than the rate was offered and lost, and no round trips can be seen, it is
-//!   called possible only.
+//! - `policer`: one rate between losses, or more than the rate lost at once, and no queue.
 //! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
 //! - `loss`, `random-loss`: where others fill the link meanwhile, losses cost nothing in all. Losses by chance leave the sum unsteady.
@@ -48,9 +47,6 @@ pub(super) const RULE: Rule =
 const LEAST_TIME: Nanos = Nanos::from_millis(200);
 /// A rate at which most links are bought: a transfer that fills one is healthy.
 const LINE_RATE: f64 = 900e6;
-
-/// More than the rate was offered and lost, and whether in a queue that was full is not seen.
-const MAY_BE_POLICED: f64 = 0.5;
 
 /// A rate that governs so much of the time governs the transfer.
 const ALL_ALONG: f64 = 0.75;
@@ -83,9 +79,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let share = case.share(held);
     let hidden = queue_is_hidden(case);
-    let may_be_policed = case.partition.shape.overrun.is_some_and(|overrun| overrun.wait.is_none());
     let confidence = match share {
-        _ if may_be_policed => MAY_BE_POLICED,
         share if share >= ALL_ALONG && !hidden => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,
@@ -106,9 +100,6 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             .to_owned();
     if hidden {
         settle += "; how long the queue is cannot be seen from the receiver's end without timestamps (bufferbloat): capture at the sender";
-    }
-    if may_be_policed {
-        settle += "; a policer of this rate drops what is too much as well, and whether it waited before cannot be seen here: capture at the sender";
     }
     if share < ALL_ALONG {
         settle += "; the rate was in force for a part of the time only: a longer transfer tells how much it matters beside what held the rest";

@@ -263,6 +263,16 @@ mod tests {
     }
 
     #[test]
+    fn flights_that_shrink_without_a_loss_are_held_by_something_else() {
+        let exit = |slow: &[u64]| {
+            let sizes: Vec<u64> = [10, 20, 40].iter().chain(slow).map(|n| n * 1000).collect();
+            crate::rules::scene::Scene::flights(&sizes).finding("early-slow-start-exit").is_some()
+        };
+        assert!(exit(&[42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52]));
+        assert!(!exit(&[42, 30, 31, 32, 33, 34, 48, 49, 50, 51, 52]));
+    }
+
+    #[test]
     fn the_same_exit_on_three_connections_is_remembered() {
         let outlines = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
         let found = across(&outlines);

@@ -17,7 +17,8 @@
 //! Of it the second sign is looked at: in two rounds or more a quarter more than the rate was offered, half of the excess or more was lost, 15
 //! segments in all, and what passed meanwhile waited for no more than two segments. A link's queue is full before it loses, and what passes
 //! has waited behind all of it. That is seen by what SACKs and ACKs tell at the sender's end, or between; next to the receiver by rounds, with
-//! timestamps only. Where what passed has waited, it is no policer, whatever the losses look like.
+//! timestamps only. Where what passed has waited, it is no policer, whatever the losses look like. Next to a receiver without timestamps it is
+//! possible where the first flight, which a link would have spaced by the rate, came faster than that.
 //!
 //! The transfers of a connection meet the same policer: one that has too few losses to show its rate is told by that of them all, if
 //! its own agrees.
@@ -81,6 +82,8 @@ enum Sign {
     Rate(Between),
     /// What was too much was lost, and the rest waited for nothing.
     Excess(Overrun),
+    /// What was too much was lost, and no link spaced the first flight; more is not seen here.
+    Unspaced(Overrun),
 }
 
 fn sign(case: &TransferCase<'_>) -> Option<Sign> {
@@ -88,8 +91,15 @@ fn sign(case: &TransferCase<'_>) -> Option<Sign> {
     if overrun.is_some_and(|overrun| overrun.is_queued()) {
         return None;
     }
-    let excess = || overrun.filter(|overrun| overrun.is_free() && held_by_others(case) <= OTHERS);
-    fits(case).map(Sign::Rate).or_else(|| excess().map(Sign::Excess))
+    let excess = || {
+        let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
+        let is_unspaced = queue_is_hidden(case) && !overrun.began_spaced && case.partition.shape.burst.is_none();
+        match overrun.is_free() {
+            true => Some(Sign::Excess(overrun)),
+            false => is_unspaced.then_some(Sign::Unspaced(overrun)),
+        }
+    };
+    fits(case).map(Sign::Rate).or_else(excess)
 }
 
 /// Share of the time under other limits.
@@ -184,6 +194,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             );
             (overrun.rate, shown, EXCESS)
         }
+        Sign::Unspaced(overrun) => {
+            let shown = format!(
+                "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
+                rate(overrun.offered),
+                rate(overrun.rate)
+            );
+            (overrun.rate, shown, HIDDEN)
+        }
     };
     let summary = format!(
         "a policer is possible: {number} segments were lost, and {shown}: {} of {}",
@@ -206,7 +224,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             };
             found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
         }
-        Sign::Excess(overrun) => {
+        Sign::Excess(overrun) | Sign::Unspaced(overrun) => {
             found.evidence.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
             found.evidence.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
             found.evidence.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
@@ -241,7 +259,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{MSS, Scene, ms};
-    use crate::tcp::facts::Loss;
+    use crate::tcp::facts::{Loss, RateSpread};
     use crate::units::Nanos;
 
     /// Fifty flights of 8 and 4 segments in turn; two losses at each of these times, between which 60 segments a second passed.
@@ -278,5 +296,52 @@ mod tests {
         let found = receiver.finding("policer").unwrap();
         assert!(found.summary.contains("whether a queue grew cannot be seen here"), "{}", found.summary);
         assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
+    }
+
+    /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what passed took so long.
+    fn overrun(trip: Nanos) -> Scene {
+        let sizes: Vec<u64> = (0..30).map(|n| if (3..8).contains(&n) { 200 * MSS } else { 100 * MSS }).collect();
+        let mut scene = Scene::flights(&sizes);
+        scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
+        for index in 3..8 {
+            let round = &mut scene.transfer.rounds[index];
+            let lost = (0..100).map(|n| Loss { time: round.start + ms(n / 2), bytes: MSS, ..Loss::default() });
+            scene.transfer.losses.extend(lost);
+            scene.transfer.resent_bytes += 100 * MSS;
+            scene.transfer.rounds[index + 1].sacked = (90, Nanos(90 * trip.0));
+        }
+        scene
+    }
+
+    #[test]
+    fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
+        let found = overrun(ms(101)).finding("policer").unwrap();
+        assert!(found.confidence == 0.75 && found.summary.contains("waited in no queue"), "{}", found.summary);
+        assert!(overrun(ms(101)).finding("bandwidth").is_none(), "it is said once");
+        for trip in [103, 130] {
+            let queued = overrun(ms(trip));
+            assert!(queued.finding("policer").is_none() && queued.finding("bandwidth").is_some(), "{trip}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_is_seen_refutes_what_losses_look_like() {
+        let mut scene = policed();
+        let beside = overrun(ms(130)).transfer;
+        scene.transfer.rounds[3..9].clone_from_slice(&beside.rounds[3..9]);
+        scene.transfer.acked_rate = beside.acked_rate;
+        scene.transfer.losses.extend(beside.losses);
+        assert!(scene.finding("policer").is_none());
+    }
+
+    #[test]
+    fn without_round_trips_the_first_flight_tells_a_link() {
+        let mut scene = overrun(ms(101));
+        scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
+        scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
+        let found = scene.finding("policer").unwrap();
+        assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
+        scene.transfer.rounds[0].last_send += ms(95);
+        assert!(scene.finding("policer").is_none() && scene.finding("bandwidth").is_some());
     }
 }
