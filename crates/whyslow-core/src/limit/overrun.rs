@@ -39,8 +39,8 @@ pub struct Overrun {
     pub losses: usize,
     /// By how much what passed took longer than the least, typically; none where that cannot be seen.
     pub wait: Option<Nanos>,
-    /// Next to the receiver: the first flight came spaced by this rate, as a link spaces it.
-    pub began_spaced: bool,
+    /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces it.
+    pub began_spaced: Option<bool>,
     /// What a segment takes at this rate.
     segment: Nanos,
 }
@@ -88,7 +88,7 @@ pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) ->
         rounds: over.len(),
         losses,
         wait: waits.get(place).copied().filter(|_| waits.len() >= LEAST_ROUNDS),
-        began_spaced: context.near_receiver && begins_spaced(transfer, context, rate),
+        began_spaced: begins_spaced(transfer, context, rate).filter(|_| context.near_receiver),
         segment: Nanos::from_secs_f64(context.mss as f64 * 8.0 / rate.max(1.0)),
     })
 }
@@ -188,9 +188,13 @@ mod tests {
             overrun(&overran(Nanos::ZERO), &Context { rtt: Some(Nanos::from_millis(80)), ..near }, 8e6).unwrap();
         assert!(found.is_queued(), "{found:?}");
         let found = overrun(&overran(Nanos::ZERO), &Context { stamped: false, ..near }, 8e6).unwrap();
-        assert!(found.wait.is_none() && !found.is_free() && !found.is_queued() && !found.began_spaced);
+        assert!(found.wait.is_none() && !found.is_free() && !found.is_queued());
+        assert_eq!(found.began_spaced, Some(false));
         let mut spaced = overran(Nanos::ZERO);
         spaced.rounds[0].last_send = Nanos::from_millis(190);
-        assert!(overrun(&spaced, &Context { stamped: false, ..near }, 8e6).unwrap().began_spaced);
+        let found = overrun(&spaced, &Context { stamped: false, ..near }, 8e6).unwrap();
+        assert_eq!(found.began_spaced, Some(true));
+        let found = overrun(&spaced, &Context { opening_seen: false, ..near }, 8e6).unwrap();
+        assert_eq!(found.began_spaced, None);
     }
 }

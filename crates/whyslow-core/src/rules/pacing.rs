@@ -127,9 +127,12 @@ mod tests {
         let mut scene = paced();
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
+        scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
         assert!(scene.finding("pacing").is_some(), "it began at once");
         scene.transfer.rounds[0].last_send += ms(95);
         assert!(scene.finding("pacing").is_none() && scene.finding("bandwidth").is_some());
+        scene.facts.handshake.syn = None;
+        assert!(scene.finding("pacing").is_some(), "it may have begun at once");
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = true);
         assert!(scene.finding("pacing").is_some(), "timestamps show that no queue stood");
     }

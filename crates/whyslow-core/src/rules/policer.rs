@@ -93,7 +93,8 @@ fn sign(case: &TransferCase<'_>) -> Option<Sign> {
     }
     let excess = || {
         let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
-        let is_unspaced = queue_is_hidden(case) && !overrun.began_spaced && case.partition.shape.burst.is_none();
+        let is_unspaced =
+            queue_is_hidden(case) && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
         match overrun.is_free() {
             true => Some(Sign::Excess(overrun)),
             false => is_unspaced.then_some(Sign::Unspaced(overrun)),
@@ -339,6 +340,8 @@ mod tests {
         let mut scene = overrun(ms(101));
         scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
+        assert!(scene.finding("policer").is_none(), "how it began is not known");
+        scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
         let found = scene.finding("policer").unwrap();
         assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
         scene.transfer.rounds[0].last_send += ms(95);
