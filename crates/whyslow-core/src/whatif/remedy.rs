@@ -27,7 +27,9 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             scenario.sender.threshold = scenario.sender.threshold.max(scenario.sender.initial_window);
         }
         "restart-after-idle" => {
-            if let Some(Carried { window, grows }) = replay.before.filter(|it| it.window > scenario.sender.initial_window) {
+            if let Some(Carried { window, grows }) =
+                replay.before.filter(|it| it.window > scenario.sender.initial_window)
+            {
                 scenario.sender.initial_window = window;
                 if !grows {
                     scenario.sender.threshold = window;

@@ -60,10 +60,7 @@ impl Earlier {
     /// Of these transfers.
     pub fn of(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Self {
         let rates = earlier.iter().filter_map(|(transfer, partition)| seen_rate(transfer, partition, context));
-        Self {
-            window: Carried::over(earlier, context),
-            rate: rates.max_by(f64::total_cmp),
-        }
+        Self { window: Carried::over(earlier, context), rate: rates.max_by(f64::total_cmp) }
     }
 }
 
