@@ -25,7 +25,7 @@ pub(crate) struct Program {
 #[derive(Clone, Debug)]
 pub(crate) struct Mend {
     /// Where the fix's words name this, …
-    named: &'static str,
+    pub named: &'static str,
     /// … this stands, in its command line and its files, …
     text: String,
     /// … in place of which this is put; `{B}` in it is the first number of bytes in the fix's words.
