@@ -223,6 +223,23 @@ mod tests {
     }
 
     #[test]
+    fn what_two_captures_tell_of_one_connection_costs_its_time_once() {
+        let mut both = example::both_ends();
+        // The other capture's clock is an hour off, so that nothing passes at the same time.
+        let other = &mut both.connections[1];
+        other.start_s += Nanos::from_millis(3_600_000);
+        other.transfers.iter_mut().for_each(|one| one.start_s += Nanos::from_millis(3_600_000));
+        let [alone, twice] = [by_cause(&example::slow_start()), by_cause(&both)];
+        let once = by_cause(&told_once(&both));
+        assert_eq!((once.len(), twice.len()), (alone.len(), alone.len()));
+        for ((alone, twice), once) in alone.iter().zip(&twice).zip(&once) {
+            assert_eq!((once.cause, once.seconds), (alone.cause, alone.seconds));
+            assert_eq!(twice.seconds, alone.seconds + alone.seconds, "{}", alone.cause);
+            assert_eq!((once.connections.len(), twice.connections.len()), (1, 2));
+        }
+    }
+
+    #[test]
     fn an_interactive_session_and_its_clients_own_time_rank_behind_a_bulk() {
         let mut bulk = example::slow_start().connections.remove(0);
         bulk.id = 1;

@@ -8,7 +8,8 @@
 //! Pauses that nothing in the capture ended: no ACK, no window update, no timer. Before them the sender's buffer had run
 //! empty: everything was acknowledged, or the last segment was shorter than the MSS. A pause that a retransmission ended, in which something
 //! lost was outstanding, or packets of either side were not captured, is none; nor is one between small messages that nobody asked for, nor
-//! any of Multipath TCP, where what is not sent here may go over another subflow. Next to the receiver, without timestamps,
+//! any of Multipath TCP, where what is not sent here may go over another subflow; nor one between the messages of an SSH login, in which
+//! both ends compute keys: what an SSH connection sends at once is no bulk before it fills an initial window. Next to the receiver, without timestamps,
 //! what comes within a second of a full segment may have stood in a queue, and is not counted. Away from the sender its IPv4 numbers, which
 //! Linux counts up by one for each packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
 //! the sender's timers, the confidence is lower: segments may have been lost before the capture point, and come again.
@@ -39,13 +40,20 @@ use super::say::{count, evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::limit::Span;
+use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
+
+/// Segments that pass at once when a connection is new (RFC 6928).
+const INITIAL_WINDOW: u64 = 10;
 
 pub(super) const RULE: Rule =
     Rule { slug: "application", source: include_str!("application.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
+    if is_login(case) {
+        return None;
+    }
     if let Some(rate) = case.partition.shape.written {
         return in_trickles(case, rate);
     }
@@ -95,6 +103,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         .into(),
     );
     Some(found)
+}
+
+/// Messages of SSH's key exchange and of the login (RFC 4253 section 7, RFC 4252), or keys and their echoes: less than an initial window
+/// (RFC 6928) passes without a round trip, so no program can have had more to send.
+fn is_login(case: &TransferCase<'_>) -> bool {
+    let is_ssh = case.facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
+    is_ssh && case.transfer.bytes() <= INITIAL_WINDOW * case.context.mss
 }
 
 /// A program that writes little at a time, and evenly: its pauses may be too short to be told one by one.
@@ -158,7 +173,8 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{MSS, Scene, ms};
-    use crate::tcp::facts::RateSpread;
+    use crate::tcp::content::Protocol;
+    use crate::tcp::facts::{RateSpread, Release};
 
     /// 20,000 B a round trip of 100 ms, in segments of a fifth of the MSS.
     fn trickle() -> Scene {
@@ -179,6 +195,19 @@ mod tests {
         let mut lossy = trickle();
         lossy.transfer.losses.push(Default::default());
         assert!(lossy.finding("application").is_some() && lossy.finding("bandwidth").is_none());
+    }
+
+    #[test]
+    fn messages_of_a_login_are_no_bulk_that_a_program_holds_up() {
+        let paused = |size: u64, protocol| {
+            let mut scene = Scene::flights(&[size, size]);
+            (scene.transfer.gaps[0].release, scene.transfer.gaps[0].ran_dry) = (Release::Nothing, true);
+            scene.facts.content[1].protocol = protocol;
+            scene.finding("application")
+        };
+        assert!(paused(1_500, None).is_some());
+        assert!(paused(1_500, Some(Protocol::Ssh)).is_none());
+        assert!(paused(15_000, Some(Protocol::Ssh)).is_some(), "a file");
     }
 
     #[test]
