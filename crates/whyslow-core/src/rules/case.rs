@@ -177,6 +177,8 @@ pub struct Outline {
     pub start: Nanos,
     /// First FIN or RST, after which nobody waits for it; else the last packet.
     pub end: Nanos,
+    /// What its client waited beyond that: the ways of its SYN and of the answer, where it was captured at a server that ended it.
+    pub unseen: Nanos,
     /// TCP and TLS handshakes.
     pub handshakes: Nanos,
     /// Time in slow start, over its transfers.
