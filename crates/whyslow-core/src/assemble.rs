@@ -77,6 +77,7 @@ pub(crate) fn connection(
         name: server.name.clone(),
         start: facts.first,
         end: facts.closing.iter().flatten().map(|&(time, _)| time).min().unwrap_or(facts.last),
+        unseen: facts.min_rtt().filter(|_| ends_before_its_client(facts)).unwrap_or_default(),
         handshakes: limit::handshake(facts).unwrap_or_default() + tls,
         slow_start,
         bytes: facts.halves.iter().map(|half| half.bytes).sum(),
@@ -126,6 +127,11 @@ fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a Tr
     let mut context = *context;
     context.one_direction |= facts.timeless;
     facts.halves[sender].transfers.iter().map(|t| (t, limit::partition(t, &context))).collect()
+}
+
+/// Whether it was captured at the server, and the server ended it: its client had the answer later.
+fn ends_before_its_client(facts: &Facts) -> bool {
+    facts.vantage.near == Near::Server && facts.closed_by == Some(1 - facts.client)
 }
 
 /// Keeps the transfers that were waited for longest, in time order.

@@ -253,6 +253,7 @@ mod tests {
             end: Nanos::from_millis(1000 * id as i64 + 700),
             handshakes: Nanos::ZERO,
             slow_start: Nanos::ZERO,
+            unseen: Nanos::ZERO,
             bytes: 1,
             closed_by: None,
             reset: false,

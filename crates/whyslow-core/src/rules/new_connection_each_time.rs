@@ -73,7 +73,7 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
     }
     let again = runs.iter().flat_map(|run| &run[1..]);
     let lost: Nanos = again.map(|outline| outline.handshakes + outline.slow_start).sum();
-    let whole: Nanos = series.iter().map(|outline| outline.end - outline.start).sum();
+    let whole: Nanos = series.iter().map(|outline| outline.end - outline.start + outline.unseen).sum();
     if (lost.0 as f64) < SHARE * whole.0 as f64 || lost < super::say::WORTH_SAYING {
         return None;
     }
@@ -164,6 +164,7 @@ mod tests {
             end: Nanos::from_millis(1_000 * start + 300),
             handshakes: Nanos::from_millis(250),
             slow_start: Nanos::ZERO,
+            unseen: Nanos::ZERO,
             bytes: 1_000,
             closed_by: None,
             reset: false,

@@ -66,11 +66,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("handshake without the option", missing.len() as f64, "SYNs", &syns));
     found.evidence.push(evidence("largest window", window as f64, "B", &[]));
     found.evidence.push(evidence("window / round trip", window_rate(window, rtt), "bit/s", &[]));
+    // A server may offer it only to a client that did (RFC 7323 section 2.2).
+    let first = missing.first().copied().unwrap_or("the SYN");
     found.fix = fix(
         Actor::Network,
         format!(
-            "turn window scaling on where {} comes from, or find the balancer or firewall on the way that strips the option",
-            missing.join(" and ")
+            "turn window scaling on where {first} comes from, or find the balancer or firewall on the way that strips the option"
         ),
         Some("sysctl -w net.ipv4.tcp_window_scaling=1".into()),
     );

@@ -31,6 +31,7 @@
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
 use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -39,6 +40,9 @@ pub(super) const RULE: Rule =
 /// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
 /// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
 const UNIT_TAKEN: f64 = 0.7;
+
+/// One part in so many of the time of full windows is a good part of it.
+const A_PART: i64 = 5;
 
 /// The full window's size during the rounds that it held: the median.
 pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
@@ -121,11 +125,33 @@ fn remedy(case: &TransferCase<'_>, window: u64) -> Option<Fix> {
         );
         return fix(Actor::Application, what, None);
     }
+    if let Some(late) = held_back(case) {
+        let what = format!(
+            "make the receiving program read faster: its ACKs for a full window came {} late at the median, though a receiver acknowledges every second segment at once unless its program leaves them unread; a larger buffer only fills later",
+            time(late)
+        );
+        return fix(Actor::Application, what, None);
+    }
     let (buffer, whence) = command::buffer_for(case)?;
     let what = format!(
-        "give the receiver a larger buffer, from the start of a connection on: {whence}; if the command changes nothing, the program sets SO_RCVBUF, which turns the kernel's own growth off: remove it",
+        "where the receiving program sets its own buffer (SO_RCVBUF: `iperf3 -w`, nginx `rcvbuf=`) take that out, for no sysctl reaches it; and give the host a larger one, from the start of a connection on: {whence}",
     );
     fix(Actor::Receiver, what, Some(command::receive_buffer(buffer)))
+}
+
+/// The ACKs that let a full window go on are typically so much later than the path makes them, where that took a good part of the time
+/// and each was for all of several segments. Linux holds such an ACK back as long as it could offer no larger window with it
+/// (`__tcp_ack_snd_check`): until the program reads, or for its delayed ACK.
+fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
+    let several = 2 * case.context.mss;
+    let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
+    let full = case.transfer.gaps.iter().filter(is_full);
+    let late = |gap: &Gap| if gap.in_flight > several { gap.lone_ack_late() } else { Nanos::ZERO };
+    let mut lates: Vec<Nanos> = full.clone().map(late).collect();
+    let all: Nanos = full.map(|gap| gap.end - gap.start).sum();
+    let sum: Nanos = lates.iter().copied().sum();
+    lates.sort_unstable();
+    lates.get(lates.len() / 2).copied().filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
 }
 
 /// The largest window before those that held the transfer, if they are much smaller: a buffer does not shrink, what is free in it does.
@@ -149,6 +175,25 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::Release;
+
+    #[test]
+    fn who_holds_back_the_acks_of_a_full_window_needs_no_buffer() {
+        let fix = |late: i64, last_ack: bool| {
+            let mut scene = Scene::flights(&[60_000; 12]);
+            scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
+            for gap in &mut scene.transfer.gaps {
+                (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
+                (gap.ack_late, gap.last_ack) = (ms(late), last_ack);
+            }
+            scene.finding("receive-window").unwrap().fix.unwrap()
+        };
+        let buffer = fix(0, true);
+        assert!(buffer.command.is_some() && buffer.what.contains("SO_RCVBUF"), "{buffer:?}");
+        let reader = fix(35, true);
+        assert!(reader.command.is_none() && reader.what.contains("read faster"), "{reader:?}");
+        // An ACK with more behind it waits for nothing but the path.
+        assert!(fix(35, false).command.is_some());
+    }
 
     #[test]
     fn a_full_window_in_a_long_queue_is_doubted() {

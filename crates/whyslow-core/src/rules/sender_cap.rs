@@ -107,7 +107,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Sender,
         format!(
-            "{}: {whence}; if the command changes nothing, the program or proxy sets its own buffer (SO_SNDBUF)",
+            "{}: where the program or proxy sets its own buffer (SO_SNDBUF: nginx `sndbuf=`) take that out, for no sysctl reaches it; and let the kernel's grow: {whence}",
             candidates(cap, case.context.mss),
         ),
         Some(command::send_buffer(buffer)),
@@ -138,9 +138,9 @@ fn candidates(bytes: u64, mss: u64) -> String {
     .into_iter()
     .find(|&(value, _)| near(value));
     match known {
-        Some((_, who)) => format!("find what stops the sender at {} B ({who}) and raise it", thousands(bytes)),
+        Some((_, who)) => format!("find what stops the sender at {} B ({who})", thousands(bytes)),
         None => format!(
-            "find what stops the sender at {} B (SO_SNDBUF or tcp_wmem, a proxy's buffer, a clamped congestion window) and raise it",
+            "find what stops the sender at {} B (SO_SNDBUF or tcp_wmem, a proxy's buffer, a clamped congestion window)",
             thousands(bytes)
         ),
     }

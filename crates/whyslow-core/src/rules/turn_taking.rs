@@ -24,10 +24,11 @@
 //! ## References
 //! Cheshire, "It's the Latency, Stupid", 1996.
 
-use super::say::{count, evidence, finding, fix, time};
+use super::say::{WORTH_SAYING, count, evidence, finding, fix, time};
 use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding};
 use crate::limit::{NOTICED, Wait};
+use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -37,6 +38,14 @@ pub(super) const RULE: Rule =
 pub(super) const LEAST_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
+
+/// What the turns would take if all were asked for at once: a round trip, and what both programs do for them. What a turn takes beyond
+/// its round trip is such work where it is long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
+fn at_once(took: &[Nanos], rtt: Nanos) -> Nanos {
+    let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
+    let least = beyond().min().unwrap_or_default();
+    rtt + beyond().map(|time| if time < WORTH_SAYING { least } else { time }).sum()
+}
 
 /// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it was there.
 fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
@@ -49,13 +58,14 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let rtt = facts.min_rtt()?;
     let soon = rtt.max(NOTICED);
-    let turns: Vec<_> = case.waits.iter().filter_map(|wait| turn(case, wait, soon)).collect();
+    let waits = || case.waits.iter().filter_map(|wait| Some((wait, turn(case, wait, soon)?)));
+    let turns: Vec<_> = waits().map(|(_, answer)| answer).collect();
     let number = turns.len() as u64;
     let idle: Nanos = case.waits.iter().map(|wait| wait.idle + wait.polled.unwrap_or_default()).sum();
     let whole = (facts.last - facts.first - idle).or_zero();
     // A clock that was set may have shortened the connection, and not the round trips.
     let lost = rtt.scale(number as f64).min(whole);
-    if number < LEAST_TURNS || lost.0 * 5 < whole.0 || lost < super::say::WORTH_SAYING {
+    if number < LEAST_TURNS || lost.0 * 5 < whole.0 || lost < WORTH_SAYING {
         return None;
     }
     let share = lost.0 as f64 / whole.0.max(1) as f64;
@@ -75,5 +85,28 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         "ask for more at once: batch or pipeline the requests, or bring the two programs nearer to each other",
         None,
     );
+    // A login's turns answer each other, and cannot be asked for at once.
+    if case.facts.content[case.facts.client].protocol != Some(Protocol::Ssh) {
+        let before = |wait: &Wait| if wait.is_first { Nanos::ZERO } else { wait.client };
+        let took: Vec<Nanos> = waits().map(|(wait, _)| wait.exchange.wait() + before(wait)).collect();
+        let saved = took.iter().copied().sum::<Nanos>() - at_once(&took, rtt);
+        found.predicted_s = Some((facts.last - facts.first - saved).or_zero());
+    }
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_once;
+    use crate::rules::scene::ms;
+    use crate::units::Nanos;
+
+    #[test]
+    fn at_once_a_batch_takes_a_round_trip_and_the_work() {
+        let took = [101, 102, 105, 101, 101].map(ms);
+        assert_eq!(at_once(&took, ms(100)), ms(105), "five times a millisecond, and no wake-ups");
+        assert_eq!(at_once(&[101, 160, 101].map(ms), ms(100)), ms(162), "what takes long is work");
+        assert_eq!(at_once(&[ms(99)], ms(100)), ms(100));
+        assert_eq!(at_once(&[], ms(100)) - ms(100), Nanos::ZERO);
+    }
 }

@@ -6,7 +6,7 @@
 use super::model::{self, Scenario};
 use super::replay::Replay;
 use super::{LEAST_GAIN, remedy};
-use crate::analysis::{Assumed, Finding, Transfer};
+use crate::analysis::{Actor, Assumed, Finding, Transfer};
 use crate::units::Nanos;
 
 /// Transfers for the model to play, the worst first.
@@ -130,7 +130,7 @@ impl Play<'_> {
         played.skipped = true;
         for finding in &transfer.findings {
             let mut predicted = None;
-            if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted) {
+            if let Some(mut changed) = remedy::apply(finding.cause, replay, &fitted).filter(|_| is_mended(finding)) {
                 // Larger flights meet what the path carries.
                 let seen = replay.hold_to_path(&mut changed.scenario);
                 predicted = Some(changed.duration(work)?)
@@ -142,6 +142,11 @@ impl Play<'_> {
         played.skipped = false;
         Some(())
     }
+}
+
+/// Whether what is advised is what the model changes: no buffer helps where a program reads too slowly, or a queue is full.
+fn is_mended(finding: &Finding) -> bool {
+    finding.cause != "receive-window" || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
 }
 
 impl Played {

@@ -1,5 +1,6 @@
 //! What each cause's fix changes in the model: the one place where causes and scenarios meet.
 
+use super::carried::Carried;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
@@ -26,8 +27,13 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             scenario.sender.threshold = scenario.sender.threshold.max(scenario.sender.initial_window);
         }
         "restart-after-idle" => {
-            if let Some(before) = replay.before {
-                scenario.sender.initial_window = scenario.sender.initial_window.max(before);
+            if let Some(Carried { window, grows }) =
+                replay.before.filter(|it| it.window > scenario.sender.initial_window)
+            {
+                scenario.sender.initial_window = window;
+                if !grows {
+                    scenario.sender.threshold = window;
+                }
             }
             for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == Silence::Idle) {
                 pause.kind = Silence::Program;

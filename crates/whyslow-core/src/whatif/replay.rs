@@ -5,6 +5,7 @@
 //! window explains. What it does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
 //! nearest to the measured time is kept.
 
+use super::carried::Carried;
 use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
 use super::plays::Work;
 use crate::analysis::Limit;
@@ -29,8 +30,8 @@ pub struct Replay {
     pub(super) cut: bool,
     /// Bytes that a window that was never shut let pass in a round trip, where windows held the sender for some rounds.
     pub(super) passing_window: Option<u64>,
-    /// Largest flight that the sender had had before this transfer, segments.
-    pub(super) before: Option<f64>,
+    /// The window that the transfers before this one would have left, had no silence cut it.
+    pub(super) before: Option<Carried>,
     /// What is known of the path beside this transfer, payload bits per second.
     path: Path,
 }
@@ -49,8 +50,8 @@ struct Path {
 /// What earlier transfers of the same sender on the connection show.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Earlier {
-    /// The largest flight, bytes.
-    pub(super) flight: Option<u64>,
+    /// The window that they would have left, had no silence cut it.
+    pub(super) window: Option<Carried>,
     /// What the path carries, payload bits per second.
     pub(super) rate: Option<f64>,
 }
@@ -59,10 +60,7 @@ impl Earlier {
     /// Of these transfers.
     pub fn of(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Self {
         let rates = earlier.iter().filter_map(|(transfer, partition)| seen_rate(transfer, partition, context));
-        Self {
-            flight: earlier.iter().map(|(transfer, _)| transfer.max_in_flight).max(),
-            rate: rates.max_by(f64::total_cmp),
-        }
+        Self { window: Carried::over(earlier, context), rate: rates.max_by(f64::total_cmp) }
     }
 }
 
@@ -158,7 +156,7 @@ impl Replay {
             needless: transfer.retransmitted.spurious > 0,
             cut: cap.is_some() && has_cuts(transfer, partition),
             passing_window: passing_window(transfer, partition),
-            before: earlier.flight.map(|bytes| bytes as f64 / mss as f64),
+            before: earlier.window,
             path: Path { given: context.path_rate, met: earlier.rate, least: least_rate(transfer, context) },
         })
     }
@@ -335,7 +333,7 @@ fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
 }
 
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
-fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
+pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
     // Next to the sender the first ACK and what it lets go are one in time: the first flight ends at the first pause.
     let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
     let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
@@ -348,7 +346,7 @@ fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> 
 }
 
 /// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large and small flights may take turns.
-fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
+pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     let rounds = transfer.rounds.iter().zip(&partition.shape.base);
     // The last flight is what was left.
@@ -369,7 +367,7 @@ fn has_cuts(transfer: &TransferFacts, partition: &Partition) -> bool {
 }
 
 /// Where doubling stopped though nothing was lost, segments.
-fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
+pub(super) fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
     let lost = first_loss(transfer);
     let base = &partition.shape.base;
     let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());

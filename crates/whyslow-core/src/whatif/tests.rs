@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::carried::Carried;
 use super::model::{Algorithm, Losses, Silence, Window};
 use super::plays::{Play, Work};
 use super::remedy;
@@ -24,7 +25,7 @@ fn replay(transfer: &TransferFacts) -> Replay {
         transfer,
         &partition(transfer, &context),
         &context,
-        Earlier { flight: Some(200 * MSS), ..Earlier::default() },
+        Earlier { window: Some(Carried { window: 200.0, grows: true }), ..Earlier::default() },
     )
     .unwrap()
 }
@@ -45,7 +46,11 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
     assert_eq!(modelled, ms(500));
     assert_eq!(fitted.scenario.sender.initial_window, 10.0);
     assert_eq!(without("slow-start", &replay), ms(300), "32, 64 and 59 segments");
-    assert_eq!(without("restart-after-idle", &replay), ms(100), "a flight of 200 segments had been out before");
+    assert_eq!(
+        without("restart-after-idle", &replay),
+        ms(100),
+        "the transfers before had opened a window of 200 segments"
+    );
 }
 
 #[test]

@@ -13,11 +13,11 @@ use crate::units::Nanos;
 pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
     let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
-        let (whole, rtt, least) = (connection.duration_s, round_trip(connection), least(connection));
+        let (whole, least) = (connection.duration_s, least(connection));
         // Of one that never carried anything no time would be left.
         let carried = !connection.transfers.is_empty();
         for finding in connection.findings.iter_mut().filter(|finding| carried || finding.cause != "syn-loss") {
-            finding.predicted_s = saved(finding, rtt).and_then(|saved| without(whole, saved.min(whole - least)));
+            finding.predicted_s = saved(finding, whole).and_then(|saved| without(whole, saved.min(whole - least)));
         }
     }
     let mut carried: Vec<_> = connections.iter().map(|connection| (connection.id, least(connection))).collect();
@@ -33,12 +33,12 @@ pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_ra
 }
 
 /// What the fix of a finding over a connection saves.
-fn saved(finding: &Finding, rtt: Option<Nanos>) -> Option<Nanos> {
+fn saved(finding: &Finding, whole: Nanos) -> Option<Nanos> {
     match finding.cause {
         // The handshake is one round trip then; a small segment goes at once.
         "syn-loss" | "path-latency" | "nagle-delayed-ack" => Some(finding.seconds),
-        // Asked for at once, the answers take one of their round trips.
-        "turn-taking" => rtt.map(|rtt| (finding.seconds - rtt).or_zero()),
+        // The rule knows what each turn took.
+        "turn-taking" => finding.predicted_s.map(|left| whole - left),
         _ => None,
     }
 }
@@ -53,11 +53,6 @@ fn least(connection: &Connection, path_rate: Option<f64>) -> Nanos {
 fn without(whole: Nanos, saved: Nanos) -> Option<Nanos> {
     let predicted = (whole - saved).or_zero();
     (saved > Nanos::ZERO && predicted < whole.scale(1.0 - LEAST_GAIN)).then_some(predicted)
-}
-
-/// The least round trip.
-fn round_trip(connection: &Connection) -> Option<Nanos> {
-    connection.rtt_ms.min.map(|millis| Nanos::from_secs_f64(millis / 1e3))
 }
 
 #[cfg(test)]

@@ -64,30 +64,35 @@ pub struct Drawing {
 pub struct Fix {
     /// The run that it is for.
     pub label: String,
-    /// Whose command it is.
-    pub host: Host,
-    /// It.
-    pub command: String,
+    /// A command, and the host that it is for.
+    pub command: Option<(Host, String)>,
+    /// What it says in words: of the programs' own settings too.
+    pub words: String,
 }
 
 /// Behind the label of a run whose fix was applied.
 pub const FIXED: &str = "-fixed";
 
 impl Drawing {
-    /// The same runs once more, each with its fix applied before its programs start.
+    /// The same runs once more, each with its fix applied: the command before its programs start, and what its words say of settings that
+    /// are a program's own in that program's words. Left out are those of which neither can be done here.
     pub fn fixed(&self, fixes: &[Fix]) -> Self {
         let mut runs = Vec::new();
         let (mut programs, mut commands) = (BTreeMap::new(), BTreeMap::new());
         for fix in fixes {
             let Some(run) = self.experiment.runs.iter().find(|run| run.label == fix.label) else { continue };
-            let Some(drawn) = self.programs.get(&fix.label) else { continue };
+            let Some(mut drawn) = self.programs.get(&fix.label).cloned() else { continue };
+            let is_mended = drawn.server.mend(&fix.words) | drawn.client.mend(&fix.words);
+            if fix.command.is_none() && !is_mended {
+                continue;
+            }
             let label = format!("{}{FIXED}", fix.label);
             let mut run = Variant { label: label.clone(), ..run.clone() };
             // What confirmed the cause need not hold without it.
             run.scenario.verify.clear();
             runs.push(run);
-            programs.insert(label.clone(), drawn.clone());
-            commands.insert(label, (fix.host, fix.command.clone()));
+            programs.insert(label.clone(), drawn);
+            commands.extend(fix.command.clone().map(|command| (label, command)));
         }
         Self {
             experiment: Experiment { runs, ..self.experiment.clone() },

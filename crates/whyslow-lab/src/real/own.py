@@ -175,6 +175,8 @@ def get():
 def split():
     """Writes each request in two pieces and waits for the answer."""
     connection = connect()
+    if "nodelay" in GIVEN:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for _ in range(int(number("count"))):
         connection.sendall(b"h" * 100)
         connection.sendall(b"b" * 200)

@@ -17,6 +17,19 @@ pub(crate) struct Program {
     pub port: u16,
     /// It takes the machine's own root.
     pub takes_root: bool,
+    /// What a fix's words mean for it.
+    pub mends: Vec<Mend>,
+}
+
+/// How this program takes a fix that is its own to take.
+#[derive(Clone, Debug)]
+pub(crate) struct Mend {
+    /// Where the fix's words name this, …
+    pub named: &'static str,
+    /// … this stands, in its command line and its files, …
+    text: String,
+    /// … in place of which this is put; `{B}` in it is the first number of bytes in the fix's words.
+    instead: String,
 }
 
 impl Program {
@@ -31,14 +44,44 @@ impl Program {
         self
     }
 
+    /// Where a fix names this, `text` of its line or its files is its setting that is meant, and `instead` the mended one.
+    pub(crate) fn mends(mut self, named: &'static str, text: impl Into<String>, instead: impl Into<String>) -> Self {
+        self.mends.push(Mend { named, text: text.into(), instead: instead.into() });
+        self
+    }
+
+    /// Does what a fix's words say of its own settings. Whether they say any such thing.
+    pub(crate) fn mend(&mut self, words: &str) -> bool {
+        let mut is_mended = false;
+        for Mend { named, text, instead } in self.mends.clone() {
+            if !words.contains(named) {
+                continue;
+            }
+            let instead = instead.replace("{B}", &bytes_in(words).unwrap_or_default());
+            for place in std::iter::once(&mut self.line).chain(self.files.iter_mut().map(|(_, text)| text)) {
+                is_mended |= place.contains(&text);
+                *place = place.replace(&text, &instead);
+            }
+        }
+        is_mended
+    }
+
     /// After another program has been started beside it.
     pub(crate) fn after(mut self, other: Self) -> Self {
         self.line = format!("{}\n{}", other.line, self.line);
         self.files.extend(other.files);
         self.needs.extend(other.needs);
         self.takes_root |= other.takes_root;
+        self.mends.extend(other.mends);
         self
     }
+}
+
+/// The first number of bytes that is named: `1,234 B`.
+fn bytes_in(words: &str) -> Option<String> {
+    let mut pairs = words.split_whitespace().zip(words.split_whitespace().skip(1));
+    let (number, _) = pairs.find(|(number, unit)| *unit == "B" && number.starts_with(|c: char| c.is_ascii_digit()))?;
+    Some(number.replace(',', ""))
 }
 
 /// Where Debian's programs are looked for, before the user's own.
@@ -68,6 +111,7 @@ pub(crate) fn nginx(files: &str, listen: &str, server: &str) -> Program {
         needs: vec!["nginx"],
         port,
         takes_root: false,
+        mends: Vec::new(),
     }
 }
 
@@ -94,6 +138,7 @@ pub(crate) fn haproxy() -> Program {
         needs: vec!["haproxy"],
         port: 80,
         takes_root: false,
+        mends: Vec::new(),
     }
 }
 
@@ -105,6 +150,7 @@ pub(crate) fn own(what: &str) -> Program {
         needs: vec!["python3"],
         port: 5001,
         takes_root: false,
+        mends: Vec::new(),
     }
 }
 
@@ -129,6 +175,7 @@ pub(crate) fn sshd(files: &str) -> Program {
         needs: vec!["sshd", "ssh-keygen"],
         port: 22,
         takes_root: true,
+        mends: Vec::new(),
     }
 }
 
@@ -146,6 +193,7 @@ pub(crate) fn rsyncd(files: &str) -> Program {
         needs: vec!["rsync"],
         port: 873,
         takes_root: true,
+        mends: Vec::new(),
     }
 }
 

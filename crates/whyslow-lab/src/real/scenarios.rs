@@ -65,6 +65,12 @@ const NOTHING: &[&str] = &["none"];
 const NO_WAIT: &[&str] = &["application", "server-think", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
 /// The same where a server lets its user in first, which takes time.
 const NO_LOSS: &[&str] = &["application", "no-answer", "zero-window", "protocol-window", "delayed-ack"];
+/// By these words fixes name what is a program's own to change: how fast it reads, …
+const READ_FASTER: &str = "read faster";
+/// … what it waits for while it writes, …
+const BETWEEN: &str = "between";
+/// … and that it asks for one thing after the other.
+const PIPELINE: &str = "batch or pipeline";
 /// What a full link is not.
 const NOT_FULL: &[&str] =
     &["application", "policer", "random-loss", "mtu-black-hole", "host-cpu", "pacing", "server-think"];

@@ -42,6 +42,37 @@ fn a_seed_draws_the_same_again_and_another_seed_something_else() {
 }
 
 #[test]
+fn a_fix_that_names_a_programs_own_setting_mends_it_and_no_other() {
+    let program = || {
+        Program::client("sh", "serve -w 9000 file")
+            .with_file("conf", "size 1; -w 9000")
+            .mends("SO_RCVBUF", "-w 9000 ", "")
+            .mends("HTTP/2", "size 1;", "size 1; window {B};")
+    };
+    let mut mended = program();
+    assert!(mended.mend("where it sets SO_RCVBUF take that out"));
+    assert_eq!((mended.line.as_str(), mended.files[0].1.as_str()), ("serve file", "size 1; -w 9000"));
+    let mut larger = program();
+    assert!(larger.mend("raise the window of HTTP/2: 100 Mbit/s needs 1,234,567 B"));
+    assert_eq!(larger.files[0].1, "size 1; window 1234567; -w 9000");
+    let mut as_it_was = program();
+    assert!(!as_it_was.mend("sysctl -w net.ipv4.tcp_slow_start_after_idle=0"));
+    assert_eq!(as_it_was.line, program().line);
+}
+
+#[test]
+fn what_a_scenario_says_of_a_fix_is_found_in_its_programs() {
+    for Row { name, draw, .. } in ROWS {
+        let Drawn { server, client, .. } = draw(&mut Chance::new(3, 1));
+        for mut program in [server, client] {
+            for words in program.mends.iter().map(|mend| mend.named).collect::<Vec<_>>() {
+                assert!(program.mend(words), "{name}: {words}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_folder_and_what_is_in_it_go_with_their_value() {
     let place = Place::new().unwrap();
     let folder = place.0.clone();

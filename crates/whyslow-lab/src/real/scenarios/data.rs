@@ -1,7 +1,7 @@
 //! Databases, and iperf3.
 
 use super::super::programs::{self, Program};
-use super::{Drawn, full, on_the_way, tight, wide};
+use super::{BETWEEN, Drawn, PIPELINE, full, on_the_way, tight, wide};
 use crate::draws::{Chance, MSS, Setting, bits, bytes, set, verify};
 use std::fmt::Write;
 
@@ -19,7 +19,10 @@ pub(super) fn queries(chance: &mut Chance) -> Drawn {
         let _ = writeln!(all, "SELECT {n};");
         all
     });
-    Drawn { settings, server: programs::postgres(), client: programs::psql(&statements) }
+    // Between these psql waits for no answer: they are one message.
+    let together = statements.trim_end().replace(";\n", "\\;\n") + "\n";
+    let client = programs::psql(&statements).mends(PIPELINE, &statements, together);
+    Drawn { settings, server: programs::postgres(), client }
 }
 
 pub(super) fn copy(chance: &mut Chance) -> Drawn {
@@ -49,12 +52,10 @@ pub(super) fn rows(chance: &mut Chance) -> Drawn {
         all
     };
     // A row fills the server's buffer of 8 kB, and so it is sent when it is made.
-    let statement = format!(
-        "SELECT repeat('x', {}), pg_sleep({:.3}) FROM generate_series(1, 60);\n",
-        chance.whole(8_500, 14_000),
-        chance.between(0.055, 0.1)
-    );
-    let client = programs::psql(&statement);
+    let length = chance.whole(8_500, 14_000);
+    let sleep = format!(", pg_sleep({:.3})", chance.between(0.055, 0.1));
+    let statement = format!("SELECT repeat('x', {length}){sleep} FROM generate_series(1, 60);\n");
+    let client = programs::psql(&statement).mends(BETWEEN, sleep, "");
     Drawn { settings, server: programs::postgres(), client }
 }
 
@@ -71,8 +72,10 @@ fn redis_client(line: &str) -> Program {
 
 pub(super) fn redis_loop(chance: &mut Chance) -> Drawn {
     let settings = quiet(chance, &[]);
-    let line = format!("exec redis-cli -h $SERVER -r {} GET key >/dev/null", chance.whole(60, 150));
-    Drawn { settings, server: programs::redis(), client: redis_client(&line) }
+    let count = chance.whole(60, 150);
+    let line = format!("exec redis-cli -h $SERVER -r {count} GET key >/dev/null");
+    let piped = format!("yes GET key | head -n {count} | redis-cli -h $SERVER --pipe >/dev/null");
+    Drawn { settings, server: programs::redis(), client: redis_client(&line).mends(PIPELINE, &line, piped) }
 }
 
 pub(super) fn redis_large(chance: &mut Chance) -> Drawn {
@@ -126,9 +129,14 @@ pub(super) fn iperf_bbr_policer(chance: &mut Chance) -> Drawn {
 }
 
 pub(super) fn iperf_window(chance: &mut Chance) -> Drawn {
-    let mut all = wide(chance.between(0.04, 0.1));
+    let rtt = chance.between(0.04, 0.1);
+    let mut all = wide(rtt);
     all.push(verify(&["server.rwnd_limited >= 60%", "server.retransmitted <= 0"]));
-    iperf3(all, &format!("-t 3 -w {:.0}", chance.between(24e3, 100e3)))
+    let window = chance.between(24e3, 100e3);
+    // About three seconds' worth of it, and as much without it.
+    let own = format!("-w {window:.0}");
+    let drawn = iperf3(all, &format!("-n {:.0} {own}", 3.0 * window / rtt));
+    Drawn { client: drawn.client.mends("SO_RCVBUF", own, ""), ..drawn }
 }
 
 pub(super) fn iperf_limited(chance: &mut Chance) -> Drawn {

@@ -1,7 +1,7 @@
 //! Programs as people write them ([`super::super::OWN`]).
 
 use super::super::programs::own;
-use super::{Drawn, tight, wide};
+use super::{BETWEEN, Drawn, READ_FASTER, tight, wide};
 use crate::draws::{Chance, Setting, bytes, set, verify};
 
 fn pair(settings: Vec<Setting>, server: &str, client: &str) -> Drawn {
@@ -16,7 +16,8 @@ fn over(chance: &mut Chance, rtt: (f64, f64), claims: &[&str]) -> Vec<Setting> {
 
 pub(super) fn split(chance: &mut Chance) -> Drawn {
     let all = over(chance, (0.002, 0.02), &["client.retransmitted <= 0", "span >= 1s"]);
-    pair(all, "answering", &format!("split count={}", chance.whole(35, 60)))
+    let drawn = pair(all, "answering", &format!("split count={}", chance.whole(35, 60)));
+    Drawn { client: drawn.client.mends("TCP_NODELAY", "split ", "split nodelay=1 "), ..drawn }
 }
 
 pub(super) fn chunks(chance: &mut Chance) -> Drawn {
@@ -26,20 +27,26 @@ pub(super) fn chunks(chance: &mut Chance) -> Drawn {
     let every = chance.between(0.05_f64.max(1.6 * rtt), 0.15);
     // Smaller ones, one at a time, could as well be news.
     let chunk = chance.between(2e3, 12e3);
-    pair(all, &format!("chunks count=50 chunk={chunk:.0} every={every:.3}"), "get")
+    let waits = format!("every={every:.3}");
+    let drawn = pair(all, &format!("chunks count=50 chunk={chunk:.0} {waits}"), "get");
+    Drawn { server: drawn.server.mends(BETWEEN, waits, "every=0"), ..drawn }
 }
 
 pub(super) fn slow_reader(chance: &mut Chance) -> Drawn {
     let all = over(chance, (0.005, 0.06), &["server.rwnd_limited >= 60%", "server.retransmitted <= 10"]);
     let every = chance.between(0.08, 0.2);
     let size = 65_536.0 / every * 9.0;
-    pair(all, &format!("bulk size={size:.0}"), &format!("get read=65536 every={every:.3}"))
+    let waits = format!("every={every:.3}");
+    let drawn = pair(all, &format!("bulk size={size:.0}"), &format!("get read=65536 {waits}"));
+    Drawn { client: drawn.client.mends(READ_FASTER, waits, ""), ..drawn }
 }
 
 pub(super) fn stopped_reader(chance: &mut Chance) -> Drawn {
     let all = over(chance, (0.005, 0.06), &["server.rwnd_limited >= 50%", "zero_window >= 1"]);
     let (buffer, stop) = (chance.between(50e3, 200e3), chance.between(2.0, 3.5));
-    pair(all, "bulk size=1500000", &format!("get rcvbuf={buffer:.0} stop_after=400000 stop={stop:.2}"))
+    let stops = format!("stop_after=400000 stop={stop:.2}");
+    let drawn = pair(all, "bulk size=1500000", &format!("get rcvbuf={buffer:.0} {stops}"));
+    Drawn { client: drawn.client.mends(READ_FASTER, stops, ""), ..drawn }
 }
 
 pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
@@ -48,7 +55,9 @@ pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
     let claims = [&most, "server.sndbuf_full >= 50%", "server.rwnd_limited <= 5%", "server.retransmitted <= 0"];
     let mut all = over(chance, (0.04, 0.12), &claims);
     all.push(set("server.congestion", chance.among(&["cubic", "bbr"])));
-    pair(all, &format!("bulk sndbuf={buffer:.0} size={:.0}", buffer * chance.between(30.0, 45.0)), "get")
+    let own = format!("sndbuf={buffer:.0} ");
+    let drawn = pair(all, &format!("bulk {own}size={:.0}", buffer * chance.between(30.0, 45.0)), "get");
+    Drawn { server: drawn.server.mends("SO_SNDBUF", own, ""), ..drawn }
 }
 
 pub(super) fn pushes(chance: &mut Chance) -> Drawn {

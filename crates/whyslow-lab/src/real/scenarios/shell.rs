@@ -61,7 +61,7 @@ pub(super) fn sftp_one(chance: &mut Chance) -> Drawn {
     // What one request asks for is what the server allows: 255 KiB.
     let server = programs::sshd(&programs::file("file", f64::from(chance.whole(35, 50)) * 261_120.0));
     let line = format!("exec sftp -q -R 1 {SSH} root@$SERVER:$DIR/www/file got");
-    Drawn { settings: all, server, client: client("sftp", line) }
+    Drawn { settings: all, server, client: client("sftp", line).mends("outstanding reads", "-R 1 ", "") }
 }
 
 pub(super) fn typing(chance: &mut Chance) -> Drawn {

@@ -1,7 +1,7 @@
 //! Web servers, proxies and their clients.
 
 use super::super::programs::{self, Program};
-use super::{Drawn, full, open, tight, towards_the_server, wide};
+use super::{BETWEEN, Drawn, READ_FASTER, full, open, tight, towards_the_server, wide};
 use crate::draws::{Chance, Setting, bits, bytes, ms, set, verify};
 
 const CURL: &str = "exec curl -sS -k -o /dev/null";
@@ -71,6 +71,8 @@ pub(super) fn four(chance: &mut Chance) -> Drawn {
     Drawn { settings: all, server, client: Program::client("curl", format!("{}wait", one.repeat(4))) }
 }
 
+/// It begins so.
+const TAKES_ANY: &str = "client_max_body_size 0;";
 /// nginx hands a body on to a backend.
 const TAKES_BODIES: &str =
     "client_max_body_size 0; location / { proxy_pass http://127.0.0.1:8081; proxy_request_buffering off; }";
@@ -83,7 +85,9 @@ fn upload(settings: Vec<Setting>, size: f64, protocol: &str) -> Drawn {
     };
     let url = if protocol.is_empty() { "http://$SERVER/up" } else { "--http2 https://$SERVER/up" };
     let line = format!("truncate -s {size:.0} body\n{CURL} -H Expect: --data-binary @body {url}");
-    let server = server.after(programs::own_beside("backend think=0 size=100"));
+    let server = server
+        .mends("HTTP/2 stream", TAKES_ANY, format!("{TAKES_ANY} http2_body_preread_size {{B}};"))
+        .after(programs::own_beside("backend think=0 size=100"));
     Drawn { settings, server, client: Program::client("curl", line) }
 }
 
@@ -107,7 +111,10 @@ pub(super) fn limit_rate(chance: &mut Chance) -> Drawn {
     let rate = chance.between(100e3, 800e3);
     let mut all = wide(chance.between(0.01, 0.08));
     all.push(verify(&["server.rwnd_limited <= 5%", "server.retransmitted <= 0"]));
-    let server = programs::nginx(&programs::file("file", rate * 4.5), "80", &format!("limit_rate {rate:.0};"));
+    let limit = format!("limit_rate {rate:.0};");
+    let server = programs::nginx(&programs::file("file", rate * 4.5), "80", &limit)
+        .mends("limit_rate", &limit, "")
+        .mends(BETWEEN, &limit, "");
     Drawn { settings: all, server, client: curl("http://$SERVER/file") }
 }
 
@@ -122,7 +129,8 @@ pub(super) fn sndbuf(chance: &mut Chance) -> Drawn {
         &programs::file("file", buffer * chance.between(30.0, 45.0)),
         &format!("80 sndbuf={buffer:.0}"),
         "sendfile off;",
-    );
+    )
+    .mends("SO_SNDBUF", format!(" sndbuf={buffer:.0}"), "");
     Drawn { settings: all, server, client: curl("http://$SERVER/file") }
 }
 
@@ -155,9 +163,10 @@ pub(super) fn dribbling(chance: &mut Chance) -> Drawn {
     let mut all = wide(rtt);
     all.push(verify(&["server.retransmitted <= 0", "server.rwnd_limited <= 5%"]));
     let (chunk, every) = (chance.between(2e3, 12e3), chance.between(2.0 * rtt, 0.15_f64.max(2.5 * rtt)));
-    let backend = format!("backend think=0 size={:.0} chunk={chunk:.0} every={every:.3}", chunk * 30.0);
+    let waits = format!("every={every:.3}");
+    let backend = format!("backend think=0 size={:.0} chunk={chunk:.0} {waits}", chunk * 30.0);
     let server = programs::nginx("", "80", "location / { proxy_pass http://127.0.0.1:8081; proxy_buffering off; }")
-        .after(programs::own_beside(&backend));
+        .after(programs::own_beside(&backend).mends(BETWEEN, waits, "every=0"));
     Drawn { settings: all, server, client: curl("http://$SERVER/report") }
 }
 
@@ -188,7 +197,8 @@ pub(super) fn new_connections(chance: &mut Chance) -> Drawn {
     let server = programs::nginx(&programs::file("small", chance.between(1e3, 9e3)), "80", "");
     let count = chance.whole(15, 25);
     let line = format!("curl -sS -o /dev/null -H 'Connection: close' \"http://$SERVER/small?[1-{count}]\"");
-    Drawn { settings: all, server, client: Program::client("curl", line) }
+    let client = Program::client("curl", line).mends("keep", "-H 'Connection: close' ", "");
+    Drawn { settings: all, server, client }
 }
 
 pub(super) fn one_by_one(chance: &mut Chance) -> Drawn {
@@ -213,14 +223,27 @@ fn slow(chance: &mut Chance) -> (Vec<Setting>, f64) {
     (all, chance.between(300e3, 900e3))
 }
 
+/// A client that reads as fast as it can without this.
+fn reads(client: Program, limit: &str) -> Program {
+    client.mends(READ_FASTER, limit, "")
+}
+
 pub(super) fn curl_slow(chance: &mut Chance) -> Drawn {
     let (all, rate) = slow(chance);
-    one_file(all, rate * 8.0, curl(&format!("--limit-rate {rate:.0} http://$SERVER/file")))
+    one_file(
+        all,
+        rate * 8.0,
+        reads(curl(&format!("--limit-rate {rate:.0} http://$SERVER/file")), &format!("--limit-rate {rate:.0} ")),
+    )
 }
 
 pub(super) fn wget_slow(chance: &mut Chance) -> Drawn {
     let (all, rate) = slow(chance);
-    one_file(all, rate * 8.0, wget(&format!("--limit-rate={rate:.0} http://$SERVER/file")))
+    one_file(
+        all,
+        rate * 8.0,
+        reads(wget(&format!("--limit-rate={rate:.0} http://$SERVER/file")), &format!("--limit-rate={rate:.0} ")),
+    )
 }
 
 pub(super) fn small_window(chance: &mut Chance) -> Drawn {

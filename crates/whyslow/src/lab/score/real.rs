@@ -9,7 +9,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::{Actor, Analysis, End, Finding, Transfer};
+use whyslow_core::analysis::{Actor, Analysis, Connection, End, Finding, Transfer};
+use whyslow_core::units::Nanos;
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws::drawn;
 use whyslow_lab::net::config::Host;
@@ -43,22 +44,50 @@ pub(crate) struct Promise {
     label: String,
     end: &'static str,
     cause: &'static str,
-    command: String,
-    /// The transfer's time as it was, as was promised, and with the fix, seconds.
+    command: Option<String>,
+    /// The fix in words.
+    what: String,
+    /// The time as it was, as was promised, and with the fix, seconds.
     before_s: f64,
     promised_s: f64,
     measured_s: Option<f64>,
     /// Why nothing was measured; empty where it was.
     problems: Vec<String>,
     #[serde(skip)]
-    from: End,
+    host: Option<Host>,
     #[serde(skip)]
-    host: Host,
-    /// Which of the transfers of its size it is.
-    #[serde(skip)]
-    nth: usize,
-    #[serde(skip)]
-    bytes: u64,
+    of: Of,
+}
+
+/// What a promise is of.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    /// A transfer from this end: which of those of about its size.
+    Transfer { from: End, nth: usize, bytes: u64 },
+    /// The connection that took longest.
+    Connection,
+    /// Connections one after the other.
+    Series,
+}
+
+impl Of {
+    /// How long it took, seconds.
+    fn took(self, analysis: &Analysis) -> Option<f64> {
+        let connections = || analysis.connections.iter();
+        let took = match self {
+            Self::Transfer { from, nth, bytes } => alike(analysis, from, bytes).nth(nth)?.duration_s,
+            Self::Connection => connections().map(|connection| connection.duration_s).max()?,
+            // Their closing is nobody's wait.
+            Self::Series => connections().map(used).sum(),
+        };
+        Some(took.as_secs_f64())
+    }
+}
+
+/// From a connection's first packet to the end of the last that it carried.
+fn used(connection: &Connection) -> Nanos {
+    let ends = connection.transfers.iter().map(|transfer| transfer.start_s + transfer.duration_s);
+    (ends.max().unwrap_or(connection.start_s) - connection.start_s).or_zero()
 }
 
 /// How often what was said with such a confidence was right.
@@ -157,8 +186,8 @@ pub(crate) fn report(
     })
 }
 
-/// The promises that come with a command for one of the two hosts, one at most for each run that is explained rightly: that of the
-/// cause that cost most, at the end that sends.
+/// The promises that come with a fix, one at most for each run that is explained rightly: that of the cause that cost most, at the end
+/// that sends.
 ///
 /// # Errors
 /// When a capture cannot be read.
@@ -173,10 +202,9 @@ pub(crate) fn promised(drawing: &Drawing, results: &[RunResult], out: &Path) -> 
             let analysis = explain(&capture)?;
             let judged = judge(label, end, capture, &analysis);
             let Some(said) = judged.said.filter(|_| judged.wrong.is_none()) else { continue };
-            let promise = transfers(&analysis)
-                .filter(|transfer| transfer.from == end)
-                .filter_map(|transfer| promise(&run.label, said.cause, &analysis, transfer))
-                .max_by(|a, b| a.before_s.total_cmp(&b.before_s));
+            let promise = of_transfers(&run.label, said.cause, end, &analysis)
+                .max_by(|a, b| a.before_s.total_cmp(&b.before_s))
+                .or_else(|| of_connections(&run.label, said.cause, end, &analysis));
             if let Some(promise) = promise {
                 all.push(promise);
                 break;
@@ -186,33 +214,21 @@ pub(crate) fn promised(drawing: &Drawing, results: &[RunResult], out: &Path) -> 
     Ok(all)
 }
 
-fn promise(label: &str, cause: &'static str, analysis: &Analysis, transfer: &Transfer) -> Option<Promise> {
-    let finding = transfer.findings.iter().find(|finding| finding.cause == cause)?;
-    let fix = finding.fix.as_ref()?;
-    let (sender, receiver) = match transfer.from {
-        End::Client => (Host::Client, Host::Server),
-        End::Server => (Host::Server, Host::Client),
-    };
-    let host = match fix.who {
-        Actor::Sender => sender,
-        Actor::Receiver => receiver,
-        _ => return None,
-    };
-    let before = alike(analysis, transfer.from, transfer.bytes).take_while(|other| other.start_s < transfer.start_s);
-    Some(Promise {
-        label: label.to_owned(),
-        end: name(transfer.from),
-        cause,
-        command: fix.command.clone()?,
-        before_s: transfer.duration_s.as_secs_f64(),
-        promised_s: finding.predicted_s?.as_secs_f64(),
-        measured_s: None,
-        problems: Vec::new(),
-        from: transfer.from,
-        host,
-        nth: before.count(),
-        bytes: transfer.bytes,
+fn of_transfers(label: &str, cause: &'static str, end: End, analysis: &Analysis) -> impl Iterator<Item = Promise> {
+    transfers(analysis).filter(move |transfer| transfer.from == end).filter_map(move |transfer| {
+        let finding = transfer.findings.iter().find(|finding| finding.cause == cause)?;
+        let before = alike(analysis, end, transfer.bytes).take_while(|other| other.start_s < transfer.start_s);
+        let of = Of::Transfer { from: end, nth: before.count(), bytes: transfer.bytes };
+        Promise::new(label, end, finding, of, analysis)
     })
+}
+
+fn of_connections(label: &str, cause: &'static str, end: End, analysis: &Analysis) -> Option<Promise> {
+    let connections = analysis.connections.iter();
+    let findings = connections.flat_map(|connection| &connection.findings).map(|finding| (finding, Of::Connection));
+    let across = analysis.findings.iter().map(|finding| (finding, Of::Series));
+    let (finding, of) = findings.chain(across).find(|(finding, _)| finding.cause == cause)?;
+    Promise::new(label, end, finding, of, analysis)
 }
 
 fn transfers(analysis: &Analysis) -> impl Iterator<Item = &Transfer> {
@@ -233,9 +249,40 @@ fn explain(capture: &Path) -> anyhow::Result<Analysis> {
 }
 
 impl Promise {
-    /// What must be run for it.
+    /// What a finding promises as seen from this end; none where it promises nothing.
+    fn new(label: &str, end: End, finding: &Finding, of: Of, analysis: &Analysis) -> Option<Self> {
+        let fix = finding.fix.as_ref()?;
+        let (sender, receiver) = match end {
+            End::Client => (Host::Client, Host::Server),
+            End::Server => (Host::Server, Host::Client),
+        };
+        let host = match fix.who {
+            Actor::Sender => Some(sender),
+            Actor::Receiver => Some(receiver),
+            // The host whose SYN is meant.
+            Actor::Network if fix.what.contains("where the client's SYN comes from") => Some(Host::Client),
+            _ => None,
+        };
+        Some(Self {
+            label: label.to_owned(),
+            end: name(end),
+            cause: finding.cause,
+            command: fix.command.clone(),
+            what: fix.what.clone(),
+            before_s: of.took(analysis)?,
+            promised_s: finding.predicted_s?.as_secs_f64(),
+            measured_s: None,
+            problems: Vec::new(),
+            host,
+            of,
+        })
+    }
+
+    /// What must be done for it.
     pub(crate) fn fix(&self) -> Fix {
-        Fix { label: self.label.clone(), host: self.host, command: self.command.clone() }
+        // Words that are no command of a host's are a program's: they name what it must do.
+        let words = [self.what.as_str(), self.command.as_deref().unwrap_or_default()].join(" ");
+        Fix { label: self.label.clone(), command: self.host.zip(self.command.clone()), words }
     }
 
     /// How far it is from what was measured, as a share of that.
@@ -259,13 +306,15 @@ impl Report {
         for promise in &mut promises {
             let label = format!("{}{FIXED}", promise.label);
             let run = fixed.experiment.runs.iter().find(|run| run.label == label);
-            let Some((run, result)) = run.zip(results.iter().find(|result| result.label == label)) else { continue };
+            let Some((run, result)) = run.zip(results.iter().find(|result| result.label == label)) else {
+                promise.problems.push("nothing that it says can be done here".to_owned());
+                continue;
+            };
             promise.problems.clone_from(&result.problems);
             if result.problems.is_empty() {
                 let folder = folder(out, &fixed.experiment.name, run, result.repetition);
                 let analysis = explain(&folder.join(format!("{}.pcap", promise.end)))?;
-                let measured = alike(&analysis, promise.from, promise.bytes).nth(promise.nth);
-                promise.measured_s = measured.map(|transfer| transfer.duration_s.as_secs_f64());
+                promise.measured_s = promise.of.took(&analysis);
             }
         }
         self.promises = promises;
@@ -301,10 +350,11 @@ impl Report {
                 Some(measured) => format!("measured {measured:.3} s"),
                 None => format!("not measured: {}", promise.problems.join("; ")),
             };
-            let Promise { label, end, cause, before_s, promised_s, command, .. } = promise;
+            let Promise { label, end, cause, before_s, promised_s, command, what, .. } = promise;
+            let done = command.as_ref().map_or_else(|| what.clone(), |command| format!("`{command}`"));
             let _ = writeln!(
                 text,
-                "- {label} at the {end}: `{cause}`, {before_s:.3} s, promised {promised_s:.3} s, {came}: `{command}`"
+                "- {label} at the {end}: `{cause}`, {before_s:.3} s, promised {promised_s:.3} s, {came}: {done}"
             );
         }
         text
@@ -550,15 +600,14 @@ mod tests {
             label: "nginx-loss-1".to_owned(),
             end: "server",
             cause: "loss",
-            command: "sysctl -w net.ipv4.tcp_sack=1".to_owned(),
+            command: Some("sysctl -w net.ipv4.tcp_sack=1".to_owned()),
+            what: "let the receiver say what it has".to_owned(),
             before_s: 4.0,
             promised_s: 1.2,
             measured_s: Some(1.0),
             problems: Vec::new(),
-            from: End::Server,
-            host: Host::Server,
-            nth: 0,
-            bytes: 1000,
+            host: Some(Host::Server),
+            of: Of::Transfer { from: End::Server, nth: 0, bytes: 1000 },
         };
         let report = Report {
             schema: SCHEMA,
