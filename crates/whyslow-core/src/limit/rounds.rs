@@ -74,6 +74,8 @@ pub struct Shape {
     pub between: Option<Between>,
     /// What became of what was offered beyond that rate, or the steady one.
     pub overrun: Option<Overrun>,
+    /// The receiver's window closed again and again: what had arrived lay unread, so that its program was slower than the path.
+    pub unread: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
 }
@@ -95,6 +97,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         restarts: restarts(transfer, context),
         ..Shape::default()
     };
+    shape.unread = is_unread(transfer);
     shape.between = between(transfer, context);
     // Losses in a queue that is full go with the path's rate; with no queue they are a policer's.
     let full = shape.between.filter(|between| between.queued).map(|between| between.rate);
@@ -114,7 +117,8 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         shape.paced = shape.written.is_none() && rates::is_paced(transfer, context, rate, from);
         let hidden = context.near_receiver && !context.stamped;
         let is_told = shape.paced || hidden || rates::is_the_paths(transfer, context, rate, from);
-        if shape.written.is_some() || !is_told {
+        // A queue of the path and a receiver that is full of unread bytes exclude each other: one of the two is slower.
+        if shape.written.is_some() || !is_told || shape.unread {
             (shape.steady, shape.burst, shape.since) = (None, None, None);
         }
     }
@@ -237,6 +241,16 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
         && waits_for_acks(transfer, first, lost)
         && are_granted(waits(transfer, first, lost));
     is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
+}
+
+/// Closings of a window that are no accident, and of the rounds, how many they ended.
+const CLOSINGS: usize = 8;
+const CLOSED: usize = 5;
+
+/// Whether the window closed at the end of a good part of the rounds.
+fn is_unread(transfer: &TransferFacts) -> bool {
+    let closings = transfer.gaps.iter().filter(|gap| gap.closed.is_some()).count();
+    closings >= CLOSINGS && closings * CLOSED >= transfer.rounds.len()
 }
 
 /// The first round in which something was sent again.

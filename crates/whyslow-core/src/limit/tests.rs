@@ -78,6 +78,22 @@ fn doubling_flights_are_slow_start_to_the_end() {
 }
 
 #[test]
+fn a_reader_that_leaves_the_window_closed_is_no_full_path() {
+    let mut transfer = flights(&[60_000; 20], Release::WindowAck);
+    transfer.acked_rate = RateSpread { p10: 4.7e6, p50: 4.8e6, p90: 4.9e6, bins: 100 };
+    transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(Nanos::from_millis(100)));
+    let bandwidth = |transfer: &TransferFacts| partition(transfer, &context(40)).time(Limit::Bandwidth);
+    assert!(bandwidth(&transfer) > Nanos::ZERO);
+    for gap in transfer.gaps.iter_mut().step_by(2) {
+        gap.closed = Some((gap.end - Nanos::from_millis(20), Nanos::from_millis(20)));
+    }
+    assert_eq!(bandwidth(&transfer), Nanos::ZERO);
+    let cut = partition(&transfer, &context(40));
+    assert_eq!(cut.time(Limit::ZeroWindow), Nanos::from_millis(200));
+    assert!(cut.time(Limit::ReceiveWindow) > Nanos::from_millis(1_500));
+}
+
+#[test]
 fn the_rest_of_a_write_that_waits_for_an_ack_is_no_slow_start() {
     let held = |flight: u64, rest: u64| {
         let mut transfer = flights(&[flight, rest], Release::Ack);

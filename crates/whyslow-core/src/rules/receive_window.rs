@@ -55,6 +55,10 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
 
 /// The typical round trip of the rounds that a full window held, and the path's own, where half of what was in flight stood in a queue.
 fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
+    // What a receiver has not read stands in no queue of the path: its ACKs are late.
+    if case.partition.shape.unread {
+        return None;
+    }
     let held: Vec<usize> = (0..case.partition.rounds.len())
         .filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow && case.round_trip(index).is_some())
         .collect();

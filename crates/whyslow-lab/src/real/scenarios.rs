@@ -229,9 +229,10 @@ pub(crate) const ROWS: &[Row] = &[
         "nginx-reordering",
         trouble::reordering,
         &["reordering", "spurious-retransmission"],
-        &["random-loss", "policer"],
-        "the link reorders, and loses nothing",
-    ),
+        &["loss", "random-loss", "policer"],
+        "the link reorders, and loses nothing; a Linux sender that learns of needless copies takes its window back, so that the rest may cost more",
+    )
+    .beside(),
     row(
         "nginx-black-hole",
         trouble::black_hole,
