@@ -10,7 +10,7 @@ use super::{Plays, Replays};
 use crate::analysis::{Assumed, Connection, Limit, Transfer};
 use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
-use crate::limit::tests::{MSS, context, flights};
+use crate::limit::tests::{context, flights};
 use crate::tcp::facts::{Loss, Release, TransferFacts};
 use crate::units::Nanos;
 use std::iter;
