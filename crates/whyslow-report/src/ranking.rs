@@ -240,6 +240,21 @@ mod tests {
     }
 
     #[test]
+    fn what_sums_up_the_findings_of_connections_adds_nothing() {
+        let mut analysis = example::many();
+        let of = |analysis: &Analysis| by_cause(analysis).into_iter().find(|cost| cost.cause == "loss");
+        analysis.findings.clear();
+        let alone = of(&analysis);
+        let mut sum = example::slow_start().connections[0].transfers[0].findings[0].clone();
+        (sum.cause, sum.shared) = ("loss", true);
+        sum.seconds = alone.as_ref().map_or(Nanos::ZERO, |cost| cost.seconds);
+        sum.connections = alone.iter().flat_map(|cost| &cost.connections).map(|(id, _)| *id).collect();
+        analysis.findings.push(sum);
+        assert!(alone.is_some());
+        assert_eq!(of(&analysis), alone);
+    }
+
+    #[test]
     fn an_interactive_session_and_its_clients_own_time_rank_behind_a_bulk() {
         let mut bulk = example::slow_start().connections.remove(0);
         bulk.id = 1;

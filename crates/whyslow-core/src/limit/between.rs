@@ -235,6 +235,7 @@ mod tests {
             near_receiver: false,
             stamped: true,
             next_to_receiver: false,
+            opening_seen: true,
             small_window: None,
             announces: false,
             first_loss: None,

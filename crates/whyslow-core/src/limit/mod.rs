@@ -5,6 +5,7 @@
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
 mod between;
+mod overrun;
 mod path;
 mod phases;
 mod rates;
@@ -13,6 +14,7 @@ mod unasked;
 mod waits;
 
 pub use between::{Between, Pool};
+pub use overrun::Overrun;
 pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, seen_rate};
 pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;
@@ -163,6 +165,8 @@ pub struct Context {
     pub stamped: bool,
     /// It stands at the receiver.
     pub next_to_receiver: bool,
+    /// A SYN was captured: what comes first is what was sent first.
+    pub opening_seen: bool,
     /// A window of less than four segments that the sender has shown to begin with, bytes.
     pub small_window: Option<u64>,
     /// The sender's payload is of a protocol that announces what is to come: HTTP, or TLS with whatever is in it.
@@ -192,6 +196,7 @@ impl Context {
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
             stamped: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
+            opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
             small_window: small_window(facts, sender),
             first_loss: time_of_first_loss(facts, sender),
             unasked: Unasked::of(facts),

@@ -261,7 +261,10 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let marked = transfer.ecn_echoes > 0;
     // Next to the receiver only timestamps tell how much is in flight, and so whether a queue stands. A sender that paces does so from
     // its first byte as a rule: of a burst before it, a shaper knows more often.
-    let hidden = context.near_receiver && !context.stamped && from > transfer.start;
+    // Nor does one space the flight that it begins with (Linux paces from the eleventh segment on): where that came at this rate, a path
+    // may have spaced it as well.
+    let unseen_queue = context.near_receiver && !context.stamped;
+    let hidden = unseen_queue && (from > transfer.start || begins_spaced(transfer, context, rate) == Some(true));
     let mss = context.mss as f64;
     if doubtful || marked || hidden || is_a_links(rate * (mss + 90.0) / mss) {
         return false;
@@ -281,6 +284,19 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
         && queued * 10 <= rounds.len()
         && !rises(whole, context.mss)
         && otherwise(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.told_for().0 as f64
+}
+
+/// Segments behind the first one that show how a flight is spaced.
+const SPACED: u64 = 3;
+
+/// Whether the first flight, of the segments that left before anything was acknowledged, came spaced by this rate; none where too little of
+/// it is known.
+pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<bool> {
+    let first = transfer.rounds.first().filter(|_| context.opening_seen)?;
+    let behind = first.bytes.saturating_sub(context.mss);
+    let at_rate = behind as f64 * 8.0 / rate.max(1.0);
+    let took = (first.last_send - first.start).as_secs_f64();
+    (behind >= SPACED * context.mss).then_some(took * ALIKE >= at_rate)
 }
 
 /// The rounds after the first one that carried the rate: before it, the window was still opening, and in it what left at once, before

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::between::{Between, between};
+use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
 use crate::analysis::Limit;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
@@ -71,6 +72,8 @@ pub struct Shape {
     pub written: Option<f64>,
     /// The one rate at which bytes passed between losses, if there is one.
     pub between: Option<Between>,
+    /// What became of what was offered beyond that rate, or the steady one.
+    pub overrun: Option<Overrun>,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
 }
@@ -115,6 +118,8 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
             (shape.steady, shape.burst, shape.since) = (None, None, None);
         }
     }
+    let passes = shape.steady.or(shape.between.map(|between| between.rate));
+    shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
     let lost = first_loss(transfer);
     let again = first_copy(transfer);
     mark_messages(transfer, context, &mut shape);

@@ -16,6 +16,7 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         near_receiver: false,
         stamped: true,
         next_to_receiver: false,
+        opening_seen: true,
         small_window: None,
         announces: false,
         first_loss: None,

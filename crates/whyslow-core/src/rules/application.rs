@@ -40,18 +40,14 @@ use super::say::{count, evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::limit::Span;
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
-
-/// Segments that pass at once when a connection is new (RFC 6928).
-const INITIAL_WINDOW: u64 = 10;
 
 pub(super) const RULE: Rule =
     Rule { slug: "application", source: include_str!("application.rs"), check: Check::Transfer(check) };
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    if is_login(case) {
+    if case.is_ssh_message() {
         return None;
     }
     if let Some(rate) = case.partition.shape.written {
@@ -103,13 +99,6 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         .into(),
     );
     Some(found)
-}
-
-/// Messages of SSH's key exchange and of the login (RFC 4253 section 7, RFC 4252), or keys and their echoes: less than an initial window
-/// (RFC 6928) passes without a round trip, so no program can have had more to send.
-fn is_login(case: &TransferCase<'_>) -> bool {
-    let is_ssh = case.facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
-    is_ssh && case.transfer.bytes() <= INITIAL_WINDOW * case.context.mss
 }
 
 /// A program that writes little at a time, and evenly: its pauses may be too short to be told one by one.

@@ -17,7 +17,7 @@
 //! ## What it is confused with
 //! - `pacing` or a rate limit in the sender, a program that writes at a rate of its own: a path that is full leaves a queue, a loss or a mark, now
 //!   and then at least, or spaces segments that left together by this rate. Where nothing of these is seen, the rate is not the path's.
-//! - `policer`: one rate between losses, and no queue.
+//! - `policer`: one rate between losses, or more than the rate lost at once, and no queue.
 //! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
 //! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
 //! - `loss`, `random-loss`: where others fill the link meanwhile, losses cost nothing in all. Losses by chance leave the sum unsteady.

@@ -3,9 +3,13 @@
 use crate::analysis::{End, Frame, Limit, LimitShare, Near};
 use crate::flow::Side;
 use crate::limit::{Context, Partition, Plateau, Wait};
+use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
 use crate::units::Nanos;
 use std::net::IpAddr;
+
+/// Segments that pass at once when a connection is new (RFC 6928).
+const INITIAL_WINDOW: u64 = 10;
 
 /// One transfer.
 #[derive(Debug)]
@@ -113,6 +117,13 @@ impl TransferCase<'_> {
             rounds.get(plateau.first..plateau.after).unwrap_or_default().iter().map(|round| round.bytes).sum();
         let seconds = (end - start).as_secs_f64();
         if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+    }
+
+    /// Messages of SSH's key exchange and of the login (RFC 4253 section 7, RFC 4252), or keys and their echoes: less than an initial
+    /// window passes without a round trip, so no program can have had more to send.
+    pub(super) fn is_ssh_message(&self) -> bool {
+        let is_ssh = self.facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
+        is_ssh && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
     }
 
     /// The plateau of flights, if it has one.

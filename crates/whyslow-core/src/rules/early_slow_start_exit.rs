@@ -42,6 +42,8 @@ pub(super) const RULE: Rule = Rule {
     check: Check::TransferAndAcross(check, across),
 };
 
+/// One round in so many may seem smaller, as its segments slip into the next one.
+const SHRUNK: usize = 4;
 /// Rounds of slow growth that mean something.
 const LEAST_ROUNDS: usize = 4;
 /// RFC 9406 section 4.2: the rise of the round trip that ends slow start lies between these.
@@ -94,7 +96,9 @@ fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
     // More than a message a round, and growing as congestion avoidance does: else something holds the flights down.
     let flights: Vec<u64> = slow.iter().map(|round| round.in_flight).collect();
     let grows = last.in_flight > start.in_flight && crate::limit::rises(&flights, mss);
-    if !room || start.in_flight < 2 * mss || !grows {
+    // No window shrinks where nothing is lost: flights that do are held by something else.
+    let shrunk = flights.iter().filter(|&&flight| flight + 3 * mss < start.in_flight).count();
+    if !room || start.in_flight < 2 * mss || !grows || shrunk * SHRUNK > flights.len() {
         return None;
     }
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);
@@ -220,6 +224,8 @@ fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
     );
     told.settle = Some(format!("`ip tcp_metrics show {peer}` on the sender names a ssthresh of about {typical}"));
     told.connections = group.iter().map(|(outline, _)| outline.id).collect();
+    // Each of them has a finding of its own, whose time this is.
+    told.shared = true;
     Some(told)
 }
 
@@ -258,11 +264,22 @@ mod tests {
     }
 
     #[test]
+    fn flights_that_shrink_without_a_loss_are_held_by_something_else() {
+        let exit = |slow: &[u64]| {
+            let sizes: Vec<u64> = [10, 20, 40].iter().chain(slow).map(|n| n * 1000).collect();
+            crate::rules::scene::Scene::flights(&sizes).finding("early-slow-start-exit").is_some()
+        };
+        assert!(exit(&[42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52]));
+        assert!(!exit(&[42, 30, 31, 32, 33, 34, 48, 49, 50, 51, 52]));
+    }
+
+    #[test]
     fn the_same_exit_on_three_connections_is_remembered() {
         let outlines = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
         let found = across(&outlines);
         assert_eq!((found.len(), found[0].seconds), (1, Nanos::from_millis(900)));
         assert_eq!(found[0].connections, [1, 2, 3]);
+        assert!(found[0].shared, "its time is that of the findings of these connections");
         assert!(found[0].fix.as_ref().unwrap().command.as_ref().unwrap().contains("delete 192.0.2.1"));
         assert!(across(&outlines[..2]).is_empty(), "two may be chance");
     }

@@ -159,9 +159,13 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
 }
 
-/// Repairing, and from the first loss on the time under a window that losses made small.
+/// Repairing, and from the first loss on the time under a window that losses made small. What copies of segments that came late made the
+/// sender do is the reordering's.
 pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
-    case.time(Limit::LossRecovery) + slow_since_loss(case)
+    let kinds = &case.transfer.retransmitted;
+    let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
+    let share = lost as f64 / (lost + case.transfer.needless_fast).max(1) as f64;
+    (case.time(Limit::LossRecovery) + slow_since_loss(case)).scale(share)
 }
 
 /// Time in congestion avoidance after the first loss.
@@ -227,6 +231,16 @@ mod tests {
         assert!(found.summary.starts_with("4 lost segments had to be sent again"), "{}", found.summary);
         assert!(!found.fix.unwrap().what.contains('%'));
         assert!(lossy(1).finding("loss").unwrap().summary.starts_with("2.91 % of the bytes"));
+    }
+
+    #[test]
+    fn one_loss_among_many_late_segments_costs_its_own_part() {
+        let whole = lossy(1).finding("loss").unwrap().seconds;
+        let mut late = lossy(1);
+        late.transfer.needless_fast = 12;
+        assert_eq!(late.finding("loss").unwrap().seconds, whole.scale(0.5));
+        late.transfer.needless_fast = 1_000;
+        assert!(late.finding("loss").is_none());
     }
 
     #[test]

@@ -123,6 +123,21 @@ mod tests {
     }
 
     #[test]
+    fn a_flight_that_came_spaced_is_the_paths_where_no_queue_is_seen() {
+        let mut scene = paced();
+        scene.facts.vantage.toward = [Some(ms(0)), Some(ms(100))];
+        scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
+        scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
+        assert!(scene.finding("pacing").is_some(), "it began at once");
+        scene.transfer.rounds[0].last_send += ms(95);
+        assert!(scene.finding("pacing").is_none() && scene.finding("bandwidth").is_some());
+        scene.facts.handshake.syn = None;
+        assert!(scene.finding("pacing").is_some(), "it may have begun at once");
+        scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = true);
+        assert!(scene.finding("pacing").is_some(), "timestamps show that no queue stood");
+    }
+
+    #[test]
     fn a_queue_or_a_window_that_grows_is_the_paths_rate() {
         let mut queued = paced();
         for round in &mut queued.transfer.rounds[5..] {

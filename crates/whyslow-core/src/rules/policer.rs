@@ -13,6 +13,13 @@
 //! sender that is held at one rate by something else, all stretches are alike. Where packets pass at one rate all along and are lost one by
 //! one, round trips must not be longer by the time of a segment even: behind a link each waits for the one before it.
 //!
+//! A sender that follows no loss (BBR) overruns the path for many round trips and keeps to its rate between, so that losses tell no rate.
+//! Of it the second sign is looked at: in two rounds or more a quarter more than the rate was offered, half of the excess or more was lost, 15
+//! segments in all, and what passed meanwhile waited for no more than two segments. A link's queue is full before it loses, and what passes
+//! has waited behind all of it. That is seen by what SACKs and ACKs tell at the sender's end, or between; next to the receiver by rounds, with
+//! timestamps only. Where what passed has waited, it is no policer, whatever the losses look like. Next to a receiver without timestamps it is
+//! possible where the first flight, which a link would have spaced by the rate, came faster than that.
+//!
 //! The transfers of a connection meet the same policer: one that has too few losses to show its rate is told by that of them all, if
 //! its own agrees.
 //!
@@ -41,7 +48,7 @@ use super::bandwidth::queue_is_hidden;
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::limit::Between;
+use crate::limit::{Between, Overrun};
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -60,10 +67,55 @@ const OTHERS: f64 = 0.3;
 const BURST: f64 = 1.5;
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;
+/// A queue so short that what passes waits for two segments only would be a strange one.
+const EXCESS: f64 = 0.75;
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
 pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
-    fits(case).is_some()
+    sign(case).is_some()
+}
+
+/// What shows a policer.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// One rate between losses.
+    Rate(Between),
+    /// What was too much was lost, and the rest waited for nothing.
+    Excess(Overrun),
+    /// What was too much was lost, and no link spaced the first flight; more is not seen here.
+    Unspaced(Overrun),
+}
+
+fn sign(case: &TransferCase<'_>) -> Option<Sign> {
+    let overrun = case.partition.shape.overrun;
+    if overrun.is_some_and(|overrun| overrun.is_queued()) {
+        return None;
+    }
+    let excess = || {
+        let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
+        let is_unspaced =
+            queue_is_hidden(case) && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
+        match overrun.is_free() {
+            true => Some(Sign::Excess(overrun)),
+            false => is_unspaced.then_some(Sign::Unspaced(overrun)),
+        }
+    };
+    fits(case).map(Sign::Rate).or_else(excess)
+}
+
+/// Share of the time under other limits.
+fn held_by_others(case: &TransferCase<'_>) -> f64 {
+    let others = [
+        Limit::ReceiveWindow,
+        Limit::ZeroWindow,
+        Limit::SenderCap,
+        Limit::ProtocolWindow,
+        Limit::Application,
+        Limit::Pacing,
+    ];
+    // Flights that stand still between losses at the policed rate are no cap of the sender: CUBIC's window is flat there.
+    let is_cap = |limit: &Limit| case.context.pool.is_none() || *limit != Limit::SenderCap;
+    case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
 }
 
 fn fits(case: &TransferCase<'_>) -> Option<Between> {
@@ -82,18 +134,7 @@ fn fits(case: &TransferCase<'_>) -> Option<Between> {
     let stood = case.partition.shape.since.is_some();
     // Where packets pass at one rate all along a link may be full, and lose by chance besides.
     let full = case.partition.shape.steady.is_some() && between.burst < BURST && !passes_freely(case, between.rate);
-    let others = [
-        Limit::ReceiveWindow,
-        Limit::ZeroWindow,
-        Limit::SenderCap,
-        Limit::ProtocolWindow,
-        Limit::Application,
-        Limit::Pacing,
-    ];
-    // Flights that stand still between losses at the policed rate are no cap of the sender: CUBIC's window is flat there.
-    let is_cap = |limit: &Limit| pool.is_none() || *limit != Limit::SenderCap;
-    let held: Nanos = others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum();
-    (!late && !stood && !full && case.share(held) <= OTHERS && swings(case)).then_some(between)
+    (!late && !stood && !full && held_by_others(case) <= OTHERS && swings(case)).then_some(between)
 }
 
 /// A link takes a segment's time for each segment, and the next one waits for it.
@@ -126,44 +167,84 @@ fn swing(transfer: &TransferFacts) -> bool {
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let between = fits(case)?;
+    let sign = sign(case)?;
     let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
     let flat = case.context.pool.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
     let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum::<Nanos>() + flat;
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let number = case.transfer.losses.len() as u64;
+    let number = thousands(case.transfer.losses.len() as u64);
     let hidden = queue_is_hidden(case);
+    let (passed, shown, confidence) = match sign {
+        Sign::Rate(between) => {
+            let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
+            let confidence = match between.burst {
+                _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
+                burst if burst >= BURST => 0.65,
+                _ => 0.55,
+            };
+            let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
+            (between.rate, shown, if hidden { HIDDEN } else { confidence })
+        }
+        Sign::Excess(overrun) => {
+            let shown = format!(
+                "while {} and more were offered only {} passed, and what passed waited in no queue",
+                rate(overrun.offered),
+                rate(overrun.rate)
+            );
+            (overrun.rate, shown, EXCESS)
+        }
+        Sign::Unspaced(overrun) => {
+            let shown = format!(
+                "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
+                rate(overrun.offered),
+                rate(overrun.rate)
+            );
+            (overrun.rate, shown, HIDDEN)
+        }
+    };
     let summary = format!(
-        "a policer is possible: {} segments were lost, and between losses always {} passed, {}: {} of {}",
-        thousands(number),
-        rate(between.rate),
-        if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" },
+        "a policer is possible: {number} segments were lost, and {shown}: {} of {}",
         time(lost),
         time(case.duration()),
     );
-    let confidence = if between.burst >= BURST { 0.65 } else { 0.55 };
-    let confidence = if hidden { HIDDEN } else { confidence };
     let mut found = finding("policer", lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
-    found.evidence.push(evidence("losses", number as f64, "segments", &frames));
-    found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
-    found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
-    found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
-    found.evidence.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
-    let figure =
-        if between.by_others { "stretches between losses, of all transfers" } else { "stretches between losses" };
-    found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
+    found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
+    match sign {
+        Sign::Rate(between) => {
+            found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
+            found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
+            found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
+            found.evidence.push(evidence("upper tenth of it", between.high, "bit/s", &[]));
+            let figure = if between.by_others {
+                "stretches between losses, of all transfers"
+            } else {
+                "stretches between losses"
+            };
+            found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
+        }
+        Sign::Excess(overrun) | Sign::Unspaced(overrun) => {
+            found.evidence.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
+            found.evidence.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
+            found.evidence.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
+            found.evidence.push(evidence("segments lost in them", overrun.losses as f64, "segments", &[]));
+            if let Some(wait) = overrun.wait {
+                let figure = "longer round trips of what passed in them, typically";
+                found.evidence.push(evidence(figure, wait.as_millis_f64(), "ms", &[]));
+            }
+        }
+    }
     found.fix = fix(
         Actor::Network,
         format!(
             "ask for more than {} or for shaping instead of policing; until then shape or pace the sender below it",
-            rate(between.rate)
+            rate(passed)
         ),
         Some(format!(
             "setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &(unsigned){{{:.0}}}, sizeof(unsigned))",
-            between.rate * 0.95 / 8.0
+            passed * 0.95 / 8.0
         )),
     );
     let alike = if hidden {
@@ -179,7 +260,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{MSS, Scene, ms};
-    use crate::tcp::facts::Loss;
+    use crate::tcp::facts::{Loss, RateSpread};
     use crate::units::Nanos;
 
     /// Fifty flights of 8 and 4 segments in turn; two losses at each of these times, between which 60 segments a second passed.
@@ -216,5 +297,54 @@ mod tests {
         let found = receiver.finding("policer").unwrap();
         assert!(found.summary.contains("whether a queue grew cannot be seen here"), "{}", found.summary);
         assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
+    }
+
+    /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what passed took so long.
+    fn overrun(trip: Nanos) -> Scene {
+        let sizes: Vec<u64> = (0..30).map(|n| if (3..8).contains(&n) { 200 * MSS } else { 100 * MSS }).collect();
+        let mut scene = Scene::flights(&sizes);
+        scene.transfer.acked_rate = RateSpread { p10: 7.9e6, p50: 8e6, p90: 8.1e6, bins: 100 };
+        for index in 3..8 {
+            let round = &mut scene.transfer.rounds[index];
+            let lost = (0..100).map(|n| Loss { time: round.start + ms(n / 2), bytes: MSS, ..Loss::default() });
+            scene.transfer.losses.extend(lost);
+            scene.transfer.resent_bytes += 100 * MSS;
+            scene.transfer.rounds[index + 1].sacked = (90, Nanos(90 * trip.0));
+        }
+        scene
+    }
+
+    #[test]
+    fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
+        let found = overrun(ms(101)).finding("policer").unwrap();
+        assert!(found.confidence == 0.75 && found.summary.contains("waited in no queue"), "{}", found.summary);
+        assert!(overrun(ms(101)).finding("bandwidth").is_none(), "it is said once");
+        for trip in [103, 130] {
+            let queued = overrun(ms(trip));
+            assert!(queued.finding("policer").is_none() && queued.finding("bandwidth").is_some(), "{trip}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_is_seen_refutes_what_losses_look_like() {
+        let mut scene = policed();
+        let beside = overrun(ms(130)).transfer;
+        scene.transfer.rounds[3..9].clone_from_slice(&beside.rounds[3..9]);
+        scene.transfer.acked_rate = beside.acked_rate;
+        scene.transfer.losses.extend(beside.losses);
+        assert!(scene.finding("policer").is_none());
+    }
+
+    #[test]
+    fn without_round_trips_the_first_flight_tells_a_link() {
+        let mut scene = overrun(ms(101));
+        scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
+        scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
+        assert!(scene.finding("policer").is_none(), "how it began is not known");
+        scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
+        let found = scene.finding("policer").unwrap();
+        assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
+        scene.transfer.rounds[0].last_send += ms(95);
+        assert!(scene.finding("policer").is_none() && scene.finding("bandwidth").is_some());
     }
 }

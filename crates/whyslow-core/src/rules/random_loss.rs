@@ -64,6 +64,8 @@ struct Chance {
     flights: f64,
     /// By how many deviations more of them fell on the larger flights' half of the bytes than chance would have it.
     skew: f64,
+    /// Share of them that did.
+    from_large: f64,
     /// Round trip where segments were lost, median.
     rtt: Nanos,
 }
@@ -104,11 +106,13 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     let mut times: Vec<Nanos> =
         losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1))).collect();
     times.sort_unstable();
+    let (from_large, skew) = skew(transfer, &events, home);
     let found = Chance {
         burst,
         distances: spread(distances)?,
         flights: spread(flights)?,
-        skew: skew(transfer, &events, home),
+        skew,
+        from_large,
         rtt: times.get(times.len() / 2).copied().unwrap_or(least),
     };
     let is_random = found.burst < IN_A_BURST
@@ -117,13 +121,15 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
         && found.skew <= MOST_SKEW
         && case.partition.shape.between.is_none()
+        && !case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free())
         && case.context.pool.is_none();
     is_random.then_some(found)
 }
 
 /// What is lost by chance may be any byte, of a large flight or a small one; a queue or a bucket that is too small loses from the large
-/// ones. So many more events fell on the half of the bytes that went in larger flights, in standard deviations of a fair coin.
-fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) -> usize) -> f64 {
+/// ones. The share of events that fell on the half of the bytes that went in larger flights, and how many more these are than half, in
+/// standard deviations of a fair coin.
+fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) -> usize) -> (f64, f64) {
     let mut order: Vec<usize> = (0..transfer.rounds.len()).collect();
     order.sort_by_key(|&index| transfer.rounds[index].in_flight);
     let whole: u64 = transfer.rounds.iter().map(|round| round.bytes).sum();
@@ -135,7 +141,7 @@ fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) 
     }
     let large = events.iter().filter(|event| is_large[home(event.0)]).count() as f64;
     let all = events.len() as f64;
-    (large - all / 2.0) / (all.sqrt() / 2.0)
+    (large / all, (large - all / 2.0) / (all.sqrt() / 2.0))
 }
 
 /// The distance between the quartiles, of the median: what slow start overran at the beginning does not count.
@@ -185,12 +191,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         &[],
     ));
     told.evidence.push(evidence("spread of the flights they came from, of the median", found.flights, "", &[]));
-    told.evidence.push(evidence(
-        "more of them from the larger flights than by chance, standard deviations",
-        found.skew,
-        "",
-        &[],
-    ));
+    let figure = "of them from the larger flights, which carried half of the bytes";
+    told.evidence.push(evidence(figure, found.from_large * 100.0, "%", &[]));
     told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
         let ceiling = super::loss::mathis(case.context.mss, rtt, share);

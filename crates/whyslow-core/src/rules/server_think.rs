@@ -9,7 +9,7 @@
 //! request was acknowledged at once, so the network had delivered it. Where the server is asked by nobody in particular (a shell, a chat, a
 //! routing session, a connection that was open before the capture began and shows no protocol), what it says behind a prompt message of the
 //! client's, or seconds later, may be no answer, and is none here. OpenFlow's switches connect to the controller that asks them: there the
-//! client is the one whose answers are late.
+//! client is the one whose answers are late. Less than 200 ms between the messages of an SSH login are what keys take to make.
 //!
 //! ## What it is confused with
 //! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer from afar. From one side the
@@ -31,6 +31,10 @@ use super::say::{evidence, finding, fix, time};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::limit::NOTICED;
+use crate::units::Nanos;
+
+/// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices it.
+const LOGIN: Nanos = Nanos::from_millis(200);
 
 pub(super) const RULE: Rule =
     Rule { slug: "server-think", source: include_str!("server_think.rs"), check: Check::Transfer(check) };
@@ -39,6 +43,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
     let rtt = case.context.rtt?;
     if think <= rtt.max(NOTICED) || think < case.duration().scale(0.2) {
+        return None;
+    }
+    if case.is_ssh_message() && think < LOGIN {
         return None;
     }
     // A switch connects to the controller that asks it.
@@ -69,7 +76,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use crate::analysis::{Limit, LimitShare};
     use crate::limit::waits;
+    use crate::rules::TransferCase;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::content::Protocol;
     use crate::tcp::facts::{Asked, ExchangeFacts, Gap, Loss, TransferFacts};
@@ -120,6 +129,22 @@ mod tests {
 
     fn without_handshake(scene: &mut Scene) {
         scene.facts.handshake.offers = [None; 2];
+    }
+
+    #[test]
+    fn what_a_login_takes_to_make_keys_is_no_finding() {
+        let found = |milliseconds: i64, protocol| {
+            let mut scene = Scene::flights(&[1_500]);
+            scene.facts.content[1].protocol = protocol;
+            let before = [LimitShare { limit: Limit::ServerThink, seconds: ms(milliseconds), share: 1.0 }];
+            scene.judge(|case| {
+                let TransferCase { facts, sender, transfer, partition, context, earlier, .. } = *case;
+                let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
+                super::check(&case).is_some()
+            })
+        };
+        assert!(found(150, None) && found(300, Some(Protocol::Ssh)));
+        assert!(!found(150, Some(Protocol::Ssh)));
     }
 
     #[test]

@@ -46,7 +46,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let rounds = &case.transfer.rounds;
-    let first = rounds.first()?;
+    // What a program says before the bulk (the settings of HTTP/2, the line of a status) is no flight that opens a window.
+    let opens = case.partition.rounds.iter().position(|limit| *limit == Limit::SlowStart).unwrap_or(0);
+    let first = rounds.get(opens)?;
     let mss = case.context.mss;
     let needed = case.transfer.bytes().div_ceil(mss);
     // Where much of the transfer is not in the capture, the first flight is not known.
@@ -176,6 +178,14 @@ mod tests {
         assert!(from(|_| ()));
         assert!(!from(|scene| scene.transfer.gaps[0].ran_dry = true), "the program had no more");
         assert!(!from(|scene| scene.transfer.rounds[0].window = Some(8_500)), "the receiver took no more");
+    }
+
+    #[test]
+    fn a_message_before_the_bulk_is_not_its_first_flight() {
+        let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
+        scene.transfer.gaps[0].ran_dry = true;
+        let found = scene.finding("slow-start").unwrap();
+        assert!(found.summary.ends_with("from 10,000 B a round trip"), "{}", found.summary);
     }
 
     #[test]

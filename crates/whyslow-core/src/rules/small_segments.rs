@@ -10,8 +10,9 @@
 //! The mean segment of a transfer of 20 segments or more is below half of the MSS, in flights of more than one MSS (or as
 //! much as the window lets out). The cost is what full segments would have saved of
 //! the time that was spent under a limit that counts segments or bytes on the wire: in slow start a round trip for each doubling that the
-//! mean falls short of the MSS; in congestion avoidance, and under a window of the receiver of less than two segments, the share of
-//! each segment that was empty; at a full path the headers.
+//! mean falls short of the MSS; in congestion avoidance the share of each segment that was empty; at a full path the headers. Under a
+//! window of the receiver of less than two segments they cost nothing: as many bytes pass in a round trip, whatever they go in, and the
+//! time is that of `receive-window`, beside which it is told.
 //!
 //! ## What it is confused with
 //! - the messages of a program that has no more to send: time under `application` or `turn-taking` is not counted.
@@ -73,20 +74,27 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let empty = 1.0 - mean / mss;
     let doublings = (mss / mean).log2();
     let opening = case.rtt().map_or(Nanos::ZERO, |rtt| rtt.scale(doublings)).min(case.time(Limit::SlowStart));
-    let windows = if silly { case.time(Limit::ReceiveWindow) } else { Nanos::ZERO };
+    // A window that lets nothing else pass is the cause itself: its time is told there.
+    let by_window = silly && case.matters(case.time(Limit::ReceiveWindow), 0.2);
     let on_the_wire = 1.0 - ((mss + HEADERS) / mss) / ((mean + HEADERS) / mean);
     let lost = opening
-        + (case.time(Limit::CongestionAvoidance) + case.time(Limit::LossRecovery) + windows).scale(empty)
+        + (case.time(Limit::CongestionAvoidance) + case.time(Limit::LossRecovery)).scale(empty)
         + case.time(Limit::Bandwidth).scale(on_the_wire);
-    if !case.matters(lost, 0.1) {
-        return None;
-    }
-    let summary = format!(
-        "segments of {mean:.0} B on average where {} B fit: full ones would have saved about {} of {}",
-        thousands(case.context.mss),
-        time(lost),
-        time(case.duration()),
-    );
+    let summary = match window.filter(|_| by_window) {
+        Some(window) => format!(
+            "segments of {mean:.0} B on average where {} B fit, as the receiver's window is {} B at most; the time is the window's",
+            thousands(case.context.mss),
+            thousands(window),
+        ),
+        None if !case.matters(lost, 0.1) => return None,
+        None => format!(
+            "segments of {mean:.0} B on average where {} B fit: full ones would have saved about {} of {}",
+            thousands(case.context.mss),
+            time(lost),
+            time(case.duration()),
+        ),
+    };
+    let lost = if by_window { Nanos::ZERO } else { lost };
     let mut found = finding("small-segments", lost, case.trust(if silly { 0.75 } else { 0.6 }), summary);
     let frames = [transfer.frames.0, transfer.frames.1];
     found.evidence.push(evidence("mean segment", mean, "B", &frames));
@@ -125,6 +133,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{Scene, gap, ms};
     use crate::tcp::facts::Release;
+    use crate::units::Nanos;
 
     #[test]
     fn a_quarter_of_the_segment_size_costs_slow_start_two_round_trips() {
@@ -147,7 +156,9 @@ mod tests {
         }
         scene.transfer.segments = 50;
         let found = scene.finding("small-segments").unwrap();
-        assert_eq!(found.seconds, ms(3900).scale(0.6), "segments of 400 B");
+        assert_eq!(found.seconds, Nanos::ZERO, "the time is told once");
+        assert_eq!(scene.finding("receive-window").unwrap().seconds, ms(3900));
+        assert!(found.summary.contains("window is 600 B at most"), "{}", found.summary);
         assert_eq!(found.fix.unwrap().who, crate::analysis::Actor::Receiver);
     }
 

@@ -334,7 +334,7 @@ impl Half {
         }
         let mut delivered = says.ack.saturating_sub(self.una);
         if !SMOOTH && says.sacks {
-            delivered += self.mark_sacks(says.ack, sack);
+            delivered += self.mark_sacks(says.ack, sack, at);
         }
         let (delay, known) = self.acknowledge::<SMOOTH>(ack, at);
         delivered -= known.min(delivered);
@@ -354,7 +354,7 @@ impl Half {
     fn apply_old(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
         let Ack { seen, says } = ack;
         let edge = self.edge;
-        let delivered = if says.sacks { self.mark_sacks(says.ack, sack) } else { 0 };
+        let delivered = if says.sacks { self.mark_sacks(says.ack, sack, at) } else { 0 };
         if !says.payload {
             self.count_duplicate(&says);
         }
@@ -497,10 +497,11 @@ impl Half {
         }
     }
 
-    /// Gives how many bytes are reported for the first time.
+    /// Reaches the sender `at` this time. Gives how many bytes are reported for the first time.
     #[inline(never)]
-    fn mark_sacks(&mut self, ack: u64, blocks: &SackBlocks) -> u64 {
+    fn mark_sacks(&mut self, ack: u64, blocks: &SackBlocks, at: Nanos) -> u64 {
         let mut news = 0;
+        let highest = self.sacked.highest().unwrap_or(ack);
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap(left), self.unwrap(right)) else {
                 continue;
@@ -516,7 +517,20 @@ impl Half {
                 news += self.sacked.insert(left, right);
             }
         }
+        if let Some(top) = self.sacked.highest().filter(|top| *top > highest)
+            && let Some(sent) = self.time_of(top)
+            && let Some(transfer) = &mut self.transfer
+        {
+            transfer.sacked(at.after(sent));
+        }
         news
+    }
+
+    /// When the segment was sent that ends there, or with others that left as one, if it was sent once only.
+    fn time_of(&self, end: u64) -> Option<Nanos> {
+        let index = self.outstanding.partition_point(|sent| sent.end < end);
+        let sent = self.outstanding.get(index).filter(|_| !self.tangled)?;
+        (sent.start() < end && !sent.resent && !sent.stamp.moved()).then_some(sent.time)
     }
 
     /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.

@@ -268,6 +268,12 @@ impl Recorder {
         self.reached(time, ack);
     }
 
+    /// A SACK shows that a segment arrived which was sent so long ago.
+    pub fn sacked(&mut self, trip: Nanos) {
+        self.round.sacked.0 += 1;
+        self.round.sacked.1 += trip;
+    }
+
     #[inline(never)]
     fn note_delivered(&mut self, time: Nanos) {
         self.acked_rate.reached(self.delivered, time, self.bin);
@@ -506,6 +512,7 @@ fn merge(one: RoundFacts, two: RoundFacts) -> RoundFacts {
         resent: one.resent + two.resent,
         rtt: least(one.rtt, two.rtt),
         ack_late: least(one.ack_late, two.ack_late),
+        sacked: (one.sacked.0 + two.sacked.0, one.sacked.1 + two.sacked.1),
         merged: one.merged + two.merged,
     }
 }

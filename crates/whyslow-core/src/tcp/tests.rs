@@ -305,6 +305,14 @@ fn third_lost() -> Script {
 }
 
 #[test]
+fn sacks_tell_round_trips_of_what_arrived_behind_a_hole() {
+    let facts = third_lost().run();
+    let rounds = facts.halves[1].transfers.iter().flat_map(|transfer| &transfer.rounds);
+    let (trips, whole) = rounds.fold((0, Nanos::ZERO), |(n, sum), round| (n + round.sacked.0, sum + round.sacked.1));
+    assert_eq!((trips, whole), (3, Nanos::from_millis(300)));
+}
+
+#[test]
 fn after_duplicate_acks_it_is_a_fast_retransmission() {
     let mut script = third_lost();
     script.line(305.1, 1, 2001, 101, MSS);

@@ -193,6 +193,9 @@ fn the_same_threshold_on_three_connections_is_remembered() {
     let analysis = explain("early-slow-start-exits-server");
     assert_eq!(analysis["findings"][0]["cause"], "early-slow-start-exit");
     assert_eq!(analysis["findings"][0]["connections"], serde_json::json!([2, 3, 4]));
+    // It is told once over all of them, and its time is that of the findings of each.
+    assert_eq!(analysis["findings"].as_array().unwrap().len(), 1);
+    assert_eq!(analysis["findings"][0]["shared"], true);
     // One alone may be chance.
     assert_eq!(explain("early-slow-start-exit-server")["findings"], serde_json::json!([]));
 }

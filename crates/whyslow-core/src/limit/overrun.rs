@@ -1,0 +1,200 @@
+//! What became of more than the path's rate: while a sender offers more than that, a link lets the excess wait before it loses any, so that
+//! what passes has waited behind a queue; a policer drops the excess, and what passes has waited for nothing. Senders that follow no
+//! loss (BBR) overrun a path for many round trips, and keep to its rate between: of them, the losses tell no more than this.
+
+use super::Context;
+use super::rates::begins_spaced;
+use crate::tcp::facts::TransferFacts;
+use crate::units::Nanos;
+
+/// By so much more than the rate was offered, of it, and segments more.
+const BEYOND: f64 = 0.25;
+const SEGMENTS: u64 = 6;
+/// Of the excess, what must have been lost: tokens that were left let a burst pass without a wait too.
+const LOST: f64 = 0.5;
+/// Rounds, and segments lost in them (Flach et al. 2016, section 2.1), that tell anything.
+const LEAST_ROUNDS: usize = 2;
+const LEAST_LOSSES: usize = 15;
+/// Round trips that make a round's mean.
+const LEAST_TRIPS: u32 = 3;
+/// What passes freely waits for fewer segments than this: a receiver's ACK for every second one adds the time of one, …
+const FREELY: f64 = 2.0;
+/// … and hosts a little.
+const NOISE: Nanos = Nanos::from_micros(500);
+/// Where a segment takes less time than this, a queue of ten is lost in the noise.
+const SHORTEST: Nanos = Nanos::from_micros(150);
+/// A queue is one of so many segments at least.
+const QUEUE: f64 = 4.0;
+
+/// What passed while more than the rate was offered and the excess was lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overrun {
+    /// Payload bits per second that pass.
+    pub rate: f64,
+    /// Payload bits per second that were offered, the median over the rounds.
+    pub offered: f64,
+    /// Rounds in which that was so.
+    pub rounds: usize,
+    /// Segments that were lost in them.
+    pub losses: usize,
+    /// By how much what passed took longer than the least, typically; none where that cannot be seen.
+    pub wait: Option<Nanos>,
+    /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces it.
+    pub began_spaced: Option<bool>,
+    /// What a segment takes at this rate.
+    segment: Nanos,
+}
+
+impl Overrun {
+    /// What passed has waited for nothing: no link's queue was full.
+    pub fn is_free(&self) -> bool {
+        self.segment >= SHORTEST && self.wait.is_some_and(|wait| wait <= self.segment.scale(FREELY) + NOISE)
+    }
+
+    /// What passed has waited in a queue.
+    pub fn is_queued(&self) -> bool {
+        self.wait.is_some_and(|wait| wait > self.segment.scale(QUEUE) + NOISE)
+    }
+}
+
+/// A round in which more than the rate was offered.
+struct Over {
+    offered: f64,
+    losses: usize,
+    wait: Option<Nanos>,
+}
+
+/// None where too little was lost so.
+pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<Overrun> {
+    let least = context.rtt.filter(|_| !context.one_direction)?;
+    if transfer.losses.len() < LEAST_LOSSES {
+        return None;
+    }
+    let rounds = 1..transfer.rounds.len();
+    let over: Vec<Over> = rounds.filter_map(|index| over(transfer, context, rate, index, least)).collect();
+    let losses: usize = over.iter().map(|over| over.losses).sum();
+    if over.len() < LEAST_ROUNDS || losses < LEAST_LOSSES {
+        return None;
+    }
+    let mut offered: Vec<f64> = over.iter().map(|over| over.offered).collect();
+    offered.sort_unstable_by(f64::total_cmp);
+    let mut waits: Vec<Nanos> = over.iter().filter_map(|over| over.wait).collect();
+    waits.sort_unstable();
+    // A round is as long as its round trip at least, and as the sender's pauses make it: next to the receiver short ones tell.
+    let place = if context.near_receiver { LEAST_ROUNDS - 1 } else { waits.len() / 2 };
+    Some(Overrun {
+        rate,
+        offered: offered[offered.len() / 2],
+        rounds: over.len(),
+        losses,
+        wait: waits.get(place).copied().filter(|_| waits.len() >= LEAST_ROUNDS),
+        began_spaced: begins_spaced(transfer, context, rate).filter(|_| context.near_receiver),
+        segment: Nanos::from_secs_f64(context.mss as f64 * 8.0 / rate.max(1.0)),
+    })
+}
+
+/// The round before this one, if it offered too much and lost what was too much.
+fn over(transfer: &TransferFacts, context: &Context, rate: f64, index: usize, least: Nanos) -> Option<Over> {
+    let (before, round) = (&transfer.rounds[index - 1], &transfer.rounds[index]);
+    let (from, to) = (before.start, round.start);
+    let time = (to - from).as_secs_f64();
+    let offered = (before.bytes + u64::from(before.resent) * context.mss) as f64;
+    let passes = rate / 8.0 * time;
+    let excess = offered - passes;
+    let is_over = time > 0.0 && excess >= (BEYOND * passes).max((SEGMENTS * context.mss) as f64);
+    if !is_over || before.merged > 1 || round.merged > 1 {
+        return None;
+    }
+    let those = || transfer.losses.iter().filter(|loss| !loss.needless && (from..to).contains(&loss.time));
+    let lost: u64 = those().map(|loss| loss.bytes).sum();
+    if (lost as f64) < LOST * excess {
+        return None;
+    }
+    // A segment in offload is several on the wire.
+    let losses = those().map(|loss| loss.bytes.div_ceil(context.mss.max(1)) as usize).sum();
+    let trip = match (context.near_receiver, round.sacked) {
+        // What came last of it is known when the first of this round has come as well.
+        (true, _) => Some(to - from).filter(|_| context.stamped),
+        (false, (trips, whole)) => (trips >= LEAST_TRIPS).then(|| Nanos(whole.0 / i64::from(trips))),
+    };
+    Some(Over { offered: offered * 8.0 / time, losses, wait: trip.map(|trip| (trip - least).or_zero()) })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::limit::tests::{MSS, context, flights};
+    use crate::tcp::facts::{Loss, Release};
+
+    /// 8 Mbit/s let 100 of the 200 segments pass that go in each of four rounds of 100 ms; these took so long.
+    fn overran(trip: Nanos) -> TransferFacts {
+        let mut transfer = flights(&[200_000; 5], Release::Ack);
+        let mut seq = 1;
+        for round in &mut transfer.rounds {
+            round.sacked = (80, Nanos(80 * trip.0));
+            let lost = (0..100).map(|n| Loss {
+                time: round.start + Nanos::from_micros(500 * n),
+                until: round.start,
+                seq: seq + 2 * n as u64 * MSS,
+                bytes: MSS,
+                ..Loss::default()
+            });
+            transfer.losses.extend(lost);
+            seq += round.bytes;
+        }
+        transfer
+    }
+
+    #[test]
+    fn what_passes_a_policer_waits_for_nothing() {
+        let ms = Nanos::from_millis;
+        let found = overrun(&overran(ms(101)), &context(100), 8e6).unwrap();
+        assert!(found.is_free() && !found.is_queued());
+        assert_eq!((found.rounds, found.losses, found.wait), (4, 400, Some(ms(1))));
+        assert!((found.offered - 16e6).abs() < 1.0);
+        // A queue of ten segments that are 1 ms each.
+        let found = overrun(&overran(ms(110)), &context(100), 8e6).unwrap();
+        assert!(found.is_queued() && !found.is_free());
+        // Of three, it is not known.
+        let found = overrun(&overran(ms(103)), &context(100), 8e6).unwrap();
+        assert!(!found.is_queued() && !found.is_free());
+    }
+
+    #[test]
+    fn losses_below_the_rate_tell_nothing() {
+        assert_eq!(overrun(&overran(Nanos::from_millis(101)), &context(100), 16e6), None);
+        let mut transfer = overran(Nanos::from_millis(101));
+        // What was too much passed, as tokens let it.
+        transfer.losses.retain(|loss| loss.seq % 7 == 1);
+        assert_eq!(overrun(&transfer, &context(100), 8e6), None);
+    }
+
+    #[test]
+    fn at_a_high_rate_noise_hides_a_queue() {
+        let mut transfer = overran(Nanos::from_millis(100));
+        transfer.rounds.iter_mut().for_each(|round| round.bytes *= 100);
+        transfer.losses.iter_mut().for_each(|loss| loss.bytes *= 100);
+        let found = overrun(&transfer, &context(100), 8e8).unwrap();
+        assert!(!found.is_free() && !found.is_queued(), "{found:?}");
+    }
+
+    #[test]
+    fn next_to_the_receiver_rounds_tell_where_there_are_timestamps() {
+        let near = Context { near_receiver: true, ..context(99) };
+        let found = overrun(&overran(Nanos::ZERO), &near, 8e6).unwrap();
+        assert!(found.is_free(), "{found:?}");
+        let found =
+            overrun(&overran(Nanos::ZERO), &Context { rtt: Some(Nanos::from_millis(80)), ..near }, 8e6).unwrap();
+        assert!(found.is_queued(), "{found:?}");
+        let found = overrun(&overran(Nanos::ZERO), &Context { stamped: false, ..near }, 8e6).unwrap();
+        assert!(found.wait.is_none() && !found.is_free() && !found.is_queued());
+        assert_eq!(found.began_spaced, Some(false));
+        let mut spaced = overran(Nanos::ZERO);
+        spaced.rounds[0].last_send = Nanos::from_millis(190);
+        let found = overrun(&spaced, &Context { stamped: false, ..near }, 8e6).unwrap();
+        assert_eq!(found.began_spaced, Some(true));
+        let found = overrun(&spaced, &Context { opening_seen: false, ..near }, 8e6).unwrap();
+        assert_eq!(found.began_spaced, None);
+    }
+}
