@@ -19,7 +19,8 @@
 //! ## The fix
 //! On the receiver, let the buffer be twice the bandwidth-delay product: the second figure of `net.ipv4.tcp_rmem` is where each connection
 //! begins, the third what it may grow to, and while it grows the sender waits. Remove any SO_RCVBUF from the program (setting it turns
-//! autotuning off). Where the window falls because a program reads slowly, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy:
+//! autotuning off): no sysctl reaches such a program, and a capture does not tell it from a host with small buffers. Where the window falls
+//! because a program reads slowly, or ACKs for a full window come late because it leaves them unread, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy:
 //! `per_connection_buffer_limit_bytes`.
 //!
 //! ## To see that it worked

@@ -20,7 +20,7 @@
 //! - congestion avoidance: flights rise by a segment every one or two rounds.
 //!
 //! ## The fix
-//! On the sender, let the buffer grow: remove SO_SNDBUF from the program, raise the third figure of `net.ipv4.tcp_wmem` (about 0.94 of it
+//! On the sender, let the buffer grow: remove SO_SNDBUF from the program (no sysctl reaches one that sets it), raise the third figure of `net.ipv4.tcp_wmem` (about 0.94 of it
 //! can be in flight on Linux). For proxies: nginx `sndbuf=` of `listen` and
 //! `proxy_buffers`; HAProxy `tune.sndbuf.client`, `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`.
 //!

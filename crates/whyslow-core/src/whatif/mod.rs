@@ -1,8 +1,8 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
 //! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and promises nothing where the modelled time
-//! is not the measured one; `remedy` says what each cause's fix changes, `carried` what window earlier transfers leave; `plays` says which transfer is played next, and when it is
-//! enough; `waits` promises for findings over connections, where sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
+//! is not the measured one; `remedy` says what each cause's fix changes, `carried` what window earlier transfers leave; `plays` says
+//! which transfer is played next, and when it is enough; `waits` promises for findings over connections, where sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
 
 mod carried;
 pub mod model;
