@@ -2,6 +2,7 @@
 
 use super::carried::Carried;
 use super::model::{Algorithm, Losses, Silence, Window};
+use super::plan::USUAL_WINDOW;
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
 use crate::limit::LARGEST_INITIAL_WINDOW;
@@ -58,7 +59,10 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             // Shorter silences around it, which nothing in the capture ended, come from it too.
             remove(&mut changed, Limit::Unknown);
         }
-        "sender-cap" => scenario.sender.cap = None,
+        "sender-cap" => {
+            scenario.sender.cap = None;
+            let_window_grow(&mut scenario.receiver.window, replay);
+        }
         // Without its own rate it fills the path's, which the first flight told: ten segments leave unpaced.
         "pacing" => {
             scenario.rate = Some(replay.path_rate()?);
@@ -68,6 +72,7 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         }
         "protocol-window" => {
             scenario.sender.cap = None;
+            let_window_grow(&mut scenario.receiver.window, replay);
             remove(&mut changed, Limit::ProtocolWindow);
         }
         "application" => remove(&mut changed, Limit::Application),
@@ -104,6 +109,16 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
         _ => return None,
     }
     Some(changed)
+}
+
+/// A receiver that sizes its buffer by what arrives (Linux' `tcp_rcv_space_adjust`) offered little because little came: a window that grew
+/// and held nothing grows on with larger flights.
+fn let_window_grow(window: &mut Window, replay: &Replay) {
+    let Window::Seen(steps) = &*window else { return };
+    let Some((initial, last)) = steps.first().map(|step| step.1).zip(steps.last().map(|step| step.1)) else { return };
+    if last > initial && replay.passing_window.is_none() {
+        *window = Window::Autotuned { initial, most: last.max(USUAL_WINDOW) };
+    }
 }
 
 fn remove(changed: &mut Fitted, limit: Limit) {

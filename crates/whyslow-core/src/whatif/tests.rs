@@ -70,6 +70,18 @@ fn a_cap_of_the_sender_is_replayed_and_removed() {
 }
 
 #[test]
+fn a_window_that_grew_with_a_capped_sender_grows_on_without_the_cap() {
+    let without_cap = |windows: [u64; 2]| {
+        let mut transfer = flights(&[32_000; 20], Release::Ack);
+        transfer.rounds.iter_mut().for_each(|round| round.window = Some(windows[1]));
+        transfer.rounds[0].window = Some(windows[0]);
+        without("sender-cap", &replay(&transfer))
+    };
+    let (grew, stood) = (without_cap([64_000, 66_000]), without_cap([66_000, 66_000]));
+    assert!(grew <= ms(600) && stood >= ms(900), "{grew:?} {stood:?}");
+}
+
+#[test]
 fn what_flights_outgrow_is_no_cap() {
     let cap = |last: u64| {
         let mut sizes = [32_000; 20];
