@@ -42,7 +42,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if late < 3 || (share < 0.002 && case.transfer.needless_fast == 0) {
         return None;
     }
-    // It costs what it made the sender repair: all of it where nothing was lost.
+    // It costs what it made the sender repair for nothing: all of it where nothing was lost.
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     // Before the first copy it had made the sender do nothing.
@@ -50,7 +50,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let slowed =
         |span: &&Span| matches!(span.limit, Limit::LossRecovery | Limit::CongestionAvoidance) && span.end > copy;
     let repairing: Nanos = case.partition.spans.iter().filter(slowed).map(Span::length).sum();
-    let cost = repairing.scale(late as f64 / (late + lost_segments).max(1) as f64);
+    let needless = case.transfer.needless_fast;
+    let share_needless = if lost_segments == 0 { 1.0 } else { needless as f64 / (needless + lost_segments) as f64 };
+    let cost = repairing.scale(share_needless);
     if !case.matters(cost, 0.05) {
         return None;
     }
@@ -83,6 +85,19 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::rules::scene::{Scene, ms};
+
+    #[test]
+    fn late_segments_that_made_no_copy_cost_nothing_beside_losses() {
+        let mut scene = Scene::flights(&[60_000; 10]);
+        (scene.transfer.out_of_order, scene.transfer.rounds[3].resent) = (90, 8);
+        scene.transfer.gaps[3].recovering = true;
+        (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (4, 4);
+        let half = scene.finding("reordering").unwrap().seconds;
+        scene.transfer.retransmitted.fast = 0;
+        assert_eq!(scene.finding("reordering").unwrap().seconds.scale(0.5), half);
+        (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (8, 0);
+        assert!(scene.finding("reordering").is_none());
+    }
 
     #[test]
     fn few_of_many_cost_what_the_first_copy_made_the_sender_do() {
