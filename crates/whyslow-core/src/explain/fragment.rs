@@ -119,6 +119,7 @@ impl Merged {
     pub fn finish_with(mut self, play: impl FnOnce(&mut Plays<'_>)) -> (Analysis, Vec<Mark>) {
         self.replays.predict(&mut self.analysis.connections, play);
         whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
+        rules::calibrate(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.marks)
     }
 }

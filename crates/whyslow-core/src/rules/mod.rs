@@ -9,6 +9,7 @@ mod application;
 mod bad_checksums;
 mod bandwidth;
 mod bufferbloat;
+mod calibration;
 mod capture_loss;
 mod case;
 mod client_think;
@@ -64,6 +65,7 @@ mod together;
 mod turn_taking;
 mod zero_window;
 
+pub(crate) use calibration::calibrate;
 pub use case::{ConnectionCase, Outline, TransferCase};
 pub use early_slow_start_exit::{Exit, exit_of};
 pub use shared::{Flows, Joint};

@@ -53,7 +53,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let needless = case.transfer.needless_fast;
     let share_needless = if lost_segments == 0 { 1.0 } else { needless as f64 / (needless + lost_segments) as f64 };
     let cost = repairing.scale(share_needless);
-    if !case.matters(cost, 0.05) {
+    // Whoever has them counted wants to know what they cost, little as it may be.
+    if !case.matters(cost, 0.02) {
         return None;
     }
     let extent = case.half().reorder_extent;

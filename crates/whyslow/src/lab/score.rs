@@ -4,6 +4,7 @@
 //! confirmed are judged, and the others are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other
 //! program would.
 
+mod calibration;
 pub(super) mod real;
 mod right;
 
@@ -191,9 +192,23 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     let _ = writeln!(page, "## Wrong at a confidence of {HIGH} or more: {} of {}\n", broken.len(), judged.len());
     page += &broken.concat();
     page += "\n";
+    page += &calibration::table(&calibration::bins(&said(judged)));
+    page += "\n";
     page += &attribution(judged);
     page += &promises(judged);
     page
+}
+
+/// The causes that cost most, and those that were said wrongly beside them, with their confidence and whether they are right.
+fn said(judged: &[Judged]) -> Vec<(f64, bool)> {
+    let of = |judged: &Judged| {
+        let wrong = judged.wrong.as_ref().and_then(|wrong| wrong.cause);
+        let top = judged.top.filter(|_| judged.wrong.as_ref().is_none_or(|wrong| wrong.cause.is_some()));
+        let top = top.map(|(cause, confidence)| (confidence, wrong.is_none_or(|(wrong, _)| wrong != cause)));
+        let beside = wrong.filter(|(wrong, _)| judged.top.is_none_or(|(cause, _)| cause != *wrong));
+        top.into_iter().chain(beside.map(|(_, confidence)| (confidence, false)))
+    };
+    judged.iter().flat_map(of).collect()
 }
 
 /// Mean absolute errors of the shares, against the kernel's own counters.

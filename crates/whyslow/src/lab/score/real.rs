@@ -4,6 +4,7 @@
 //! kernels' counters and the emulator's log confirmed are judged, and the others are counted; a wrong capture is named, where it lies.
 //! Ignores: what the scenarios are, and how they are run ([`whyslow_lab::real`]).
 
+use super::calibration::{self, Bin};
 use super::{HIGH, name, right};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -20,9 +21,6 @@ use whyslow_lab::truth::RunResult;
 
 /// Version of what `--json` prints.
 const SCHEMA: &str = "whyslow-real/1";
-/// Bins of confidence: from, and to.
-const BINS: [(f64, f64); 5] = [(0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01)];
-
 /// All that is known after a score.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -88,16 +86,6 @@ impl Of {
 fn used(connection: &Connection) -> Nanos {
     let ends = connection.transfers.iter().map(|transfer| transfer.start_s + transfer.duration_s);
     (ends.max().unwrap_or(connection.start_s) - connection.start_s).or_zero()
-}
-
-/// How often what was said with such a confidence was right.
-#[derive(Debug, Default, PartialEq, Serialize)]
-struct Bin {
-    from: f64,
-    to: f64,
-    said: usize,
-    right: usize,
-    mean_confidence: Option<f64>,
 }
 
 /// One run.
@@ -415,18 +403,7 @@ fn calibration(judged: &[&Judged]) -> Vec<Bin> {
     });
     let ruled_out = judged.iter().flat_map(|j| &j.ruled_out).map(|said| (said.confidence, false));
     let all: Vec<(f64, bool)> = top.chain(ruled_out).collect();
-    let bin = |(from, to): (f64, f64)| {
-        let of: Vec<_> = all.iter().filter(|(confidence, _)| (from..to).contains(confidence)).collect();
-        let mean = of.iter().map(|(confidence, _)| confidence).sum::<f64>() / of.len() as f64;
-        Bin {
-            from,
-            to: to.min(1.0),
-            said: of.len(),
-            right: of.iter().filter(|(_, is_right)| *is_right).count(),
-            mean_confidence: (!of.is_empty()).then_some(mean),
-        }
-    };
-    BINS.map(bin).into()
+    calibration::bins(&all)
 }
 
 impl Report {
@@ -469,14 +446,8 @@ impl Report {
                 let _ = writeln!(page, "- {} at the {}: `{}` ({:.2})", run.label, end.end, said.cause, said.confidence);
             }
         }
-        page += "\n## Confidence, and how often it was right\n\n| said at | findings | right | share |\n|---|---|---|---|\n";
-        for bin in &self.calibration {
-            let share = match bin.mean_confidence {
-                Some(mean) => format!("{:.2}, said {mean:.2}", bin.right as f64 / bin.said as f64),
-                None => "–".to_owned(),
-            };
-            let _ = writeln!(page, "| {:.1}–{:.1} | {} | {} | {share} |", bin.from, bin.to, bin.said, bin.right);
-        }
+        page += "\n";
+        page += &calibration::table(&self.calibration);
         if !self.promises.is_empty() {
             page += &self.fixes();
         }
