@@ -64,9 +64,9 @@ fn a_fix_that_names_a_programs_own_setting_mends_it_and_no_other() {
 fn what_a_scenario_says_of_a_fix_is_found_in_its_programs() {
     for Row { name, draw, .. } in ROWS {
         let Drawn { server, client, .. } = draw(&mut Chance::new(3, 1));
-        for mut program in [server, client] {
-            for words in program.mends.iter().map(|mend| mend.named).collect::<Vec<_>>() {
-                assert!(program.mend(words), "{name}: {words}");
+        for program in [server, client] {
+            for mend in &program.mends {
+                assert!(program.clone().mend(mend.named), "{name}: {}", mend.named);
             }
         }
     }
