@@ -1,7 +1,7 @@
 // A finding: the cause, what it rests on, what to do, what that would bring.
 
 import { useState } from "preact/hooks";
-import { figure, share, time } from "./format";
+import { figure, rate, share, time } from "./format";
 import { Cause, Term } from "./help";
 import { frames, type Content, type Finding, type Frame, type Transfer } from "./model";
 
@@ -62,12 +62,20 @@ export function FindingCard({ finding, transfer, content, help, show }: {
           <p>
             <b>{time(finding.predicted_s)}</b> instead of {time(transfer.duration_s)}
             {transfer.model_s !== null && <span class="dim"> (<Term of="model" />: {time(transfer.model_s)} as it is)</span>}
+            <Assumed finding={finding} />
           </p>
         </div>
       )}
       {finding.settle && <div class="fix"><span class="tag">settle</span><p>{finding.settle}</p></div>}
     </article>
   );
+}
+
+/** What a promise takes for granted of the path. */
+export function Assumed({ finding }: { finding: Finding }) {
+  const assumed = finding.predicted_assumes;
+  if (!assumed) return null;
+  return <span class="dim">; if the path carries more than {rate(assumed.needed_bps)}, of which the capture shows {rate(assumed.seen_bps)}</span>;
 }
 
 /** Who must act, as an end of this connection where that is known. */

@@ -69,6 +69,8 @@ export interface Finding {
   evidence: Evidence[];
   fix: { who: string; what: string; command: string | null; verify: string | null } | null;
   predicted_s: number | null;
+  /** Where the promise rests on more than the capture shows of the path. */
+  predicted_assumes?: { needed_bps: number; seen_bps: number };
   connections?: number[];
   shared?: boolean;
   settle?: string;

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { spotText, type Spot } from "./compare/model";
-import { FindingCard } from "./finding";
+import { Assumed, FindingCard } from "./finding";
 import { count, rate, roundBytes, share, thousands, time } from "./format";
 import type { State } from "./hash";
 import { Cause } from "./help";
@@ -143,7 +143,7 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
         {transfer && (
           <p>
             {roundBytes(transfer.bytes)} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
-            {finding?.predicted_s != null && <> · without it <b>{time(finding.predicted_s)}</b></>}
+            {finding?.predicted_s != null && <> · without it <b>{time(finding.predicted_s)}</b><Assumed finding={finding} /></>}
             {" · "}
             <a href="#" onClick={(event) => { event.preventDefault(); go({ connection: only.id }); }}>see why</a>
           </p>

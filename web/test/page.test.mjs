@@ -46,6 +46,13 @@ async function goTo(page, frame) {
 const readout = (page) =>
   page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
 
+test("a promise says what it takes for granted of the path", async (t) => {
+  const { page } = await served(t, [sample("application-server")], "#c=1");
+  await page.waitForSelector(".finding");
+  const cards = (await page.textContent("main")).replace(/\s+/g, " ");
+  assert.match(cards, /if the path carries more than [\d.]+ .?bit\/s, of which the capture shows [\d.]+ .?bit\/s/);
+});
+
 test("the overview says the verdict first, and what each cause cost", async (t) => {
   const { page } = await served(t, [sample("receive-window-client")]);
   await page.waitForSelector(".verdict h1");
