@@ -1,6 +1,6 @@
 //! How often what a rule is so sure of is right: rules weigh their evidence against each other, and this is measured.
 //!
-//! Over transfers whose cause is known (`whyslow lab score`, and the same with `--real`), findings were right more often than their rules
+//! Over transfers of real programs whose cause is known (`whyslow lab score --real`), findings were right more often than their rules
 //! say, at every level of confidence from a half on. So the line below, through what was measured, is put behind the rules: a confidence
 //! that is printed is the share of such findings that is right (Murphy and Winkler 1977, "Reliability of subjective probability forecasts").
 
