@@ -13,7 +13,8 @@ const SEGMENTS: u64 = 20;
 const LONGEST: f64 = 0.4;
 /// Losses needed (Flach et al. 2016, section 2.1).
 const LEAST_LOSSES: usize = 8;
-/// Stretches over all transfers of a connection, more than one in each: from the first loss of a transfer to its last anything may pass.
+/// Stretches over all transfers of a connection, more than one in each: from the first loss of a
+/// transfer to its last anything may pass.
 const LEAST_POOLED: usize = 2 * LEAST;
 /// And of a transfer beside others that show the rate.
 const FEW_LOSSES: usize = 3;
@@ -37,15 +38,18 @@ pub struct Between {
     pub high: f64,
     /// How many stretches there are.
     pub stretches: usize,
-    /// Losses in one burst, median: slow start overruns a path by as much as is in flight, whatever it loses later.
+    /// Losses in one burst, median: slow start overruns a path by as much as is in flight,
+    /// whatever it loses later.
     pub burst: f64,
-    /// The rate is that of other transfers of the connection as well, and this one has too few losses to tell it alone.
+    /// The rate is that of other transfers of the connection as well, and this one has too few
+    /// losses to tell it alone.
     pub by_others: bool,
     /// Round trips were longer than the path needs when something was lost.
     pub queued: bool,
 }
 
-/// What passed between the losses of all transfers of a connection, if that is one rate: the path is the same for all of them.
+/// What passed between the losses of all transfers of a connection, if that is one rate: the path
+/// is the same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pool {
     /// Lower tenth, median and upper tenth of the rates, payload bits per second.
@@ -197,8 +201,8 @@ fn tenths(rates: &[(f64, Nanos)], weigh: impl Fn(Nanos) -> f64) -> [f64; 3] {
     })
 }
 
-/// Round trips when something was lost: those of the last round before that has one, as in the lossy round itself there are few samples
-/// (Karn).
+/// Round trips when something was lost: those of the last round before that has one, as in the
+/// lossy round itself there are few samples (Karn).
 fn before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos> {
     let rounds = &transfer.rounds;
     let mut times = Vec::new();

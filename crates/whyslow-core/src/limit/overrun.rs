@@ -17,7 +17,8 @@ const LEAST_ROUNDS: usize = 2;
 const LEAST_LOSSES: usize = 15;
 /// Round trips that make a round's mean.
 const LEAST_TRIPS: u32 = 3;
-/// What passes freely waits for fewer segments than this: a receiver's ACK for every second one adds the time of one, …
+/// What passes freely waits for fewer segments than this: a receiver's ACK for every second one
+/// adds the time of one, …
 const FREELY: f64 = 2.0;
 /// … and hosts a little.
 const NOISE: Nanos = Nanos::from_micros(500);
@@ -80,7 +81,8 @@ pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) ->
     offered.sort_unstable_by(f64::total_cmp);
     let mut waits: Vec<Nanos> = over.iter().filter_map(|over| over.wait).collect();
     waits.sort_unstable();
-    // A round is as long as its round trip at least, and as the sender's pauses make it: next to the receiver short ones tell.
+    // A round is as long as its round trip at least, and as the sender's pauses make it: next to
+    // the receiver short ones tell.
     let place = if context.near_receiver { LEAST_ROUNDS - 1 } else { waits.len() / 2 };
     Some(Overrun {
         rate,
@@ -127,7 +129,8 @@ mod tests {
     use crate::limit::tests::{MSS, context, flights};
     use crate::tcp::facts::{Loss, Release};
 
-    /// 8 Mbit/s let 100 of the 200 segments pass that go in each of four rounds of 100 ms; these took so long.
+    /// 8 Mbit/s let 100 of the 200 segments pass that go in each of four rounds of 100 ms; these
+    /// took so long.
     fn overran(trip: Nanos) -> TransferFacts {
         let mut transfer = flights(&[200_000; 5], Release::Ack);
         let mut seq = 1;

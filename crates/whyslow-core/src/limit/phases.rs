@@ -65,8 +65,8 @@ pub fn handshake(facts: &Facts) -> Option<Nanos> {
     Some((ack - syn).or_zero())
 }
 
-/// A record of TLS 1.3 that holds a Finished, bytes: header, message, content type and tag, with a hash of 32 or 48 bytes (RFC 8446
-/// sections 4.4.4 and 5.2).
+/// A record of TLS 1.3 that holds a Finished, bytes: header, message, content type and tag, with a
+/// hash of 32 or 48 bytes (RFC 8446 sections 4.4.4 and 5.2).
 const FINISHED: [u64; 2] = [58, 74];
 
 /// From the end of the TCP handshake to the client's first application data: how long, and when that was.
@@ -75,8 +75,9 @@ pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
     let start = facts.handshake.ack?.0;
     let content = &facts.content[client];
     let end_of_hello = content.handshake_end?;
-    // The client's first transfer that is not only handshake carries the request: its first application data, of TLS 1.3 what comes behind
-    // the Finished. Where the records do not tell, it is what no Finished is large enough for; an alert is no request.
+    // The client's first transfer that is not only handshake carries the request: its first
+    // application data, of TLS 1.3 what comes behind the Finished. Where the records do not tell,
+    // it is what no Finished is large enough for; an alert is no request.
     let data = match content.first_application_data {
         Some((start, end)) if start == end_of_hello && FINISHED.contains(&(end - start)) => {
             content.second_application_data

@@ -71,9 +71,10 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     even(after).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
 }
 
-/// Whether a queue stands at this rate: more is in flight than rate and round trip need, and not only for what the sender lets go at
-/// once, as writes that come in clumps are in flight whole, and wait nowhere. Else it is no path's rate, however even: a sender that always
-/// has the same in flight is even too.
+/// Whether a queue stands at this rate: more is in flight than rate and round trip need, and not
+/// only for what the sender lets go at once, as writes that come in clumps are in flight whole,
+/// and wait nowhere. Else it is no path's rate, however even: a sender that always has the same in
+/// flight is even too.
 pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
     let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
@@ -89,8 +90,9 @@ fn needed(context: &Context, rate: f64) -> Option<f64> {
     Some(rate / 8.0 * context.rtt?.scale(BEYOND).as_secs_f64())
 }
 
-/// Whether ACKs show round trips longer than the least, as a rule. Next to the receiver a round's length is all that there is of its
-/// round trip, and a program that writes in clumps makes it longer too.
+/// Whether ACKs show round trips longer than the least, as a rule. Next to the receiver a round's
+/// length is all that there is of its round trip, and a program that writes in clumps makes it
+/// longer too.
 fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -> bool {
     let Some(least) = context.rtt.filter(|_| !context.near_receiver) else {
         return false;
@@ -101,7 +103,8 @@ fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -
     times.get(times.len() / 2).is_some_and(|&typical| typical > longer(least))
 }
 
-/// Bytes that were sent between one pause and the next, where pauses take most of the time; else there are no clumps.
+/// Bytes that were sent between one pause and the next, where pauses take most of the time; else
+/// there are no clumps.
 fn clump(transfer: &TransferFacts) -> f64 {
     let paused: Nanos = transfer.gaps.iter().map(|gap| gap.end - gap.start).sum();
     let in_clumps = paused.0 > transfer.told_for().0 / 2;
@@ -117,8 +120,9 @@ fn longer(least: Nanos) -> Nanos {
     least.scale(LONGER) + Nanos::from_millis(1)
 }
 
-/// Whether the sender had more in flight than this rate needs, now and then at least, and the round trip grew by it: then the path gives
-/// no more. BBR keeps no queue, but it probes for more rate, and its beginning overruns the path.
+/// Whether the sender had more in flight than this rate needs, now and then at least, and the
+/// round trip grew by it: then the path gives no more. BBR keeps no queue, but it probes for more
+/// rate, and its beginning overruns the path.
 fn was_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let (Some(least), Some(needed)) = (context.rtt, needed(context, rate)) else {
         return false;
@@ -134,8 +138,9 @@ fn was_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Nano
 /// Rates are one within so much, above or below.
 const ALIKE: f64 = 1.25;
 
-/// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces segments that were sent together by this
-/// rate; a rate that shows nothing of these is kept by the sender or its program, and the path may carry any other.
+/// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces
+/// segments that were sent together by this rate; a rate that shows nothing of these is kept by
+/// the sender or its program, and the path may carry any other.
 pub(super) fn is_the_paths(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let spaced = || {
         let burst = super::path::burst_rate(transfer, context).filter(|_| context.near_receiver);
@@ -175,8 +180,8 @@ const LONG: f64 = 16.0;
 /// Of the time, what a rate takes that governs a transfer from some time on.
 const MOST_OF_IT: f64 = 0.5;
 
-/// The rate of the later part of a transfer, bits per second, and from when on, where something was lost before: one episode of
-/// losses is no matter of the rest.
+/// The rate of the later part of a transfer, bits per second, and from when on, where something
+/// was lost before: one episode of losses is no matter of the rest.
 pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Nanos)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
@@ -259,10 +264,10 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let doubtful = context.one_direction || unseen || transfer.resent_bytes > 0;
     // A mark is made by a queue.
     let marked = transfer.ecn_echoes > 0;
-    // Next to the receiver only timestamps tell how much is in flight, and so whether a queue stands. A sender that paces does so from
-    // its first byte as a rule: of a burst before it, a shaper knows more often.
-    // Nor does one space the flight that it begins with (Linux paces from the eleventh segment on): where that came at this rate, a path
-    // may have spaced it as well.
+    // Next to the receiver only timestamps tell how much is in flight, and so whether a queue
+    // stands. A sender that paces does so from its first byte as a rule: of a burst before it, a
+    // shaper knows more often. Nor does one space the flight that it begins with (Linux paces from
+    // the eleventh segment on): where that came at this rate, a path may have spaced it as well.
     let unseen_queue = context.near_receiver && !context.stamped;
     let hidden = unseen_queue && (from > transfer.start || begins_spaced(transfer, context, rate) == Some(true));
     let mss = context.mss as f64;
@@ -289,8 +294,8 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
 /// Segments behind the first one that show how a flight is spaced.
 const SPACED: u64 = 3;
 
-/// Whether the first flight, of the segments that left before anything was acknowledged, came spaced by this rate; none where too little of
-/// it is known.
+/// Whether the first flight, of the segments that left before anything was acknowledged, came
+/// spaced by this rate; none where too little of it is known.
 pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<bool> {
     let first = transfer.rounds.first().filter(|_| context.opening_seen)?;
     let behind = first.bytes.saturating_sub(context.mss);

@@ -74,7 +74,8 @@ pub struct Shape {
     pub between: Option<Between>,
     /// What became of what was offered beyond that rate, or the steady one.
     pub overrun: Option<Overrun>,
-    /// The receiver's window closed again and again: what had arrived lay unread, so that its program was slower than the path.
+    /// The receiver's window closed again and again: what had arrived lay unread, so that its
+    /// program was slower than the path.
     pub unread: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
@@ -117,7 +118,8 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         shape.paced = shape.written.is_none() && rates::is_paced(transfer, context, rate, from);
         let hidden = context.near_receiver && !context.stamped;
         let is_told = shape.paced || hidden || rates::is_the_paths(transfer, context, rate, from);
-        // A queue of the path and a receiver that is full of unread bytes exclude each other: one of the two is slower.
+        // A queue of the path and a receiver that is full of unread bytes exclude each other: one
+        // of the two is slower.
         if shape.written.is_some() || !is_told || shape.unread {
             (shape.steady, shape.burst, shape.since) = (None, None, None);
         }

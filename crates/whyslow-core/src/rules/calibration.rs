@@ -6,7 +6,8 @@
 
 use crate::analysis::{Connection, Finding};
 
-/// What a rule says, and the share that is right; straight between them. Below a half too few were ever said to know.
+/// What a rule says, and the share that is right; straight between them. Below a half too few were
+/// ever said to know.
 const MEASURED: [(f64, f64); 7] =
     [(0.0, 0.0), (0.5, 0.5), (0.6, 0.7), (0.7, 0.83), (0.8, 0.92), (0.9, 0.97), (1.0, 1.0)];
 

@@ -119,8 +119,9 @@ impl TransferCase<'_> {
         if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
     }
 
-    /// Messages of SSH's key exchange and of the login (RFC 4253 section 7, RFC 4252), or keys and their echoes: less than an initial
-    /// window passes without a round trip, so no program can have had more to send.
+    /// Messages of SSH's key exchange and of the login (RFC 4253 section 7, RFC 4252), or keys and
+    /// their echoes: less than an initial window passes without a round trip, so no program can
+    /// have had more to send.
     pub(super) fn is_ssh_message(&self) -> bool {
         let is_ssh = self.facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
         is_ssh && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
@@ -177,7 +178,8 @@ pub struct Outline {
     pub start: Nanos,
     /// First FIN or RST, after which nobody waits for it; else the last packet.
     pub end: Nanos,
-    /// What its client waited beyond that: the ways of its SYN and of the answer, where it was captured at a server that ended it.
+    /// What its client waited beyond that: the ways of its SYN and of the answer, where it was
+    /// captured at a server that ended it.
     pub unseen: Nanos,
     /// TCP and TLS handshakes.
     pub handshakes: Nanos,

@@ -119,20 +119,22 @@ fn burst(case: &TransferCase<'_>) -> f64 {
     times.len() as f64 / events as f64
 }
 
-/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever is lost, as BBR does.
+/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever
+/// is lost, as BBR does.
 pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
     (!case.partition.shape.paced && !ignores_losses(case)).then_some(super::command::BBR)
 }
 
 /// So many losses must have left a sender's flights as they were.
 const IGNORED: usize = 3;
-/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of it, and Reno with half.
+/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of
+/// it, and Reno with half.
 const KEPT: f64 = 0.9;
 /// Rounds after the last loss whose flights would have grown if the window did.
 const GROWING: usize = 12;
 
-/// Whether losses do not make the sender's window smaller, or nothing makes it larger again though nothing holds it: a window that
-/// follows losses does both.
+/// Whether losses do not make the sender's window smaller, or nothing makes it larger again though
+/// nothing holds it: a window that follows losses does both.
 fn ignores_losses(case: &TransferCase<'_>) -> bool {
     let rounds = &case.transfer.rounds;
     let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
@@ -159,8 +161,8 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
 }
 
-/// Repairing, and from the first loss on the time under a window that losses made small. What copies of segments that came late made the
-/// sender do is the reordering's.
+/// Repairing, and from the first loss on the time under a window that losses made small. What
+/// copies of segments that came late made the sender do is the reordering's.
 pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
     let kinds = &case.transfer.retransmitted;
     let lost = kinds.fast + kinds.timeout + kinds.tail_probe;

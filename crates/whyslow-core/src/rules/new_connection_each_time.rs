@@ -131,7 +131,8 @@ mod tests {
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::TransferFacts;
 
-    /// A client that sent records of TLS up to these places, the last one from 300 ms on: what its handshake took.
+    /// A client that sent records of TLS up to these places, the last one from 300 ms on: what its
+    /// handshake took.
     fn tls(first: Option<(u64, u64)>, second: Option<u64>, end: u64) -> Option<Nanos> {
         let mut scene = Scene::flights(&[8_000]);
         let at = |seq, time| TransferFacts { seq, start: ms(time), ..TransferFacts::default() };

@@ -113,7 +113,8 @@ fn held_by_others(case: &TransferCase<'_>) -> f64 {
         Limit::Application,
         Limit::Pacing,
     ];
-    // Flights that stand still between losses at the policed rate are no cap of the sender: CUBIC's window is flat there.
+    // Flights that stand still between losses at the policed rate are no cap of the sender:
+    // CUBIC's window is flat there.
     let is_cap = |limit: &Limit| case.context.pool.is_none() || *limit != Limit::SenderCap;
     case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
 }
@@ -140,7 +141,8 @@ fn fits(case: &TransferCase<'_>) -> Option<Between> {
 /// A link takes a segment's time for each segment, and the next one waits for it.
 const WAIT: f64 = 0.5;
 
-/// Whether what passes waits for nothing, not even for the segment before it, as it would on a link of this rate.
+/// Whether what passes waits for nothing, not even for the segment before it, as it would on a
+/// link of this rate.
 fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
     if queue_is_hidden(case) {
         return false;
@@ -299,7 +301,8 @@ mod tests {
         assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
     }
 
-    /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what passed took so long.
+    /// 8 Mbit/s pass; in five flights twice as much was offered, and half of it lost, as what
+    /// passed took so long.
     fn overrun(trip: Nanos) -> Scene {
         let sizes: Vec<u64> = (0..30).map(|n| if (3..8).contains(&n) { 200 * MSS } else { 100 * MSS }).collect();
         let mut scene = Scene::flights(&sizes);

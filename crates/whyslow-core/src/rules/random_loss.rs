@@ -62,7 +62,8 @@ struct Chance {
     distances: f64,
     /// And of the flights from which they were lost.
     flights: f64,
-    /// By how many deviations more of them fell on the larger flights' half of the bytes than chance would have it.
+    /// By how many deviations more of them fell on the larger flights' half of the bytes than
+    /// chance would have it.
     skew: f64,
     /// Share of them that did.
     from_large: f64,
@@ -126,9 +127,10 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     is_random.then_some(found)
 }
 
-/// What is lost by chance may be any byte, of a large flight or a small one; a queue or a bucket that is too small loses from the large
-/// ones. The share of events that fell on the half of the bytes that went in larger flights, and how many more these are than half, in
-/// standard deviations of a fair coin.
+/// What is lost by chance may be any byte, of a large flight or a small one; a queue or a bucket
+/// that is too small loses from the large ones. The share of events that fell on the half of the
+/// bytes that went in larger flights, and how many more these are than half, in standard
+/// deviations of a fair coin.
 fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) -> usize) -> (f64, f64) {
     let mut order: Vec<usize> = (0..transfer.rounds.len()).collect();
     order.sort_by_key(|&index| transfer.rounds[index].in_flight);

@@ -144,9 +144,10 @@ fn remedy(case: &TransferCase<'_>, window: u64) -> Option<Fix> {
     fix(Actor::Receiver, what, Some(command::receive_buffer(buffer)))
 }
 
-/// The ACKs that let a full window go on are typically so much later than the path makes them, where that took a good part of the time
-/// and each was for all of several segments. Linux holds such an ACK back as long as it could offer no larger window with it
-/// (`__tcp_ack_snd_check`): until the program reads, or for its delayed ACK.
+/// The ACKs that let a full window go on are typically so much later than the path makes them,
+/// where that took a good part of the time and each was for all of several segments. Linux holds
+/// such an ACK back as long as it could offer no larger window with it (`__tcp_ack_snd_check`):
+/// until the program reads, or for its delayed ACK.
 fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     let several = 2 * case.context.mss;
     let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);

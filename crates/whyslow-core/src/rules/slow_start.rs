@@ -46,7 +46,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let rounds = &case.transfer.rounds;
-    // What a program says before the bulk (the settings of HTTP/2, the line of a status) is no flight that opens a window.
+    // What a program says before the bulk (the settings of HTTP/2, the line of a status) is no
+    // flight that opens a window.
     let opens = case.partition.rounds.iter().position(|limit| *limit == Limit::SlowStart).unwrap_or(0);
     let first = rounds.get(opens)?;
     let mss = case.context.mss;
@@ -111,7 +112,8 @@ fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.ran_dry);
     let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
     let window = first.in_flight.div_ceil(mss);
-    // What was acknowledged earlier on the connection has opened it, unless it is smaller than that could make it.
+    // What was acknowledged earlier on the connection has opened it, unless it is smaller than
+    // that could make it.
     let is_first = case.transfer.seq.0 <= 1 || window < INITIAL_WINDOW;
     (!by_program && !by_window && is_first).then_some(window)
 }

@@ -39,8 +39,9 @@ pub(super) const LEAST_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 
-/// What the turns would take if all were asked for at once: a round trip, and what both programs do for them. What a turn takes beyond
-/// its round trip is such work where it is long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
+/// What the turns would take if all were asked for at once: a round trip, and what both programs
+/// do for them. What a turn takes beyond its round trip is such work where it is long; else most
+/// of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
 fn at_once(took: &[Nanos], rtt: Nanos) -> Nanos {
     let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
     let least = beyond().min().unwrap_or_default();

@@ -68,8 +68,8 @@ impl Connection {
         Some(Brief { one_direction: self.is_one_direction(), waits, ..brief })
     }
 
-    /// Of a connection without payload, but for what a RST may have with it (RFC 9293 section 3.5.3): the server reset it, or has not
-    /// answered the SYN until just now.
+    /// Of a connection without payload, but for what a RST may have with it (RFC 9293 section
+    /// 3.5.3): the server reset it, or has not answered the SYN until just now.
     fn waits_for_opening(&self, until: Nanos) -> bool {
         let opened = !self.opening.began() || self.opening.syn_ack.is_some();
         let silence = until - self.last;

@@ -632,7 +632,8 @@ pub struct RoundFacts {
     pub rtt: Option<Nanos>,
     /// By how much the ACK in it that came soonest was later than the soonest of all.
     pub ack_late: Option<Nanos>,
-    /// Round trips of what arrived while segments before it were missing, by SACKs: how many, and all of them together.
+    /// Round trips of what arrived while segments before it were missing, by SACKs: how many, and
+    /// all of them together.
     pub sacked: (u32, Nanos),
     /// How many rounds were merged in this one.
     pub merged: u32,

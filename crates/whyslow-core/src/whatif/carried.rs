@@ -41,7 +41,8 @@ impl Carried {
             return;
         }
         let cap = cap(transfer, partition);
-        // The windows that were offered and what capped the sender are the same whatever the congestion window is.
+        // The windows that were offered and what capped the sender are the same whatever the
+        // congestion window is.
         let offered = transfer.rounds.iter().filter_map(|round| round.window).max();
         let bound = [cap, offered].into_iter().flatten().min().map_or(f64::INFINITY, segments);
         if self.grows {

@@ -60,7 +60,8 @@ impl Tls {
     }
 }
 
-/// The largest window of a Linux receiver that nobody has tuned: what 6 MiB of `tcp_rmem` leave for payload.
+/// The largest window of a Linux receiver that nobody has tuned: what 6 MiB of `tcp_rmem` leave
+/// for payload.
 pub(super) const USUAL_WINDOW: u64 = 3_600_000;
 
 /// A transfer, or several one after the other.

@@ -144,7 +144,8 @@ impl Play<'_> {
     }
 }
 
-/// Whether what is advised is what the model changes: no buffer helps where a program reads too slowly, or a queue is full.
+/// Whether what is advised is what the model changes: no buffer helps where a program reads too
+/// slowly, or a queue is full.
 fn is_mended(finding: &Finding) -> bool {
     finding.cause != "receive-window" || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
 }

@@ -111,8 +111,8 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
     Some(changed)
 }
 
-/// A receiver that sizes its buffer by what arrives (Linux' `tcp_rcv_space_adjust`) offered little because little came: a window that grew
-/// and held nothing grows on with larger flights.
+/// A receiver that sizes its buffer by what arrives (Linux' `tcp_rcv_space_adjust`) offered little
+/// because little came: a window that grew and held nothing grows on with larger flights.
 fn let_window_grow(window: &mut Window, replay: &Replay) {
     let Window::Seen(steps) = &*window else { return };
     let Some((initial, last)) = steps.first().map(|step| step.1).zip(steps.last().map(|step| step.1)) else { return };

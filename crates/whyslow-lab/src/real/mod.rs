@@ -74,8 +74,9 @@ pub struct Fix {
 pub const FIXED: &str = "-fixed";
 
 impl Drawing {
-    /// The same runs once more, each with its fix applied: the command before its programs start, and what its words say of settings that
-    /// are a program's own in that program's words. Left out are those of which neither can be done here.
+    /// The same runs once more, each with its fix applied: the command before its programs start,
+    /// and what its words say of settings that are a program's own in that program's words. Left
+    /// out are those of which neither can be done here.
     pub fn fixed(&self, fixes: &[Fix]) -> Self {
         let mut runs = Vec::new();
         let (mut programs, mut commands) = (BTreeMap::new(), BTreeMap::new());

@@ -44,7 +44,8 @@ impl Program {
         self
     }
 
-    /// Where a fix names this, `text` of its line or its files is its setting that is meant, and `instead` the mended one.
+    /// Where a fix names this, `text` of its line or its files is its setting that is meant, and
+    /// `instead` the mended one.
     pub(crate) fn mends(mut self, named: &'static str, text: impl Into<String>, instead: impl Into<String>) -> Self {
         self.mends.push(Mend { named, text: text.into(), instead: instead.into() });
         self
@@ -94,7 +95,8 @@ pub(crate) fn file(name: &str, size: f64) -> String {
 
 /// nginx with these files and directives; `listen` is what stands behind `listen`.
 pub(crate) fn nginx(files: &str, listen: &str, server: &str) -> Program {
-    // A server block's own directives are the scenario's; without a master process it changes to no user, and root is one that every namespace has.
+    // A server block's own directives are the scenario's; without a master process it changes to
+    // no user, and root is one that every namespace has.
     let text = format!(
         "daemon off; master_process off; user root root; pid nginx.pid;\n\
          events {{}}\n\

@@ -192,15 +192,16 @@ fn page(experiment: &Experiment, results: &[RunResult], judged: &[Judged]) -> St
     let _ = writeln!(page, "## Wrong at a confidence of {HIGH} or more: {} of {}\n", broken.len(), judged.len());
     page += &broken.concat();
     page += "\n";
-    page += &calibration::table(&calibration::bins(&said(judged)));
+    page += &calibration::table(&calibration::bins(&by_confidence(judged)));
     page += "\n";
     page += &attribution(judged);
     page += &promises(judged);
     page
 }
 
-/// The causes that cost most, and those that were said wrongly beside them, with their confidence and whether they are right.
-fn said(judged: &[Judged]) -> Vec<(f64, bool)> {
+/// The causes that cost most, and those that were said wrongly beside them, with their confidence
+/// and whether they are right.
+fn by_confidence(judged: &[Judged]) -> Vec<(f64, bool)> {
     let of = |judged: &Judged| {
         let wrong = judged.wrong.as_ref().and_then(|wrong| wrong.cause);
         let top = judged.top.filter(|_| judged.wrong.as_ref().is_none_or(|wrong| wrong.cause.is_some()));
