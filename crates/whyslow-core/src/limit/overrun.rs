@@ -2,7 +2,7 @@
 //! what passes has waited behind a queue; a policer drops the excess, and what passes has waited for nothing. Senders that follow no
 //! loss (BBR) overrun a path for many round trips, and keep to its rate between: of them, the losses tell no more than this.
 
-use super::Context;
+use super::context::Context;
 use super::rates::begins_spaced;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;

@@ -1,7 +1,6 @@
 //! What a transfer shows of its path beside what held it.
 
-use super::{Context, Partition};
-use crate::analysis::Limit;
+use super::context::Context;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -14,9 +13,6 @@ const FEW: u64 = 6;
 /// No fix asks for a larger first flight, segments: beyond it lie losses on narrow paths, and an answer far larger than a forged request (see
 /// `amplification-risk`). Rüth et al. 2018 found it at large providers, and little above it.
 pub const LARGEST_INITIAL_WINDOW: u64 = 32;
-
-/// Of a transfer's time, what the path must have held it for to tell what it carries.
-const HELD_BY_PATH: i64 = 4;
 
 /// Index of the first round of which something was lost; the number of rounds when nothing was.
 pub fn first_loss(transfer: &TransferFacts) -> usize {
@@ -51,13 +47,6 @@ pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     });
     let mean = rate_of(transfer.bytes(), transfer.duration());
     bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
-}
-
-/// What the path carries, payload bits per second, as far as this transfer shows it: the rate at which a queue stood before it, or the one
-/// at which it delivered bursts.
-pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
-    let held = partition.time(Limit::Bandwidth).0 * HELD_BY_PATH >= transfer.duration().0;
-    partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
 }
 
 /// What the path carries at the least, payload bits per second: what it delivered within a round trip, or on average.

@@ -1,7 +1,7 @@
 //! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it, and whether it is the sender's own.
 
-use super::Context;
-use super::rounds::rises;
+use super::alike::{alike_rates, rises};
+use super::context::Context;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -219,7 +219,7 @@ fn even(points: &[(Nanos, u64)]) -> bool {
         .collect();
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
-    at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick))
+    at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick))
 }
 
 /// Index of the first round that belongs to what holds from a time on: the one that goes on then, if more of it comes after. A queue
@@ -333,7 +333,7 @@ pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
     let even = paces.len() >= LEAST_HALVES
-        && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick));
+        && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick));
     let rate = 8.0 / at(0.5).filter(|_| even)?;
     // A mark is made by a queue: then the rate is the path's.
     let queued = transfer.ecn_echoes > 0;

@@ -1,7 +1,8 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
-use super::Context;
+use super::alike::{alike_rates, rises};
 use super::between::{Between, between};
+use super::context::Context;
 use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
 use crate::analysis::Limit;
@@ -24,8 +25,6 @@ const PLATEAU_AFTER_LOSS: usize = 16;
 const LARGER: f64 = 3.0;
 /// The same behind a loss, where the congestion window, cut to 0.7 at most (RFC 9438 section 4.6), makes flights of one size as well.
 const LARGER_BEFORE_LOSS: f64 = 1.25;
-/// Rates over equal amounts of bytes are steady when the higher ones are no more than this above the lower ones.
-const STEADY: f64 = 1.25;
 /// Rates needed before that means something.
 const STEADY_BINS: u64 = 8;
 
@@ -308,11 +307,6 @@ fn steady(spread: &RateSpread) -> bool {
     spread.bins >= STEADY_BINS && alike_rates(spread.p10, spread.p90)
 }
 
-/// Whether rates between these are one rate.
-pub(super) fn alike_rates(low: f64, high: f64) -> bool {
-    low > 0.0 && high / low <= STEADY
-}
-
 fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shape, lost: usize) {
     if transfer.began_untold() {
         return;
@@ -375,14 +369,6 @@ fn alike(top: u64, mss: u64) -> u64 {
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
     high - low <= alike(high, mss) && !rises(tops, mss)
-}
-
-/// Whether flights grow from the first half of them to the second by as much as congestion avoidance would make them.
-pub(crate) fn rises(tops: &[u64], mss: u64) -> bool {
-    let half = tops.len() / 2;
-    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
-    let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
-    rise > 0.2 * mss as f64 * (tops.len() - half) as f64
 }
 
 /// Runs of rounds with the same flight, in order.

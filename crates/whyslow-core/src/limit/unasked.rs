@@ -5,8 +5,7 @@
 //! seconds later has nothing to do with them. It knows how the payload of a connection begins, its ports, who spoke when; and promises
 //! to doubt what none of these shows to be an answer.
 
-use super::phases::NOTICED;
-use super::waits::{SEGMENT, Wait};
+use super::wait::{NOTICED, SEGMENT, Wait};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release};
 use crate::units::Nanos;

@@ -1,6 +1,7 @@
 //! From aligned packets to what is told of a pair.
 
 use super::align::{self, Aligned, Part, Refusal, Way};
+use super::figures::{millis, percentile};
 use super::mark::Found;
 use super::watch::Track;
 use super::{change, proxy, words};
@@ -350,20 +351,10 @@ impl<'a, 'b> Direction<'a, 'b> {
     }
 }
 
-/// Milliseconds, to the microsecond.
-pub(super) fn millis(time: Nanos) -> f64 {
-    (time.as_millis_f64() * 1000.0).round() / 1000.0
-}
-
 /// The figures of sorted delays, over `base`.
 fn one_way(sorted: &[Nanos], base: Nanos) -> OneWay {
     let at = |share: f64| percentile(sorted, share).map(|delay| millis(delay - base));
     OneWay { min: at(0.0), p50: at(0.5), p95: at(0.95), samples: sorted.len() as u64 }
-}
-
-pub(super) fn percentile(sorted: &[Nanos], share: f64) -> Option<Nanos> {
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get((last as f64 * share).round() as usize).copied()
 }
 
 /// The path's three parts.

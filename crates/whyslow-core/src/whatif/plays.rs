@@ -3,9 +3,9 @@
 //! Several can be played at the same time, by whoever takes them up; it knows of no threads. It promises that what comes out is
 //! the same as one after the other: what was played with more work than those before it left over is cut back to that.
 
-use super::model::{self, Scenario};
+use super::remedy;
 use super::replay::Replay;
-use super::{LEAST_GAIN, remedy};
+use super::work::{LEAST_GAIN, Work};
 use crate::analysis::{Actor, Assumed, Finding, Transfer};
 use crate::units::Nanos;
 
@@ -193,35 +193,4 @@ fn doubt(finding: &mut Finding, model: Nanos, measured: Nanos) {
         Some(settle) => format!("{doubt}; {settle}"),
         None => doubt,
     });
-}
-
-/// Segments that may yet be modelled.
-#[derive(Clone, Debug)]
-pub(super) struct Work<'a> {
-    left: u64,
-    /// Some that were asked for were too many.
-    short: bool,
-    /// How long the first simulations take, where that is known, …
-    known: &'a [Nanos],
-    /// … and how long each took so far.
-    times: Vec<Nanos>,
-}
-
-impl Work<'_> {
-    pub(super) fn new(left: u64) -> Self {
-        Self { left, short: false, known: &[], times: Vec::new() }
-    }
-
-    /// How long the next simulation takes; none when there is not enough left for it.
-    pub(super) fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
-        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
-        let Some(rest) = self.left.checked_sub(segments) else {
-            self.short = true;
-            return None;
-        };
-        self.left = rest;
-        let time = self.known.get(self.times.len()).copied().unwrap_or_else(|| model::time(scenario));
-        self.times.push(time);
-        Some(time)
-    }
 }

@@ -2,10 +2,11 @@
 
 use super::carried::Carried;
 use super::model::{Algorithm, Losses, Silence, Window};
-use super::plays::{Play, Work};
+use super::plays::Play;
 use super::remedy;
 use super::replay::{Earlier, Fitted, Replay};
 use super::waits::tests::finding;
+use super::work::Work;
 use super::{Plays, Replays};
 use crate::analysis::{Assumed, Connection, Limit, Transfer};
 use crate::compare::tests::{connection, transfer};

@@ -4,7 +4,7 @@
 //! connections' times and what each finding lost; it promises nothing where a fix would change what follows (a duplicated packet, a
 //! cause that several connections share), and nothing that would save less than a promise is worth.
 
-use super::LEAST_GAIN;
+use super::work::LEAST_GAIN;
 use crate::analysis::{Connection, Finding};
 use crate::units::Nanos;
 
