@@ -11,6 +11,8 @@ pub use exchange::*;
 pub use icmp::IcmpError;
 pub use pair::*;
 
+pub use crate::cause::Cause;
+
 use crate::units::Nanos;
 use serde::{Serialize, Serializer};
 
@@ -490,7 +492,7 @@ impl Finding {
     /// Whether somebody waited for the network or the server meanwhile. What the client's own program takes is told, and ranks behind all
     /// that was waited for.
     pub fn is_waited_for(&self) -> bool {
-        self.cause != "client-think"
+        self.cause != Cause::ClientThink
     }
 
     /// Does something with every frame of its evidence.
@@ -668,7 +670,7 @@ impl Limit {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The cause's public name.
-    pub cause: &'static str,
+    pub cause: Cause,
     /// Seconds lost to it.
     pub seconds: Nanos,
     /// 0–1.

@@ -18,6 +18,7 @@
 pub mod analysis;
 mod assemble;
 pub mod capture;
+pub mod cause;
 pub mod compare;
 pub mod explain;
 pub mod flow;

@@ -9,6 +9,7 @@ use crate::analysis::{
     Analysis, Connection, End, Evidence, Leg, MAX_LOST_FRAMES, MAX_PAIRS, MatchedBy, Near, OneWay, Pair, PairClock,
     PairDirection, Place, Problem, Rtt,
 };
+use crate::cause::Cause;
 use crate::flow::Side;
 use crate::rules::say;
 use crate::units::{Nanos, SeqNumber};
@@ -39,7 +40,10 @@ pub fn compare(
         let same_payload = found.marks[0].bytes == found.marks[1].bytes;
         by = if same_payload { MatchedBy::Payload } else { return Err(None) };
     }
-    if connections.iter().any(|connection| connection.problems.iter().any(|problem| problem.slug == "elided-text")) {
+    if connections
+        .iter()
+        .any(|connection| connection.problems.iter().any(|problem| problem.slug == Cause::ElidedText.slug()))
+    {
         return Err(Some("one of them is a text from which packets were left out".to_owned()));
     }
     let proxied = by == MatchedBy::Payload;
@@ -479,13 +483,13 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<(u6
 }
 
 /// Causes that speak of what was sent again.
-const RESENDING: [&str; 8] = [
-    "loss",
-    "timeout",
-    "tail-loss",
-    "spurious-retransmission",
-    "lost-retransmission",
-    "random-loss",
-    "policer",
-    "mtu-black-hole",
+const RESENDING: [Cause; 8] = [
+    Cause::Loss,
+    Cause::Timeout,
+    Cause::TailLoss,
+    Cause::SpuriousRetransmission,
+    Cause::LostRetransmission,
+    Cause::RandomLoss,
+    Cause::Policer,
+    Cause::MtuBlackHole,
 ];

@@ -26,14 +26,15 @@
 //! ## References
 //! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why timeouts happen.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::Release;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "lost-retransmission", source: include_str!("lost_retransmission.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 /// Of the waits for the timer, those for a copy that answered duplicate ACKs.
 pub(super) fn waited_for_timer(case: &TransferCase<'_>) -> Nanos {
@@ -65,7 +66,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("lost-retransmission", lost, case.trust(0.85), summary);
+    let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), summary);
     found.evidence.push(evidence("copies that were lost", *number as f64, "segments", frames));
     found.evidence.push(evidence("of the wait, for the timer", by_timer.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt() {

@@ -32,15 +32,16 @@
 //! ## References
 //! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC 8899 (packetization layer path MTU discovery), RFC 8201.
 
+use super::case::TransferCase;
 use super::icmp;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Frame, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::{Facts, Fate, Gap, HalfFacts, Notice, Release, TransferFacts};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "mtu-black-hole", source: include_str!("mtu_black_hole.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
 
 /// As causes go, one loss is chance.
 const LEAST: u64 = 2;
@@ -137,7 +138,7 @@ fn tell(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
         time(unseen.waited),
         count(unseen.packets, "packet"),
     );
-    let mut found = finding("mtu-black-hole", unseen.waited, case.trust(0.7), summary);
+    let mut found = finding(Cause::MtuBlackHole, unseen.waited, case.trust(0.7), summary);
     found.evidence.push(evidence(
         "packets of the sender that never came here, by its IP numbers",
         unseen.packets as f64,
@@ -164,7 +165,7 @@ fn seen_here(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("mtu-black-hole", lost, case.trust(0.75), summary);
+    let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
     found.evidence.push(evidence("sent again by the timer", number as f64, "times", &frames));

@@ -41,17 +41,18 @@
 //! ## References
 //! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
 
+use super::case::ConnectionCase;
 use super::icmp;
 use super::outstanding::{Outstanding, outstanding};
+use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, End, Finding, Frame, State};
+use crate::cause::Cause;
 use crate::tcp::FIRST_TIMERS;
 use crate::tcp::facts::{Facts, Fate, Gap, HalfFacts, Release, TransferFacts};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "no-answer", source: include_str!("no_answer.rs"), check: Check::Connection(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.waits);
 
 /// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first one, of older systems.
 pub(super) const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
@@ -113,7 +114,7 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(waited),
     );
     // Anybody can send an error.
-    let mut found = finding("no-answer", waited, case.trust(0.85), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), summary);
     found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
     found.evidence.push(evidence("from the first SYN to the last error", (last - first).as_millis_f64(), "ms", &[]));
     found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::shown));
@@ -146,7 +147,7 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
         (false, _) => format!("{server} never answered: {} in {}", count(tries, "SYN"), time(waited)),
     };
     let confidence = if tries < TRIES { 0.5 } else { 0.9 };
-    let mut found = finding("no-answer", waited, case.trust(confidence), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), summary);
     found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
     found.evidence.push(evidence("from the first to the last of them", tried.as_secs_f64(), "s", &[]));
     found.evidence.push(evidence("from the last one to the end of the capture", silence.as_secs_f64(), "s", &[]));
@@ -186,7 +187,7 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
         count(answered, "SYN-ACK"),
         time(waited)
     );
-    let mut found = finding("no-answer", waited, case.trust(0.9), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
     found.evidence.push(evidence("SYNs", asked as f64, "SYNs", &[frame]));
     let frames: Vec<Frame> = handshake.syn_ack.iter().map(|(_, frame)| *frame).collect();
     found.evidence.push(evidence("SYN-ACKs that nobody acknowledged", answered as f64, "SYN-ACKs", &frames));
@@ -255,7 +256,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
             time(waited)
         )
     };
-    let mut found = finding("no-answer", waited, case.trust(0.9), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
     let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
     found.evidence.push(evidence("tries without an ACK", tries as f64, "tries", &frames));
     found.evidence.push(evidence("last wait between two of them", (last.end - last.start).as_secs_f64(), "s", &[]));
@@ -335,7 +336,7 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
             format!("the server closed after {} without an answer to {what}", time(waited))
         }
     };
-    let mut found = finding("no-answer", waited, case.trust(due), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(due), summary);
     let frames = [message.frames.0, message.frames.1];
     found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
     found.evidence.push(evidence("from its end on", waited.as_secs_f64(), "s", &ended.frames()));
@@ -391,7 +392,7 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
             time(waited)
         ),
     };
-    let mut found = finding("no-answer", waited, case.trust(0.6), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.6), summary);
     let frames = [answer.frames.0, answer.frames.1];
     found.evidence.push(evidence("payload of the answer until then", answer.bytes() as f64, "B", &frames));
     found.evidence.push(evidence("silence behind it", waited.as_secs_f64(), "s", &ended.frames()));

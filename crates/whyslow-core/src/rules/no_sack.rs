@@ -24,13 +24,14 @@
 //! ## References
 //! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "no-sack", source: include_str!("no_sack.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 
 /// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
 pub(super) fn lost(case: &TransferCase<'_>) -> Nanos {
@@ -67,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(took),
         time(rtt.scale(number as f64)),
     );
-    let mut found = finding("no-sack", lost, case.trust(0.85), summary);
+    let mut found = finding(Cause::NoSack, lost, case.trust(0.85), summary);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     let lacking = (0..2).filter(|&side| lacks(side)).count();

@@ -44,16 +44,16 @@
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
-use super::bandwidth::queue_is_hidden;
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit::{Between, Overrun};
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "policer", source: include_str!("policer.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed);
 
 /// The paper's thresholds.
 const LEAST_LOSSES: usize = 15;
@@ -94,7 +94,7 @@ fn sign(case: &TransferCase<'_>) -> Option<Sign> {
     let excess = || {
         let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
         let is_unspaced =
-            queue_is_hidden(case) && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
+            case.queue_is_hidden() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
         match overrun.is_free() {
             true => Some(Sign::Excess(overrun)),
             false => is_unspaced.then_some(Sign::Unspaced(overrun)),
@@ -144,7 +144,7 @@ const WAIT: f64 = 0.5;
 /// Whether what passes waits for nothing, not even for the segment before it, as it would on a
 /// link of this rate.
 fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
-    if queue_is_hidden(case) {
+    if case.queue_is_hidden() {
         return false;
     }
     let Some(least) = case.context.rtt else { return false };
@@ -177,7 +177,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let number = thousands(case.transfer.losses.len() as u64);
-    let hidden = queue_is_hidden(case);
+    let hidden = case.queue_is_hidden();
     let (passed, shown, confidence) = match sign {
         Sign::Rate(between) => {
             let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
@@ -211,7 +211,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("policer", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
     match sign {
@@ -261,6 +261,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::facts::{Loss, RateSpread};
     use crate::units::Nanos;
@@ -290,13 +291,13 @@ mod tests {
 
     #[test]
     fn where_no_queue_can_be_seen_none_is_denied() {
-        let found = policed().finding("policer").unwrap();
+        let found = policed().finding(Cause::Policer).unwrap();
         assert!(found.summary.contains("though no queue grew") && found.confidence == 0.65, "{}", found.summary);
         let mut receiver = policed();
         receiver.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
-        assert_eq!(receiver.finding("policer").unwrap().confidence, 0.65, "timestamps tell");
+        assert_eq!(receiver.finding(Cause::Policer).unwrap().confidence, 0.65, "timestamps tell");
         receiver.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
-        let found = receiver.finding("policer").unwrap();
+        let found = receiver.finding(Cause::Policer).unwrap();
         assert!(found.summary.contains("whether a queue grew cannot be seen here"), "{}", found.summary);
         assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
     }
@@ -319,12 +320,12 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
-        let found = overrun(ms(101)).finding("policer").unwrap();
+        let found = overrun(ms(101)).finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.75 && found.summary.contains("waited in no queue"), "{}", found.summary);
-        assert!(overrun(ms(101)).finding("bandwidth").is_none(), "it is said once");
+        assert!(overrun(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
         for trip in [103, 130] {
             let queued = overrun(ms(trip));
-            assert!(queued.finding("policer").is_none() && queued.finding("bandwidth").is_some(), "{trip}");
+            assert!(queued.finding(Cause::Policer).is_none() && queued.finding(Cause::Bandwidth).is_some(), "{trip}");
         }
     }
 
@@ -335,7 +336,7 @@ mod tests {
         scene.transfer.rounds[3..9].clone_from_slice(&beside.rounds[3..9]);
         scene.transfer.acked_rate = beside.acked_rate;
         scene.transfer.losses.extend(beside.losses);
-        assert!(scene.finding("policer").is_none());
+        assert!(scene.finding(Cause::Policer).is_none());
     }
 
     #[test]
@@ -343,11 +344,11 @@ mod tests {
         let mut scene = overrun(ms(101));
         scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
-        assert!(scene.finding("policer").is_none(), "how it began is not known");
+        assert!(scene.finding(Cause::Policer).is_none(), "how it began is not known");
         scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
-        let found = scene.finding("policer").unwrap();
+        let found = scene.finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
         scene.transfer.rounds[0].last_send += ms(95);
-        assert!(scene.finding("policer").is_none() && scene.finding("bandwidth").is_some());
+        assert!(scene.finding(Cause::Policer).is_none() && scene.finding(Cause::Bandwidth).is_some());
     }
 }

@@ -28,14 +28,15 @@
 //! ## References
 //! RFC 3135 (performance enhancing proxies), RFC 9110 section 3.7.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Frame, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::Release;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "proxy-split", source: include_str!("proxy_split.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check));
 
 /// So many round trips of this connection at least is an interval of another one.
 const FAR: f64 = 4.0;
@@ -145,7 +146,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if lost < super::say::WORTH_SAYING || lost < case.duration().scale(0.15) {
         return None;
     }
-    let mut found = finding("proxy-split", lost, case.trust(0.5), summary);
+    let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), summary);
     found.evidence = shown;
     found.evidence.push(evidence("round trip to here", rtt.as_millis_f64(), "ms", &[]));
     found.fix = fix(

@@ -29,14 +29,17 @@
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7).
 
+use super::case::TransferCase;
+use super::command;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "receive-window", source: include_str!("receive_window.rs"), check: Check::Transfer(check) };
+    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]);
 
 /// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
 /// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
@@ -71,7 +74,7 @@ fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ReceiveWindow);
-    if !case.matters(lost, 0.2) || super::no_window_scaling::applies(case) {
+    if !case.matters(lost, 0.2) {
         return None;
     }
     let window = full_window(case)?;
@@ -98,8 +101,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(rtt),
         rate(predicted),
     );
-    let mut found = finding("receive-window", lost, case.trust(confidence), summary);
-    let frames = frames_of(case, Limit::ReceiveWindow);
+    let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), summary);
+    let frames = case.frames_of(Limit::ReceiveWindow);
     found.evidence.push(evidence("receive window", window as f64, "B", &frames));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
@@ -167,18 +170,10 @@ fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
     (window.saturating_mul(3) < before.saturating_mul(2)).then_some(before)
 }
 
-/// First and last frame of the rounds under a limit.
-pub(super) fn frames_of(case: &TransferCase<'_>, limit: Limit) -> Vec<crate::analysis::Frame> {
-    let mut held = case.transfer.rounds.iter().zip(&case.partition.rounds).filter(|(_, l)| **l == limit);
-    match held.next() {
-        None => Vec::new(),
-        Some((first, _)) => vec![first.first_frame, held.next_back().map_or(first, |(last, _)| last).last_frame],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::Release;
 
@@ -191,7 +186,7 @@ mod tests {
                 (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
                 (gap.ack_late, gap.last_ack) = (ms(late), last_ack);
             }
-            scene.finding("receive-window").unwrap().fix.unwrap()
+            scene.finding(Cause::ReceiveWindow).unwrap().fix.unwrap()
         };
         let buffer = fix(0, true);
         assert!(buffer.command.is_some() && buffer.what.contains("SO_RCVBUF"), "{buffer:?}");
@@ -208,7 +203,7 @@ mod tests {
             scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
             scene.transfer.gaps.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
             scene.facts.rtt.min = Some(ms(least));
-            scene.finding("receive-window").unwrap()
+            scene.finding(Cause::ReceiveWindow).unwrap()
         };
         assert!(found(100).confidence >= 0.9 && found(100).settle.is_none());
         let doubted = found(14);

@@ -27,9 +27,11 @@
 //! ## References
 //! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit::NOTICED;
 use crate::units::Nanos;
 
@@ -37,7 +39,7 @@ use crate::units::Nanos;
 const LOGIN: Nanos = Nanos::from_millis(200);
 
 pub(super) const RULE: Rule =
-    Rule { slug: "server-think", source: include_str!("server_think.rs"), check: Check::Transfer(check) };
+    Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.answer > NOTICED);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
@@ -54,7 +56,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // It may be a proxy, and then the time is spent behind it.
     let split = super::proxy_split::is_relayed(case) || super::proxy_split::is_two_machines(case);
     let unseen = super::mtu_black_hole::may_be_unseen(case);
-    let mut found = finding("server-think", think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
+    let mut found = finding(Cause::ServerThink, think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
     found.evidence.push(evidence(
         "request to first byte, less the path",
         think.as_secs_f64(),

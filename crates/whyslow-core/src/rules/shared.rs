@@ -19,6 +19,7 @@ pub use flows::Flows;
 use super::say::{WORTH_SAYING, count, evidence, finding};
 use super::together::Together;
 use crate::analysis::{Connection, Finding};
+use crate::cause::Cause;
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,9 +86,9 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
     if group.len() < LEAST {
         return None;
     }
-    let mut causes: BTreeMap<&'static str, Vec<Cost<'_>>> = BTreeMap::new();
+    let mut causes: BTreeMap<Cause, Vec<Cost<'_>>> = BTreeMap::new();
     for connection in group {
-        let mut own: BTreeMap<&'static str, Cost<'_>> = BTreeMap::new();
+        let mut own: BTreeMap<Cause, Cost<'_>> = BTreeMap::new();
         for (finding, (start, end)) in found_in(connection) {
             let fresh = || Cost { id: connection.id, seconds: Nanos::ZERO, spans: Vec::new(), worst: finding };
             let cost = own.entry(finding.cause).or_insert_with(fresh);
@@ -102,15 +103,15 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
         }
     }
     let again: BTreeSet<u64> = known.iter().filter(|known| !known.shared).flat_map(ids).collect();
-    let explained = |cause: &str, costs: &[Cost<'_>]| {
+    let explained = |cause: Cause, costs: &[Cost<'_>]| {
         let is_said = |known: &Finding| {
             known.shared && known.cause == cause && costs.iter().any(|cost| known.connections.contains(&cost.id))
         };
-        let over_and_over = cause == "slow-start" && group.iter().any(|connection| again.contains(&connection.id));
+        let over_and_over = cause == Cause::SlowStart && group.iter().any(|connection| again.contains(&connection.id));
         over_and_over || known.iter().any(is_said)
     };
     let shared = causes.into_iter().filter(|(cause, costs)| {
-        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(cause, costs)
+        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(*cause, costs)
     });
     let whole = |costs: &[Cost<'_>]| costs.iter().map(|cost| cost.seconds).sum::<Nanos>();
     let (cause, costs) = shared.max_by_key(|(_, costs)| whole(costs))?;
@@ -135,7 +136,7 @@ fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, 
     of_transfers.chain(connection.findings.iter().map(move |finding| (finding, span)))
 }
 
-fn tell(cause: &'static str, lost: &Together, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
+fn tell(cause: Cause, lost: &Together, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
     let server = &group[0].server;
     let name = server.name.as_ref().unwrap_or(&server.address);
     let whose = if of_server {

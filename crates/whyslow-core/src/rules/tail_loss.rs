@@ -28,14 +28,15 @@
 //! ## References
 //! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the Virtue of Gentle Aggression", 2013.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "tail-loss", source: include_str!("tail_loss.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
 /// What settles a loss that only numbers tell of.
 pub(super) const UNSEEN: &str =
@@ -58,7 +59,7 @@ fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = waited(case);
-    if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
+    if !case.matters(lost, 0.1) {
         return None;
     }
     let longest = waits(case).max_by_key(|gap| gap.end - gap.start)?;
@@ -73,7 +74,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let unseen = waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
     let confidence = if unseen == 0 { 0.85 } else { 0.75 };
-    let mut found = finding("tail-loss", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), summary);
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {
         let figure = "waits with one of the sender's IP numbers missing";

@@ -19,13 +19,13 @@
 //! ## References
 //! tcpdump(1); RFC 6864 (what IP numbers mean).
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
 use crate::analysis::{Near, Problem};
+use crate::cause::Cause;
 use crate::flow::Side;
 use crate::tcp::facts::{Facts, Release, TransferFacts};
 
-pub(super) const RULE: Rule =
-    Rule { slug: "terse-text", source: include_str!("terse_text.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
 
 /// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s, domain-s, ftps, submissions, amqps).
 const TLS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
@@ -55,7 +55,7 @@ fn check(facts: &Facts) -> Option<Problem> {
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
     }
     (!missing.is_empty()).then(|| Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: missing.len() as u64,
         detail: format!("the text has {}", missing.join("; and ")),
     })

@@ -7,6 +7,7 @@ use super::remedy;
 use super::replay::Replay;
 use super::work::{LEAST_GAIN, Work};
 use crate::analysis::{Actor, Assumed, Finding, Transfer};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
 /// Transfers for the model to play, the worst first.
@@ -147,7 +148,7 @@ impl Play<'_> {
 /// Whether what is advised is what the model changes: no buffer helps where a program reads too
 /// slowly, or a queue is full.
 fn is_mended(finding: &Finding) -> bool {
-    finding.cause != "receive-window" || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
+    finding.cause != Cause::ReceiveWindow || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
 }
 
 impl Played {
@@ -177,7 +178,7 @@ const CONTRADICTED: f64 = 2.0;
 /// What is left of the confidence in a cause then.
 const DOUBTED: f64 = 0.6;
 /// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues, programs and their buffers it knows in part only.
-const PLAYED: &[&str] = &["receive-window", "no-window-scaling", "slow-start"];
+const PLAYED: &[Cause] = &[Cause::ReceiveWindow, Cause::NoWindowScaling, Cause::SlowStart];
 
 /// The model does not bear out that this cause took most of the time.
 fn doubt(finding: &mut Finding, model: Nanos, measured: Nanos) {

@@ -35,7 +35,7 @@ fn cases() -> BTreeMap<String, String> {
 }
 
 fn causes() -> BTreeSet<String> {
-    whyslow_core::rules::causes().iter().map(|cause| cause.slug.to_owned()).collect()
+    whyslow_core::cause::Cause::ALL.iter().map(|cause| cause.slug().to_owned()).collect()
 }
 
 /// What `whyslow ARGUMENTS` prints in the repository's folder.

@@ -1,0 +1,73 @@
+//! What losses cost a transfer, and what they leave its sender: figures that several rules need.
+
+use super::case::TransferCase;
+use super::command;
+use crate::analysis::Limit;
+use crate::units::Nanos;
+
+/// Repairing, and from the first loss on the time under a window that losses made small. What
+/// copies of segments that came late made the sender do is the reordering's.
+pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
+    let kinds = &case.transfer.retransmitted;
+    let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
+    let share = lost as f64 / (lost + case.transfer.needless_fast).max(1) as f64;
+    (case.time(Limit::LossRecovery) + slow_since_loss(case)).scale(share)
+}
+
+/// Time in congestion avoidance after the first loss.
+fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
+    let Some(first) = case.transfer.rounds.iter().find(|round| round.resent > 0) else {
+        return Nanos::ZERO;
+    };
+    let spans = case.partition.spans.iter();
+    spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
+}
+
+/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
+pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
+    mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
+}
+
+/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever
+/// is lost, as BBR does.
+pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
+    (!case.partition.shape.paced && !ignores_losses(case)).then_some(command::BBR)
+}
+
+/// So many losses must have left a sender's flights as they were.
+const IGNORED: usize = 3;
+
+/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of
+/// it, and Reno with half.
+const KEPT: f64 = 0.9;
+
+/// Rounds after the last loss whose flights would have grown if the window did.
+const GROWING: usize = 12;
+
+/// Whether losses do not make the sender's window smaller, or nothing makes it larger again though
+/// nothing holds it: a window that follows losses does both.
+fn ignores_losses(case: &TransferCase<'_>) -> bool {
+    let rounds = &case.transfer.rounds;
+    let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
+    let calm = |index: usize| rounds.get(index).is_some_and(|round| round.resent == 0);
+    let mut kept: Vec<f64> = lossy
+        .iter()
+        .filter(|&&index| calm(index - 1))
+        .filter_map(|&index| {
+            // Repairs take a round or two.
+            let after = (index + 1..index + 6).find(|&next| calm(next) && calm(next + 1))? + 1;
+            Some(rounds[after].in_flight as f64 / rounds[index - 1].in_flight.max(1) as f64)
+        })
+        .collect();
+    kept.sort_unstable_by(f64::total_cmp);
+    if kept.len() >= IGNORED && kept[kept.len() / 2] >= KEPT {
+        return true;
+    }
+    // Growth behind the last loss would be seen, where the window of the receiver leaves room.
+    let Some(last) = lossy.last() else { return false };
+    let rest = rounds.get(last + 2..rounds.len().saturating_sub(1)).unwrap_or_default();
+    let room = rest.iter().all(|round| round.window.is_none_or(|window| window > 2 * round.in_flight));
+    let flights: Vec<u64> = rest.iter().map(|round| round.in_flight).collect();
+    let waits = case.time(Limit::Application) + case.time(Limit::SenderCap);
+    rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
+}
