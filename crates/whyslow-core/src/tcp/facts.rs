@@ -5,7 +5,6 @@
 //! whole timeline by one constant and leaves every difference true.
 
 use super::content;
-use super::elided::Stretch;
 pub use super::notices::{Notice, Notices};
 use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
 use crate::flow::Side;
@@ -764,3 +763,6 @@ impl Gap {
         }
     }
 }
+
+/// From the last packet before what is missing to the first one behind it, by the capture's clock.
+pub type Stretch = (Nanos, Nanos);
