@@ -40,7 +40,6 @@ export const LIMITS: Record<string, LimitInfo> = {
   "loss-recovery": info("loss recovery", "L", "loss", "Lost segments were being sent again after duplicate ACKs.", "loss"),
   timeout: info("timeout", "O", "loss", "The sender waited for its retransmission timer.", "timeout"),
   bandwidth: info("bandwidth", "B", "path", "The path carried what it could.", "bandwidth"),
-  close: info("close", "E", "setup", "Waiting for the close."),
   "round-trip": info("round trip", "I", "path", "The last bytes' way to the receiver and their ACK's way back: no setting removes it."),
   unknown: info("unknown", "?", "unknown", "The capture does not show what held the transfer."),
 };

@@ -628,8 +628,6 @@ pub enum Limit {
     Timeout,
     /// The path carried what it could.
     Bandwidth,
-    /// Waiting for the close.
-    Close,
     /// The last bytes' way to the receiver and their ACK's way back: what no setting can remove.
     RoundTrip,
     /// Not known.
@@ -659,7 +657,6 @@ impl Limit {
             Self::LossRecovery => "loss-recovery",
             Self::Timeout => "timeout",
             Self::Bandwidth => "bandwidth",
-            Self::Close => "close",
             Self::RoundTrip => "round-trip",
             Self::Unknown => "unknown",
         }

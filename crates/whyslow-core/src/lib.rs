@@ -26,6 +26,7 @@ pub mod limit;
 pub mod pair;
 pub mod rules;
 pub mod series;
+mod stats;
 pub mod tcp;
 pub mod units;
 pub mod whatif;

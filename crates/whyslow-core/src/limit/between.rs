@@ -3,6 +3,7 @@
 //! the time into stretches of any rate.
 
 use super::context::{Context, Pool};
+use crate::stats::median;
 use crate::tcp::facts::{Loss, TransferFacts};
 use crate::units::Nanos;
 
@@ -202,9 +203,8 @@ fn before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos> {
 }
 
 /// Whether these round trips are longer than the least, as a rule.
-fn are_long(mut times: Vec<Nanos>, least: Nanos) -> bool {
-    times.sort_unstable();
-    times.get(times.len() / 2).is_some_and(|typical| *typical > least.scale(INFLATED) + Nanos::from_millis(1))
+fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
+    median(times).is_some_and(|typical| typical > least.scale(INFLATED) + Nanos::from_millis(1))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ const FEW: u64 = 6;
 pub const LARGEST_INITIAL_WINDOW: u64 = 32;
 
 /// Index of the first round of which something was lost; the number of rounds when nothing was.
-pub fn first_loss(transfer: &TransferFacts) -> usize {
+pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
     let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
     let mut sent = transfer.seq.0;
     let holds = |bytes: u64| {
@@ -35,7 +35,7 @@ pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
     let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
     let first = frame.max(mss);
-    let bursts = transfer.rounds.iter().enumerate().take(first_loss(transfer)).filter_map(|(index, round)| {
+    let bursts = transfer.rounds.iter().enumerate().take(first_lossy_flight(transfer)).filter_map(|(index, round)| {
         // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
         // was left.
         let whole = context.near_receiver || index + 2 < transfer.rounds.len();

@@ -2,6 +2,7 @@
 
 use super::alike::{alike_rates, rises};
 use super::context::Context;
+use crate::stats::median;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -77,10 +78,9 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
 /// flight is even too.
 pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
-    let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
-    flights.sort_unstable();
+    let flights = rounds.iter().map(|round| round.in_flight);
     let Some(needed) = needed(context, rate) else { return false };
-    let Some(&typical) = flights.get(flights.len() / 2) else { return false };
+    let Some(typical) = median(flights.collect()) else { return false };
     let more = typical as f64 - needed;
     more > 0.0 && (more > clump(transfer) || is_long_as_a_rule(transfer, context, from))
 }
@@ -98,9 +98,7 @@ fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -
         return false;
     };
     let rounds = &transfer.rounds[first_round(transfer, from)..];
-    let mut times: Vec<Nanos> = rounds.iter().filter_map(|round| round.rtt).collect();
-    times.sort_unstable();
-    times.get(times.len() / 2).is_some_and(|&typical| typical > longer(least))
+    median(rounds.iter().filter_map(|round| round.rtt).collect()).is_some_and(|typical| typical > longer(least))
 }
 
 /// Bytes that were sent between one pause and the next, where pauses take most of the time; else

@@ -6,6 +6,7 @@ use super::context::Context;
 use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
 use crate::analysis::Limit;
+use crate::stats::median;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -125,7 +126,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     }
     let passes = shape.steady.or(shape.between.map(|between| between.rate));
     shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
-    let lost = first_loss(transfer);
+    let lost = first_repair(transfer);
     let again = first_copy(transfer);
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
@@ -261,7 +262,7 @@ pub(crate) fn first_copy(transfer: &TransferFacts) -> usize {
 
 /// The first round with a copy of something that was lost. Copies of what had arrived do not end slow start for good: a sender that
 /// learns of it takes its window and its threshold back (RFC 3522, RFC 3708), and one that does not grows slowly from then on.
-fn first_loss(transfer: &TransferFacts) -> usize {
+fn first_repair(transfer: &TransferFacts) -> usize {
     let rounds = &transfer.rounds;
     match transfer.losses.iter().filter(|loss| !loss.needless).map(|loss| loss.time).min() {
         Some(time) => first_copy(transfer).max(rounds.partition_point(|round| round.start <= time).saturating_sub(1)),
@@ -407,9 +408,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
             && waits_for_acks(transfer, first, after)
             && stands_still(&tops[first..after], context.mss)
         {
-            let mut sorted = tops[first..after].to_vec();
-            let middle = sorted.len() / 2;
-            let bytes = *sorted.select_nth_unstable(middle).1;
+            let bytes = median(tops[first..after].to_vec()).unwrap_or_default();
             found.push(Plateau { first, after, bytes, window, cycle: cycle(transfer, first, after) });
         }
         first = after;
@@ -431,10 +430,7 @@ fn cycle(transfer: &TransferFacts, first: usize, after: usize) -> Option<(u64, N
     if pairs.len() < 2 || uneven * 10 < pairs.len() * 8 {
         return None;
     }
-    let middle = pairs.len() / 2;
-    let bytes = pairs.select_nth_unstable_by_key(middle, |pair| pair.0).1.0;
-    let time = pairs.select_nth_unstable_by_key(middle, |pair| pair.1).1.1;
-    Some((bytes, time))
+    median(pairs.iter().map(|pair| pair.0).collect()).zip(median(pairs.iter().map(|pair| pair.1).collect()))
 }
 
 /// Retransmissions whose first copies are not in the capture, too many for chance.

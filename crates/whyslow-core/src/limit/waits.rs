@@ -1,5 +1,6 @@
 //! Whose time an exchange took: the client's program before it, the server's within it, or nobody's.
 
+use crate::stats::median;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
@@ -81,13 +82,12 @@ fn mark_polls(facts: &Facts, all: &mut [Wait]) {
             wait.polled = wait.server.take();
         }
     }
-    let mut thinking: Vec<Nanos> = all.iter().filter(|wait| is_small(wait)).filter_map(|wait| wait.server).collect();
+    let thinking: Vec<Nanos> = all.iter().filter(|wait| is_small(wait)).filter_map(|wait| wait.server).collect();
     let late = thinking.iter().filter(|time| **time >= POLL).count();
     if late < 2 {
         return;
     }
-    let middle = thinking.len() / 2;
-    if *thinking.select_nth_unstable(middle).1 < POLL {
+    if median(thinking).is_none_or(|typical| typical < POLL) {
         return;
     }
     for wait in all.iter_mut().filter(|wait| is_small(wait)) {

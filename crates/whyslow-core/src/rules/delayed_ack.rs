@@ -32,6 +32,7 @@ use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
+use crate::stats::median;
 
 pub(super) const RULE: Rule =
     Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.late_ack >= DELAYED_ACK);
@@ -42,9 +43,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let spans: Vec<_> = case.partition.spans.iter().filter(|span| span.limit == Limit::AckDelay).collect();
-    let mut lengths: Vec<_> = spans.iter().map(|span| span.length()).collect();
-    lengths.sort_unstable();
-    let typical = *lengths.get(lengths.len() / 2)?;
+    let typical = median(spans.iter().map(|span| span.length()).collect())?;
     let longest = spans.iter().max_by_key(|span| span.length())?;
     let frames: Vec<_> = case
         .transfer

@@ -34,6 +34,7 @@ use super::say::{count, evidence, finding, fix, thousands, time};
 use super::together::Together;
 use crate::analysis::{Actor, End, Finding, Limit};
 use crate::cause::Cause;
+use crate::stats::median;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -167,9 +168,7 @@ fn across(outlines: &[Outline]) -> Vec<Finding> {
 }
 
 fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
-    let mut sizes: Vec<u64> = group.iter().map(|(_, exit)| exit.segments).collect();
-    sizes.sort_unstable();
-    let typical = *sizes.get(sizes.len() / 2)?;
+    let typical = median(group.iter().map(|(_, exit)| exit.segments).collect())?;
     let tolerance = ((typical as f64 * SAME) as u64).max(1);
     let all = group.len();
     group.retain(|(_, exit)| exit.segments.abs_diff(typical) <= tolerance);

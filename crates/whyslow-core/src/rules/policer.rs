@@ -50,6 +50,7 @@ use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit::{Between, Overrun};
+use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -148,10 +149,9 @@ fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
         return false;
     }
     let Some(least) = case.context.rtt else { return false };
-    let mut times: Vec<Nanos> = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index)).collect();
-    times.sort_unstable();
+    let times = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index));
     let segment = Nanos::from_secs_f64(case.context.mss as f64 * 8.0 / rate.max(1.0));
-    times.get(times.len() / 2).is_some_and(|typical| *typical - least < segment.scale(WAIT))
+    median(times.collect()).is_some_and(|typical| typical - least < segment.scale(WAIT))
 }
 
 /// Flights rise and fall, in this transfer or in an earlier one that met the same.

@@ -35,6 +35,7 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, percent, rate, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
+use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -105,9 +106,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     let home = |time: Nanos| rounds.partition_point(|round| round.start <= time).max(1) - 1;
     let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.0)].in_flight as f64).collect();
     // The round before: in the lossy one itself there are few samples (Karn).
-    let mut times: Vec<Nanos> =
-        losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1))).collect();
-    times.sort_unstable();
+    let times = losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1)));
     let (from_large, skew) = skew(transfer, &events, home);
     let found = Chance {
         burst,
@@ -115,7 +114,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         flights: spread(flights)?,
         skew,
         from_large,
-        rtt: times.get(times.len() / 2).copied().unwrap_or(least),
+        rtt: median(times.collect()).unwrap_or(least),
     };
     let is_random = found.burst < IN_A_BURST
         && found.distances >= VARIED_DISTANCES

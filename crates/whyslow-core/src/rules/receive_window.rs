@@ -35,6 +35,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
 use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
+use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
@@ -51,10 +52,8 @@ const A_PART: i64 = 5;
 /// The full window's size during the rounds that it held: the median.
 pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
     let held = case.transfer.rounds.iter().zip(&case.partition.rounds);
-    let mut windows: Vec<u64> =
-        held.filter(|(_, limit)| **limit == Limit::ReceiveWindow).filter_map(|(round, _)| round.window).collect();
-    windows.sort_unstable();
-    windows.get(windows.len() / 2).copied()
+    let windows = held.filter(|(_, limit)| **limit == Limit::ReceiveWindow).filter_map(|(round, _)| round.window);
+    median(windows.collect())
 }
 
 /// The typical round trip of the rounds that a full window held, and the path's own, where half of what was in flight stood in a queue.
@@ -67,9 +66,8 @@ fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
         .filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow && case.round_trip(index).is_some())
         .collect();
     let queued = held.iter().filter(|&&index| case.context.stands_in_queue(case.transfer, index)).count();
-    let mut trips: Vec<Nanos> = held.iter().filter_map(|&index| case.round_trip(index)).collect();
-    trips.sort_unstable();
-    trips.get(trips.len() / 2).copied().zip(case.context.rtt).filter(|_| queued * 2 > held.len())
+    let trips = held.iter().filter_map(|&index| case.round_trip(index));
+    median(trips.collect()).zip(case.context.rtt).filter(|_| queued * 2 > held.len())
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -156,11 +154,10 @@ fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
     let full = case.transfer.gaps.iter().filter(is_full);
     let late = |gap: &Gap| if gap.in_flight > several { gap.lone_ack_late() } else { Nanos::ZERO };
-    let mut lates: Vec<Nanos> = full.clone().map(late).collect();
+    let lates: Vec<Nanos> = full.clone().map(late).collect();
     let all: Nanos = full.map(|gap| gap.end - gap.start).sum();
     let sum: Nanos = lates.iter().copied().sum();
-    lates.sort_unstable();
-    lates.get(lates.len() / 2).copied().filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
+    median(lates).filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
 }
 
 /// The largest window before those that held the transfer, if they are much smaller: a buffer does not shrink, what is free in it does.

@@ -3,6 +3,7 @@
 use super::case::TransferCase;
 use super::command;
 use crate::analysis::Limit;
+use crate::stats::median_f64;
 use crate::units::Nanos;
 
 /// Repairing, and from the first loss on the time under a window that losses made small. What
@@ -50,7 +51,7 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     let rounds = &case.transfer.rounds;
     let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
     let calm = |index: usize| rounds.get(index).is_some_and(|round| round.resent == 0);
-    let mut kept: Vec<f64> = lossy
+    let kept: Vec<f64> = lossy
         .iter()
         .filter(|&&index| calm(index - 1))
         .filter_map(|&index| {
@@ -59,8 +60,7 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
             Some(rounds[after].in_flight as f64 / rounds[index - 1].in_flight.max(1) as f64)
         })
         .collect();
-    kept.sort_unstable_by(f64::total_cmp);
-    if kept.len() >= IGNORED && kept[kept.len() / 2] >= KEPT {
+    if kept.len() >= IGNORED && median_f64(kept).is_some_and(|kept| kept >= KEPT) {
         return true;
     }
     // Growth behind the last loss would be seen, where the window of the receiver leaves room.

@@ -32,6 +32,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
+use crate::stats::median;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -48,11 +49,7 @@ fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     let rounds = &case.transfer.rounds;
     // The last round has the queue, though it may have begun before: one that takes all the rest leaves no other.
     let bend = rounds.partition_point(|round| round.start < burst.until).min(rounds.len().saturating_sub(1));
-    let typical = |range: std::ops::Range<usize>| {
-        let mut times: Vec<Nanos> = range.filter_map(|index| case.round_trip(index)).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
-    };
+    let typical = |range: std::ops::Range<usize>| median(range.filter_map(|index| case.round_trip(index)).collect());
     // The round of the bend itself has both.
     let before = typical(0..bend.saturating_sub(1)).or(case.context.rtt)?;
     let after = typical(bend..rounds.len())?;

@@ -20,6 +20,7 @@ use super::say::{WORTH_SAYING, count, evidence, finding};
 use super::together::Together;
 use crate::analysis::{Connection, Finding};
 use crate::cause::Cause;
+use crate::stats::{median, median_f64};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -144,13 +145,10 @@ fn tell(cause: Cause, lost: &Together, costs: &[Cost<'_>], group: &[&Connection]
     } else {
         format!("connections between {} and {name}", group[0].client.address)
     };
-    let mut each: Vec<Nanos> = costs.iter().map(|cost| cost.seconds).collect();
-    each.sort_unstable();
-    let typical = each.get(each.len() / 2).copied().unwrap_or_default();
+    let each = || costs.iter().map(|cost| cost.seconds);
+    let typical = median(each().collect()).unwrap_or_default();
     let worst = costs.iter().map(|cost| cost.worst).max_by_key(|finding| finding.seconds);
-    let mut sure: Vec<f64> = costs.iter().map(|cost| cost.worst.confidence).collect();
-    sure.sort_unstable_by(f64::total_cmp);
-    let confidence = sure.get(sure.len() / 2).copied().unwrap_or_default();
+    let confidence = median_f64(costs.iter().map(|cost| cost.worst.confidence).collect()).unwrap_or_default();
     let summary = format!(
         "{} of {} {whose} have this in common, {}; at its worst: {}",
         costs.len(),
@@ -169,7 +167,7 @@ fn tell(cause: Cause, lost: &Together, costs: &[Cost<'_>], group: &[&Connection]
     found.evidence.push(evidence("typical cost of one", typical.as_secs_f64(), "s", &[]));
     found.evidence.push(evidence(
         format!("cost of the worst of {}", count(costs.len() as u64, "connection")),
-        each.last().copied().unwrap_or_default().as_secs_f64(),
+        each().max().unwrap_or_default().as_secs_f64(),
         "s",
         &frames,
     ));

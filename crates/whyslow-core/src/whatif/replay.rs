@@ -11,6 +11,7 @@ use super::window::{cap, initial_window, threshold};
 use super::work::Work;
 use crate::analysis::Limit;
 use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
+use crate::stats::{median, median_f64};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
@@ -345,9 +346,9 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
         .collect();
     // The last flight is what was left, and a single one may be of chance.
     ratios.pop();
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios.get(ratios.len() / 2).filter(|_| ratios.len() >= 3);
-    median.map_or(2.0, |ratio| if *ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
+    let enough = ratios.len() >= 3;
+    let median = median_f64(ratios).filter(|_| enough);
+    median.map_or(2.0, |ratio| if ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
 }
 
 /// The windows that were offered, by how much had been delivered: in a round the ACKs of the one before arrive.
@@ -383,7 +384,6 @@ fn passing_window(transfer: &TransferFacts, partition: &Partition) -> Option<u64
 
 /// The median of the rounds' round trips, where it is well above the least.
 fn usual_rtt(transfer: &TransferFacts, least: Nanos) -> Option<Nanos> {
-    let mut rtts: Vec<Nanos> = transfer.rounds.iter().filter_map(|round| round.rtt).collect();
-    rtts.sort_unstable();
-    rtts.get(rtts.len() / 2).copied().filter(|rtt| *rtt > least.scale(1.05) && *rtt < least.scale(3.0))
+    median(transfer.rounds.iter().filter_map(|round| round.rtt).collect())
+        .filter(|rtt| *rtt > least.scale(1.05) && *rtt < least.scale(3.0))
 }

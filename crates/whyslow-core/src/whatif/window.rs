@@ -1,7 +1,7 @@
 //! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what capped them.
 
 use crate::analysis::Limit;
-use crate::limit::{Partition, first_loss};
+use crate::limit::{Partition, first_lossy_flight};
 use crate::tcp::facts::{Release, TransferFacts};
 
 /// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
@@ -34,7 +34,7 @@ pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64
 
 /// Where doubling stopped though nothing was lost, segments.
 pub(super) fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
-    let lost = first_loss(transfer);
+    let lost = first_lossy_flight(transfer);
     let base = &partition.shape.base;
     let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
     // A program that sends little, or a window that is nearly full, makes a few flights that do not grow either.

@@ -6,7 +6,7 @@ pub mod points;
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
-pub const ALL_LIMITS: [Limit; 22] = [
+pub const ALL_LIMITS: [Limit; 21] = [
     Limit::Handshake,
     Limit::TlsHandshake,
     Limit::RequestWait,
@@ -26,7 +26,6 @@ pub const ALL_LIMITS: [Limit; 22] = [
     Limit::LossRecovery,
     Limit::Timeout,
     Limit::Bandwidth,
-    Limit::Close,
     Limit::RoundTrip,
     Limit::Unknown,
 ];
