@@ -37,6 +37,7 @@
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 
 use super::case::TransferCase;
+use super::relay::is_relayed;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
@@ -56,7 +57,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let lost = silent(case);
     // Pauses in the rhythm of another connection are of that.
-    if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
+    if !case.matters(lost, 0.15) || is_relayed(case) {
         return None;
     }
     let spans = &case.partition.spans;

@@ -1,6 +1,6 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Frame, Limit, LimitShare, Near};
+use crate::analysis::{End, Frame, Limit, LimitShare, Near, State};
 use crate::flow::Side;
 use crate::limit::{Context, Partition, Plateau, Wait};
 use crate::tcp::content::Protocol;
@@ -228,4 +228,21 @@ pub struct Exit {
     pub hystart: bool,
     /// First frame of that flight.
     pub frame: Frame,
+}
+
+/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
+/// any more, or never was (its address is forged); nobody is known to wait then.
+pub(super) fn is_half_open(facts: &Facts) -> bool {
+    let handshake = &facts.handshake;
+    let [one, two] = handshake.retries;
+    facts.state == State::Open
+        && handshake.syn_ack.is_some()
+        && handshake.ack.is_none()
+        && (one > 0 && two > 0)
+        && facts.halves.iter().all(|half| half.last_payload.is_none())
+}
+
+/// Whether the text shows no IP headers: each packet has some time to live.
+pub(super) fn lacks_ip_headers(facts: &Facts) -> bool {
+    facts.is_text && facts.ttl.iter().all(|(syn, payload)| syn.unwrap_or(0) == 0 && payload.unwrap_or(0) == 0)
 }

@@ -41,24 +41,25 @@
 //! ## References
 //! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
 
+use super::black_hole::is_stuck;
 use super::case::ConnectionCase;
+use super::case::is_half_open;
 use super::icmp;
 use super::outstanding::{Outstanding, outstanding};
+use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, End, Finding, Frame, State};
 use crate::cause::Cause;
 use crate::tcp::FIRST_TIMERS;
-use crate::tcp::facts::{Facts, Fate, Gap, HalfFacts, Release, TransferFacts};
+use crate::tcp::facts::{Facts, Fate, TransferFacts};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.waits);
 
 /// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first one, of older systems.
-pub(super) const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
+const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
 const OLD_FIRST_TIMER: Nanos = FIRST_TIMERS[1];
-/// Tries that make no chance.
-const TRIES: u64 = 2;
 /// An ACK takes no longer than a round trip and this (delayed ACKs of Linux and Windows).
 const ACK: Nanos = Nanos::from_millis(200);
 /// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for longer is idle.
@@ -162,18 +163,6 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
-/// any more, or never was (its address is forged); nobody is known to wait then.
-pub(super) fn is_half_open(facts: &Facts) -> bool {
-    let handshake = &facts.handshake;
-    let [one, two] = handshake.retries;
-    facts.state == State::Open
-        && handshake.syn_ack.is_some()
-        && handshake.ack.is_none()
-        && (one > 0 && two > 0)
-        && facts.halves.iter().all(|half| half.last_payload.is_none())
-}
-
 fn half_open(case: &ConnectionCase<'_>) -> Finding {
     let facts = case.facts;
     let handshake = &facts.handshake;
@@ -200,23 +189,6 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
     found
 }
 
-/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
-/// acknowledged. None where something was.
-fn last_tries(transfer: &TransferFacts) -> &[Gap] {
-    let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
-    let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
-    let waits = &transfer.gaps[transfer.gaps.len() - tries..];
-    let to_the_end = waits.last().is_some_and(|wait| wait.end == transfer.last_send);
-    if transfer.acknowledged || !to_the_end { &[] } else { waits }
-}
-
-/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
-pub(super) fn given_up<'a>(half: &HalfFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
-    let waits = last_tries(transfer);
-    let is_last = half.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
-    if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
-}
-
 /// Data that the timer sent again and again, up to the last packet.
 fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
@@ -224,7 +196,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
         let transfer = facts.halves[side].transfers.last()?;
         let waits = given_up(&facts.halves[side], transfer);
         // Small segments may pass.
-        let black_hole = super::mtu_black_hole::is_stuck(facts, transfer);
+        let black_hole = is_stuck(facts, transfer);
         (!waits.is_empty() && !black_hole).then_some((side, transfer, waits))
     };
     let (side, transfer, waits) = [facts.client, 1 - facts.client].into_iter().find_map(given_up)?;

@@ -25,6 +25,7 @@
 //! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996.
 
 use super::case::TransferCase;
+use super::repair::cost_without_sack;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
@@ -33,20 +34,8 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 
-/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
-pub(super) fn lost(case: &TransferCase<'_>) -> Nanos {
-    let handshake = &case.facts.handshake;
-    let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
-    let (number, took) = case.transfer.recoveries;
-    let lost = match case.rtt() {
-        Some(rtt) if off && case.transfer.retransmitted.fast > number => (took - rtt.scale(number as f64)).or_zero(),
-        _ => Nanos::ZERO,
-    };
-    if case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
-}
-
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = lost(case);
+    let lost = cost_without_sack(case);
     let kinds = &case.transfer.retransmitted;
     let (number, took) = case.transfer.recoveries;
     if lost == Nanos::ZERO {

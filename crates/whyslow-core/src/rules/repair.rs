@@ -1,9 +1,12 @@
 //! What losses cost a transfer, and what they leave its sender: figures that several rules need.
 
+use super::black_hole::is_black_hole;
 use super::case::TransferCase;
 use super::command;
+use super::policing::is_policed;
 use crate::analysis::Limit;
 use crate::stats::median_f64;
+use crate::tcp::facts::{Gap, HalfFacts, Release, TransferFacts};
 use crate::units::Nanos;
 
 /// Repairing, and from the first loss on the time under a window that losses made small. What
@@ -71,3 +74,68 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     let waits = case.time(Limit::Application) + case.time(Limit::SenderCap);
     rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
 }
+
+/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
+pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
+    let handshake = &case.facts.handshake;
+    let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
+    let (number, took) = case.transfer.recoveries;
+    let lost = match case.rtt() {
+        Some(rtt) if off && case.transfer.retransmitted.fast > number => (took - rtt.scale(number as f64)).or_zero(),
+        _ => Nanos::ZERO,
+    };
+    if case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+/// Of the waits for the timer, those for a copy that answered duplicate ACKs.
+pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
+    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_copy && !gap.tail);
+    waits.map(|gap| gap.end - gap.start).sum()
+}
+
+/// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
+pub(super) fn cost_of_lost_copies(case: &TransferCase<'_>) -> Nanos {
+    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
+    let lost = case.transfer.lost_copies.1.min(repairing);
+    let other = case.facts.doubts.one_direction || is_black_hole(case) || is_policed(case);
+    if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+/// What settles a loss that only numbers tell of.
+pub(super) const UNSEEN: &str =
+    "the first copies never came here, as numbers that the sender skipped show: a capture at the sender has them";
+
+/// Time that the sender waited for a clock to tell it of a lost tail.
+pub(super) fn wait_for_tails(case: &TransferCase<'_>) -> Nanos {
+    tail_waits(case).map(|gap| gap.end - gap.start).sum()
+}
+
+pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+    let kinds = &case.transfer.retransmitted;
+    // Where none of them was needed, nothing was lost.
+    let needed = kinds.tail_probe + kinds.timeout > 0;
+    // What was tried to the end and never acknowledged is no tail alone.
+    let given_up = given_up(case.half(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
+    let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
+    waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
+}
+
+/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
+/// acknowledged. None where something was.
+fn last_tries(transfer: &TransferFacts) -> &[Gap] {
+    let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
+    let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
+    let waits = &transfer.gaps[transfer.gaps.len() - tries..];
+    let to_the_end = waits.last().is_some_and(|wait| wait.end == transfer.last_send);
+    if transfer.acknowledged || !to_the_end { &[] } else { waits }
+}
+
+/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
+pub(super) fn given_up<'a>(half: &HalfFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
+    let waits = last_tries(transfer);
+    let is_last = half.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
+    if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
+}
+
+/// Tries that make no chance.
+pub(super) const TRIES: u64 = 2;

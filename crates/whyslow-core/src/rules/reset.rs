@@ -33,13 +33,14 @@
 //! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112 section 9.5 (closing races).
 
 use super::case::ConnectionCase;
-use super::no_answer::FIRST_TIMER;
+
 use super::outstanding::outstanding;
 use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Fix, Frame, State};
 use crate::cause::Cause;
 use crate::flow::Side;
+use crate::tcp::FIRST_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -221,7 +222,8 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let asked = outstanding(facts)?;
     let waited = (at - asked.message.last_send).or_zero();
     // A longer wait has a name of its own.
-    if waited >= FIRST_TIMER.max(facts.rtt.p50.unwrap_or_default().scale(2.0)) || waited < super::say::WORTH_SAYING {
+    if waited >= FIRST_TIMERS[0].max(facts.rtt.p50.unwrap_or_default().scale(2.0)) || waited < super::say::WORTH_SAYING
+    {
         return None;
     }
     let summary = format!("the client ended the connection {} after its request, before an answer came", time(waited));

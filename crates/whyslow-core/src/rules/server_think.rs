@@ -27,7 +27,9 @@
 //! ## References
 //! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.
 
+use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
+use super::relay::{is_relayed, is_two_machines};
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
@@ -54,8 +56,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let who = if case.sender == case.facts.client { "the client, which is asked here," } else { "the server" };
     let summary = format!("{who} took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
     // It may be a proxy, and then the time is spent behind it.
-    let split = super::proxy_split::is_relayed(case) || super::proxy_split::is_two_machines(case);
-    let unseen = super::mtu_black_hole::may_be_unseen(case);
+    let split = is_relayed(case) || is_two_machines(case);
+    let unseen = may_be_unseen(case);
     let mut found = finding(Cause::ServerThink, think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
     found.evidence.push(evidence(
         "request to first byte, less the path",

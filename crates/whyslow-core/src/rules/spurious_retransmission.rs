@@ -22,7 +22,7 @@
 //! ## References
 //! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.
 
-use super::case::TransferCase;
+use super::case::{TransferCase, lacks_ip_headers};
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit, ResendKind};
@@ -63,7 +63,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
     );
     // Without IP numbers a copy that the network made is like one of the sender's.
-    let doubtful = super::terse_text::lacks_ip_headers(case.facts) && !case.near_sender();
+    let doubtful = lacks_ip_headers(case.facts) && !case.near_sender();
     let confidence = if doubtful { 0.45 } else { 0.75 };
     let mut found = finding(Cause::SpuriousRetransmission, lost, case.trust(confidence), summary);
     if doubtful {

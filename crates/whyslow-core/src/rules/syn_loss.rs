@@ -23,7 +23,7 @@
 //! ## References
 //! RFC 6298 section 2.1 and 5.7; Linux listen(2).
 
-use super::case::ConnectionCase;
+use super::case::{ConnectionCase, is_half_open};
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, State};
@@ -36,7 +36,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;
     // SYNs that nobody ever answered are no loss alone, nor are answers that never reach who asks.
-    if a + b == 0 || facts.state == State::Unanswered || super::no_answer::is_half_open(facts) {
+    if a + b == 0 || facts.state == State::Unanswered || is_half_open(facts) {
         return None;
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;

@@ -29,41 +29,21 @@
 //! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the Virtue of Gentle Aggression", 2013.
 
 use super::case::TransferCase;
+use super::repair::{UNSEEN, tail_waits, wait_for_tails};
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
-use crate::tcp::facts::{Gap, Release};
-use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
-/// What settles a loss that only numbers tell of.
-pub(super) const UNSEEN: &str =
-    "the first copies never came here, as numbers that the sender skipped show: a capture at the sender has them";
-
-/// Time that the sender waited for a clock to tell it of a lost tail.
-pub(super) fn waited(case: &TransferCase<'_>) -> Nanos {
-    waits(case).map(|gap| gap.end - gap.start).sum()
-}
-
-fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
-    let kinds = &case.transfer.retransmitted;
-    // Where none of them was needed, nothing was lost.
-    let needed = kinds.tail_probe + kinds.timeout > 0;
-    // What was tried to the end and never acknowledged is no tail alone.
-    let given_up = super::no_answer::given_up(case.half(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
-    let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
-    waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
-}
-
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = waited(case);
+    let lost = wait_for_tails(case);
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let longest = waits(case).max_by_key(|gap| gap.end - gap.start)?;
-    let number = waits(case).count() as u64;
+    let longest = tail_waits(case).max_by_key(|gap| gap.end - gap.start)?;
+    let number = tail_waits(case).count() as u64;
     let probes = case.transfer.retransmitted.tail_probe;
     let by = if probes > 0 { "a tail loss probe" } else { "the retransmission timer" };
     let summary = format!(
@@ -72,7 +52,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
         count(number, "time"),
     );
-    let unseen = waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
+    let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
     let confidence = if unseen == 0 { 0.85 } else { 0.75 };
     let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), summary);
     let frames = [longest.frames.0, longest.frames.1];

@@ -27,7 +27,9 @@
 //! ## References
 //! RFC 6298, RFC 8985; Vasudevan et al. 2009 on timeouts in data centres.
 
+use super::black_hole::waited_before;
 use super::case::TransferCase;
+use super::repair;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
@@ -40,12 +42,12 @@ pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass large segments have findings of
     // their own.
-    let copies = super::lost_retransmission::lost(case) > Nanos::ZERO;
-    let of_copies = if copies { super::lost_retransmission::waited_for_timer(case) } else { Nanos::ZERO };
-    let given_up = super::no_answer::given_up(case.half(), case.transfer);
+    let copies = repair::cost_of_lost_copies(case) > Nanos::ZERO;
+    let of_copies = if copies { repair::wait_for_lost_copies(case) } else { Nanos::ZERO };
+    let given_up = repair::given_up(case.half(), case.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
-    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case) - of_copies - in_vain).or_zero();
-    let before = super::mtu_black_hole::waited_before(case);
+    let lost = (case.time(Limit::Timeout) - repair::wait_for_tails(case) - of_copies - in_vain).or_zero();
+    let before = waited_before(case);
     if before > lost {
         return first_copies(case, before);
     }
@@ -75,7 +77,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if missing > 0 {
         let figure = "packets of the sender that never came here, by its IP numbers";
         found.evidence.push(evidence(figure, f64::from(missing), "packets", &[]));
-        found.settle = Some(super::tail_loss::UNSEEN.into());
+        found.settle = Some(repair::UNSEEN.into());
     }
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
@@ -109,7 +111,7 @@ fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
     let mut found = finding(Cause::Timeout, waited, case.trust(0.75), summary);
     let figure = "packets of the sender that never came here, by its IP numbers";
     found.evidence.push(evidence(figure, f64::from(missing), "packets", &[case.transfer.frames.0]));
-    found.settle = Some(super::tail_loss::UNSEEN.into());
+    found.settle = Some(repair::UNSEEN.into());
     found.fix = fix(
         Actor::Network,
         "find where the path lost all of that flight and its copies, while smaller packets passed",

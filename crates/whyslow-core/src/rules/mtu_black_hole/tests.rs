@@ -5,6 +5,7 @@ use crate::analysis::Near;
 use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
+use crate::tcp::facts::Release;
 
 /// The first segment of the second flight is sent again by the timer after 0.3 and 0.6 s, and goes no farther.
 fn stuck() -> Scene {

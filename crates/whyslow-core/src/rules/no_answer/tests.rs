@@ -6,6 +6,7 @@ use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Asked, Notice, ResetFacts};
+use crate::tcp::facts::{Gap, Release};
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {
