@@ -1,13 +1,14 @@
 //! [`Cause`]: why a transfer was slow, or what a capture cannot show.
 //!
-//! This is the only list of causes: their rules, their documentation, the names on the command line and the tests of the casebook come
-//! from it. What a cause means stands at the top of its rule's file.
+//! This is the only list of causes: their rules, their documentation, the names on the command line
+//! and the tests of the casebook come from it. What a cause means stands at the top of its rule's file.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Every cause, in the order of their public names: the file of its rule, its name in the code, its public name.
+/// Every cause, in the order of their public names: the file of its rule, its name in the code, and
+/// its public name.
 macro_rules! for_each_cause {
     ($then:ident) => {
         $then! {
@@ -103,7 +104,8 @@ impl Cause {
         Self::ALL.iter().copied().find(|cause| cause.slug() == slug)
     }
 
-    /// Its documentation as Markdown, as `help-cause` prints it: the first line is the cause in one sentence.
+    /// Its documentation as Markdown, as `help-cause` prints it: the first line is the cause in one
+    /// sentence.
     pub fn markdown(self) -> String {
         self.source()
             .lines()

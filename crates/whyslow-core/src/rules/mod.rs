@@ -84,7 +84,7 @@ use crate::cause::for_each_cause;
 use crate::tcp::Brief;
 use crate::tcp::facts::Facts;
 use order::sorted;
-use rule::{Check, Rule};
+use rule::{Check, MayCost, Rule};
 use std::sync::LazyLock;
 
 macro_rules! rules {
@@ -117,8 +117,7 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 }
 
 /// The bounds that rules know of what costs time in a short connection.
-static MAY_COST: LazyLock<Vec<fn(&Brief) -> bool>> =
-    LazyLock::new(|| RULES.iter().filter_map(|rule| rule.may_cost).collect());
+static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_map(|rule| rule.may_cost).collect());
 
 /// Whether a connection within these bounds can have lost no time to any cause. Of one direction alone, in order, no rule tells of any
 /// time, whoever may have been waiting: no ACK, answer or copy shows for what.

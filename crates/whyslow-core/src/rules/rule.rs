@@ -6,6 +6,9 @@ use crate::cause::Cause;
 use crate::tcp::Brief;
 use crate::tcp::facts::Facts;
 
+/// Whether a cause may have cost a connection time that is known by its bounds alone.
+pub(super) type MayCost = fn(&Brief) -> bool;
+
 /// A rule: what it finds, what it looks at, and what it yields to.
 pub(super) struct Rule {
     pub cause: Cause,
@@ -14,8 +17,8 @@ pub(super) struct Rule {
     pub shows: fn(&TransferCase<'_>) -> bool,
     /// Where a transfer shows one of these causes, this one is not said of it.
     pub excluded_by: &'static [Cause],
-    /// Whether the cause may have cost a connection time that is known by such bounds alone.
-    pub may_cost: Option<fn(&Brief) -> bool>,
+    /// None of a cause that takes longer than any short connection lasts.
+    pub may_cost: Option<MayCost>,
 }
 
 impl Rule {
@@ -24,7 +27,8 @@ impl Rule {
         Self { cause, check, shows: |_| false, excluded_by: &[], may_cost: None }
     }
 
-    /// A transfer shows the cause where this is true, and then rules that are [excluded](Self::excluded_by) by it find nothing.
+    /// A transfer shows the cause where this is true, and then rules that are
+    /// [excluded](Self::excluded_by) by it find nothing.
     pub const fn shown_by(self, shows: fn(&TransferCase<'_>) -> bool) -> Self {
         Self { shows, ..self }
     }
@@ -35,7 +39,7 @@ impl Rule {
     }
 
     /// It finds nothing in a short connection where this is false.
-    pub const fn may_cost(self, may_cost: fn(&Brief) -> bool) -> Self {
+    pub const fn may_cost(self, may_cost: MayCost) -> Self {
         Self { may_cost: Some(may_cost), ..self }
     }
 }

@@ -26,8 +26,9 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// An ACK with a window of unknown scale reached the sender, which had sent up to `sent_max`, in segments of `mss`, and had stopped for want
-    /// of data or not (`ran_dry`). Gives the scale as soon as that is taken for the true one.
+    /// An ACK with a window of unknown scale reached the sender, which had sent up to `sent_max`, in
+    /// segments of `mss`, and had stopped for want of data or not (`ran_dry`). Gives the scale as soon
+    /// as that is taken for the true one.
     pub fn weigh(&mut self, says: &Says, (sent_max, mss): (u64, u64), ran_dry: bool) -> Option<u8> {
         if let Some((ack, raw)) = self.newest.filter(|&(ack, raw)| raw > 0 && ack < says.ack) {
             let edge = |shift: u8| ack + (u64::from(raw) << shift);

@@ -1,6 +1,7 @@
 //! What the layers outside tell those inside, and how a layer has others read what lies within it.
 //!
-//! Packets nest: a tunnel carries what any link may carry. So a layer does not call those that may call it, but asks for what is inside.
+//! Packets nest: a tunnel carries what any link may carry. So a layer does not call those that may
+//! call it, but asks for what is inside.
 
 use super::segment::Segment;
 use super::skip::Skip;
@@ -40,7 +41,8 @@ pub(super) struct Around {
     pub tunnels: u8,
     /// A packet outside is a fragment: the lengths inside may well go beyond its end.
     pub fragment: bool,
-    /// Packets and frames around this one, counted to end a packet that was made to nest without end.
+    /// Packets and frames around this one, counted to end a packet that was made to nest without
+    /// end.
     pub depth: u8,
     /// Reads what lies inside.
     pub inner: Inner,

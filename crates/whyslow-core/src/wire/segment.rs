@@ -34,7 +34,7 @@ pub struct Segment<'a> {
     pub ttl: u8,
     /// The two ECN bits of the IP header (RFC 3168: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE).
     pub ecn: u8,
-    /// The TCP checksum; how far it was looked at is the choice between [`decode`] and [`decode_verified`].
+    /// The TCP checksum; how far it was looked at is the choice between [`decode`](super::decode) and [`decode_verified`](super::decode_verified).
     pub checksum: Checksum,
     /// First fragment of a fragmented datagram: `payload_len` is that of the fragment.
     pub fragment: bool,
@@ -100,7 +100,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// That of a packet whose IPv4 header was damaged, where [that is known](Sample::headers_tell). A sum that is off by nothing is right,
+    /// That of a packet whose IPv4 header was damaged, where [that is known](super::Sample::headers_tell). A sum that is off by nothing is right,
     /// so that this is no other.
     pub const DAMAGED: Self = Self::Bad(0);
 
