@@ -32,12 +32,13 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
+use crate::tcp::facts::LostCopies;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let (number, _, frames) = &case.transfer.lost_copies;
+    let LostCopies { count: number, frames, .. } = &case.transfer.lost_copies;
     let lost = cost_of_lost_copies(case);
     if lost == Nanos::ZERO {
         return None;

@@ -30,6 +30,7 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
+use crate::tcp::facts::Recoveries;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
@@ -37,7 +38,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = cost_without_sack(case);
     let kinds = &case.transfer.retransmitted;
-    let (number, took) = case.transfer.recoveries;
+    let Recoveries { count: number, took } = case.transfer.recoveries;
     if lost == Nanos::ZERO {
         return None;
     }

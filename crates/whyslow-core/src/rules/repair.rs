@@ -6,7 +6,7 @@ use super::command;
 use super::policing::is_policed;
 use crate::analysis::Limit;
 use crate::stats::median_f64;
-use crate::tcp::facts::{Gap, HalfFacts, Release, TransferFacts};
+use crate::tcp::facts::{Gap, HalfFacts, Recoveries, Release, TransferFacts};
 use crate::units::Nanos;
 
 /// Repairing, and from the first loss on the time under a window that losses made small. What
@@ -79,7 +79,7 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
 pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
     let handshake = &case.facts.handshake;
     let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
-    let (number, took) = case.transfer.recoveries;
+    let Recoveries { count: number, took } = case.transfer.recoveries;
     let lost = match case.rtt() {
         Some(rtt) if off && case.transfer.retransmitted.fast > number => (took - rtt.scale(number as f64)).or_zero(),
         _ => Nanos::ZERO,
@@ -96,7 +96,7 @@ pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
 /// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
 pub(super) fn cost_of_lost_copies(case: &TransferCase<'_>) -> Nanos {
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
-    let lost = case.transfer.lost_copies.1.min(repairing);
+    let lost = case.transfer.lost_copies.waited.min(repairing);
     let other = case.facts.doubts.one_direction || is_black_hole(case) || is_policed(case);
     if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
 }

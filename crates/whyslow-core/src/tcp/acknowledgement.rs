@@ -456,8 +456,8 @@ impl Half {
             Recovery::Fast(recover) | Recovery::Timeout(recover) if ack >= recover => {
                 if let (Recovery::Fast(_), Some(transfer)) = (self.recovery, &mut self.transfer) {
                     let recoveries = &mut transfer.facts().recoveries;
-                    recoveries.0 += 1;
-                    recoveries.1 += (at - self.recovery_start).or_zero();
+                    recoveries.count += 1;
+                    recoveries.took += (at - self.recovery_start).or_zero();
                 }
                 self.recovery = Recovery::None;
                 self.tangled &= !self.outstanding.is_empty();

@@ -118,12 +118,12 @@ impl Half {
                 });
             }
             if let Some(copied) = lost_copy {
-                facts.lost_copies.0 += 1;
+                facts.lost_copies.count += 1;
                 // Several may be waited for at a time.
-                facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
+                facts.lost_copies.waited += (seg.time - self.copy_awaited.max(copied)).or_zero();
                 self.copy_awaited = self.copy_awaited.max(seg.time);
-                if facts.lost_copies.2.len() < MOST_COPIES {
-                    facts.lost_copies.2.push(seg.frame());
+                if facts.lost_copies.frames.len() < MOST_COPIES {
+                    facts.lost_copies.frames.push(seg.frame());
                 }
             }
             if stuck {
