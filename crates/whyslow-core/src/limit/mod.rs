@@ -15,7 +15,7 @@ mod waits;
 
 pub use between::{Between, Pool};
 pub use overrun::Overrun;
-pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, seen_rate};
+pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, rounds_needed, seen_rate};
 pub use phases::{NOTICED, before, handshake, tls_handshake};
 pub use rates::Burst;
 pub use rounds::{Plateau, Shape};

@@ -30,6 +30,7 @@
 use super::say::{evidence, finding, fix, thousands};
 use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::limit::INITIAL_WINDOW;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
@@ -37,8 +38,6 @@ pub(super) const RULE: Rule =
 
 /// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
 const MOST_USUAL: u64 = 50;
-/// What the fix asks for (RFC 6928).
-const INITIAL_WINDOW: u64 = 10;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);
