@@ -33,7 +33,10 @@ function oneFile(): Plugin {
       page.source = String(page.source)
         .replace(/<script type="module"[^>]*><\/script>/, "")
         .replace(/<link rel="stylesheet"[^>]*>/, "")
-        .replace("</head>", () => `<meta http-equiv="Content-Security-Policy" content="${policy}"><style>${style}</style></head>`)
+        .replace(
+          "</head>",
+          () => `<meta http-equiv="Content-Security-Policy" content="${policy}"><style>${style}</style></head>`,
+        )
         .replace("</body>", () => `<script type="module">${script}</script></body>`);
     },
   };

@@ -20,7 +20,14 @@ export interface State {
 }
 
 export const START: State = {
-  compare: null, connection: null, transfer: null, zoom: null, from: null, absolute: false, graph: null, filter: "",
+  compare: null,
+  connection: null,
+  transfer: null,
+  zoom: null,
+  from: null,
+  absolute: false,
+  graph: null,
+  filter: "",
 };
 
 const natural = (text: string | null): number | null =>
@@ -45,7 +52,12 @@ export function parse(hash: string): State {
     connection: natural(found.get("c")),
     transfer: natural(found.get("x")),
     zoom:
-      zoom.length === 2 && from !== undefined && to !== undefined && Number.isFinite(from) && Number.isFinite(to) && to > from
+      zoom.length === 2 &&
+      from !== undefined &&
+      to !== undefined &&
+      Number.isFinite(from) &&
+      Number.isFinite(to) &&
+      to > from
         ? [from, to]
         : null,
     from: side === "client" || side === "server" ? side : null,

@@ -32,13 +32,21 @@ export const served = async (): Promise<Content> => (await get("document")).json
 
 /** Gives files to the local server; those of one drop are one set, which counts once all of it came. `beside`: what is open stays, and this transfer of it (`3.2`;
  * empty: its largest) is compared with theirs. */
-export async function open(files: File[], beside: string | null, progress: (done: number, total: number) => void): Promise<void> {
+export async function open(
+  files: File[],
+  beside: string | null,
+  progress: (done: number, total: number) => void,
+): Promise<void> {
   const total = files.reduce((sum, file) => sum + file.size, 0);
   const set = Math.random().toString(36).slice(2);
   let before = 0;
   for (const [index, file] of files.entries()) {
     const rest = files.length - 1 - index;
-    await send(`open?name=${encodeURIComponent(file.name)}&set=${set}&of=${files.length}&rest=${rest}${beside === null ? "" : `&beside=${encodeURIComponent(beside)}`}`, file, (done) => progress(before + done, total));
+    await send(
+      `open?name=${encodeURIComponent(file.name)}&set=${set}&of=${files.length}&rest=${rest}${beside === null ? "" : `&beside=${encodeURIComponent(beside)}`}`,
+      file,
+      (done) => progress(before + done, total),
+    );
     before += file.size;
   }
 }
@@ -52,7 +60,10 @@ function send(path: string, file: File, progress: (done: number) => void): Promi
     // Where the server took no more of it, its answer may be lost with the connection.
     request.onerror = () =>
       status().then(
-        () => failed(new Error("the local server took no more of it: is there room for it in the folder for temporary files?")),
+        () =>
+          failed(
+            new Error("the local server took no more of it: is there room for it in the folder for temporary files?"),
+          ),
         () => failed(new Error("the local server does not answer: was whyslow ended?")),
       );
     request.send(file);

@@ -37,18 +37,31 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
         };
         return (
           <div role="row" key={limit} title={info.means}>
-            <span role="rowheader"><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i>{info.name}</span>
+            <span role="rowheader">
+              <i class={`key ${info.group}`} aria-hidden="true">
+                {info.letter}
+              </i>
+              {info.name}
+            </span>
             <span role="cell" class="lane">
               {list.map((span, index) => (
                 <i
-                  key={index} class={`span ${info.group}`}
-                  style={{ left: `${(100 * (span.start_s - start)) / whole}%`, width: `${(100 * span.seconds) / whole}%` }}
+                  key={index}
+                  class={`span ${info.group}`}
+                  style={{
+                    left: `${(100 * (span.start_s - start)) / whole}%`,
+                    width: `${(100 * span.seconds) / whole}%`,
+                  }}
                 />
               ))}
               {select && <button type="button" aria-label={`Zoom to ${info.name}`} onClick={() => select(zoom())} />}
             </span>
-            <span role="cell" class="number">{time(seconds)}</span>
-            <span role="cell" class="number dim">{share(seconds / whole)}</span>
+            <span role="cell" class="number">
+              {time(seconds)}
+            </span>
+            <span role="cell" class="number dim">
+              {share(seconds / whole)}
+            </span>
           </div>
         );
       })}

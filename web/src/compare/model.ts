@@ -97,7 +97,8 @@ export function when({ captured, extrapolated }: Grown, bytes: number): number |
   for (const line of [captured, extrapolated]) {
     const next = line.findIndex((point) => point[1] >= bytes);
     const [after, before] = [line[next], line[next - 1]];
-    if (after && before) return before[0] + ((after[0] - before[0]) * (bytes - before[1])) / Math.max(1, after[1] - before[1]);
+    if (after && before)
+      return before[0] + ((after[0] - before[0]) * (bytes - before[1])) / Math.max(1, after[1] - before[1]);
     if (after && after[1] === bytes) return after[0];
   }
   return null;

@@ -1,7 +1,7 @@
 // The figure on the screen: one canvas for the sequence numbers, the ribbon and the axis, uPlot for the strips, and above all of
 // it what follows the pointer. A frame costs its drawing alone: the framework knows nothing of it.
 
-import { GAP, drawFrame, layout, type Layout, type Scene, type Sign } from "./figure";
+import { drawFrame, GAP, type Layout, layout, type Scene, type Sign } from "./figure";
 import { CanvasPainter } from "./painter";
 import { Plot } from "./plots";
 import { nearest, readout } from "./readout";
@@ -65,7 +65,8 @@ export class Screen {
         plot.paint(scene, strip, area);
       }
     }
-    for (const [id, { root }] of [...this.plots, ...this.legends]) if (root.hidden === shown.has(id)) root.hidden = !shown.has(id);
+    for (const [id, { root }] of [...this.plots, ...this.legends])
+      if (root.hidden === shown.has(id)) root.hidden = !shown.has(id);
   }
 
   private newLegend(id: string): Legend {

@@ -74,11 +74,20 @@ export interface Answer {
 }
 
 export const FLAGS: [number, string][] = [
-  [0x02, "SYN"], [0x01, "FIN"], [0x04, "RST"], [0x08, "PSH"], [0x10, "ACK"], [0x20, "URG"], [0x40, "ECE"], [0x80, "CWR"],
+  [0x02, "SYN"],
+  [0x01, "FIN"],
+  [0x04, "RST"],
+  [0x08, "PSH"],
+  [0x10, "ACK"],
+  [0x20, "URG"],
+  [0x40, "ECE"],
+  [0x80, "CWR"],
 ];
 
 export const flagNames = (flags: number): string =>
-  FLAGS.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "none";
+  FLAGS.filter(([bit]) => flags & bit)
+    .map(([, name]) => name)
+    .join(" ") || "none";
 
 export const laneOf = (end: End): 0 | 1 => (end === "client" ? 0 : 1);
 

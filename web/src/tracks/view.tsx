@@ -9,11 +9,11 @@ import type { Go } from "../overview";
 import { phases } from "../waterfall";
 import { Answers } from "./answers";
 import { draw, layout, type Palette, type Scene } from "./figure";
-import { KEYS, actionOf } from "./keys";
+import { actionOf, KEYS } from "./keys";
 import { CanvasPainter, SvgPainter } from "./painter";
+import { value } from "./scale";
 import { Screen } from "./screen";
 import { numbersOf } from "./sequence";
-import { value } from "./scale";
 import { laneOf, source } from "./series";
 import { csv, filter, save } from "./take";
 
@@ -48,7 +48,27 @@ function all(connection: Connection, transfer: Transfer | null): [number, number
   return [from - room, to + room];
 }
 
-const COLORS = ["paper", "sheet", "ink", "dim", "line", "grid", "data", "ackline", "edge", "loss", "start", "window", "program", "setup", "path", "ack", "unknown", "onfill", "cursor"] as const;
+const COLORS = [
+  "paper",
+  "sheet",
+  "ink",
+  "dim",
+  "line",
+  "grid",
+  "data",
+  "ackline",
+  "edge",
+  "loss",
+  "start",
+  "window",
+  "program",
+  "setup",
+  "path",
+  "ack",
+  "unknown",
+  "onfill",
+  "cursor",
+] as const;
 
 function palette(): Palette {
   const style = getComputedStyle(document.documentElement);
@@ -114,7 +134,13 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
   const whole = useMemo(() => all(connection, transfer), [connection, transfer]);
   const spans = useMemo(() => (transfer ? phases(transfer) : []), [transfer]);
   // What moves with every frame is kept outside of the state: the page is not laid out again for it.
-  const now = useRef({ zoom: view.zoom ?? whole, tall: [0, 1] as [number, number], pointer: null as { x: number; y: number } | null, drag: null as number | null, pan: false });
+  const now = useRef({
+    zoom: view.zoom ?? whole,
+    tall: [0, 1] as [number, number],
+    pointer: null as { x: number; y: number } | null,
+    drag: null as number | null,
+    pan: false,
+  });
   const timer = useRef(0);
   /** Moved, and not yet told; whether it is a step that the browser's way back undoes. */
   const pending = useRef<{ step: boolean } | null>(null);
@@ -133,8 +159,20 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
     const lane = laneOf(side);
     colors.current ??= palette();
     return {
-      connection, transfer, spans, answer, lane, from: start, to: end, tall: now.current.tall, absolute: view.absolute,
-      numbers: answer && numbersOf(answer, lane, start, end, now.current.tall), average, interval, countBytes, palette: colors.current,
+      connection,
+      transfer,
+      spans,
+      answer,
+      lane,
+      from: start,
+      to: end,
+      tall: now.current.tall,
+      absolute: view.absolute,
+      numbers: answer && numbersOf(answer, lane, start, end, now.current.tall),
+      average,
+      interval,
+      countBytes,
+      palette: colors.current,
     };
   }, [connection, transfer, spans, side, view.absolute, average, interval, countBytes]);
 
@@ -151,7 +189,12 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
       cursor();
       answers.current?.want(shown.from, shown.to);
       // A report's own file answers at once: what is coarse now stays so.
-      setIsCoarse(!local && shown.answer !== null && shown.answer.points === null && shown.to - shown.from < COARSE * shown.answer.width);
+      setIsCoarse(
+        !local &&
+          shown.answer !== null &&
+          shown.answer.points === null &&
+          shown.to - shown.from < COARSE * shown.answer.width,
+      );
       around.dataset.frame = (performance.now() - began).toFixed(1);
       around.dataset.range = `${shown.from}~${shown.to}`;
     });
@@ -213,21 +256,29 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
 
   // The whole first, which tells which frame passed when; closer looks as they are wanted.
   useEffect(() => {
-    const kept = new Answers(from, connection.id, (answer) => {
-      if (answer.index.length > 0) learnFrames(connection.id, answer.index);
-      setIsDrawn(true);
-      painter.current();
-    }, setWhy);
+    const kept = new Answers(
+      from,
+      connection.id,
+      (answer) => {
+        if (answer.index.length > 0) learnFrames(connection.id, answer.index);
+        setIsDrawn(true);
+        painter.current();
+      },
+      setWhy,
+    );
     answers.current = kept;
     kept.start();
     return () => kept.end();
   }, [from, connection]);
 
-  useEffect(() => () => {
-    cancelAnimationFrame(frame.current);
-    clearTimeout(timer.current);
-    screen.current?.end();
-  }, []);
+  useEffect(
+    () => () => {
+      cancelAnimationFrame(frame.current);
+      clearTimeout(timer.current);
+      screen.current?.end();
+    },
+    [],
+  );
 
   useEffect(() => {
     const around = box.current;
@@ -279,7 +330,10 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
     (wanted: Frame) => {
       const at = frameTime(connection, wanted);
       if (at === null) return;
-      const half = Math.min((now.current.zoom[1] - now.current.zoom[0]) / 2, Math.max((connection.rtt_ms.p50 ?? 100) / 1e3 / 2, 1e-4));
+      const half = Math.min(
+        (now.current.zoom[1] - now.current.zoom[0]) / 2,
+        Math.max((connection.rtt_ms.p50 ?? 100) / 1e3 / 2, 1e-4),
+      );
       move([at - half, at + half], true);
     },
     [connection, move],
@@ -289,17 +343,28 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || document.querySelector("dialog[open]")) return;
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) ||
+        document.querySelector("dialog[open]")
+      )
+        return;
       const action = actionOf(event.key);
       if (!action) return;
       // Arrows scroll the page unless the graphs have the focus.
       if (action.needsFocus && !box.current?.parentElement?.contains(target) && target !== document.body) return;
       event.preventDefault();
       switch (action.does) {
-        case "zoom": return zoomBy(action.by);
-        case "tall": return tallBy(action.by, 0);
-        case "pan": return panBy(action.by);
-        case "lift": return tallBy(1, action.by);
+        case "zoom":
+          return zoomBy(action.by);
+        case "tall":
+          return tallBy(action.by, 0);
+        case "pan":
+          return panBy(action.by);
+        case "lift":
+          return tallBy(1, action.by);
         case "reset":
           now.current.tall = [0, 1];
           back.current = [];
@@ -309,11 +374,16 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
           if (!last) return;
           return go({ zoom: last[0] === whole[0] && last[1] === whole[1] ? null : last }, true);
         }
-        case "direction": return go({ from: side === "client" ? "server" : "client" });
-        case "absolute": return go({ absolute: !view.absolute });
-        case "graph": return go({ graph: view.graph === action.by ? null : action.by });
-        case "frame": return setAsking(true);
-        case "keys": return setKeys((old) => !old);
+        case "direction":
+          return go({ from: side === "client" ? "server" : "client" });
+        case "absolute":
+          return go({ absolute: !view.absolute });
+        case "graph":
+          return go({ graph: view.graph === action.by ? null : action.by });
+        case "frame":
+          return setAsking(true);
+        case "keys":
+          return setKeys((old) => !old);
         case "connection": {
           const next = others[others.indexOf(connection.id) + action.by];
           if (next !== undefined) go({ connection: next, transfer: null, zoom: null, from: null });
@@ -374,7 +444,8 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
       event.preventDefault();
       const x = scaleNow();
       const at = Math.max(0, Math.min(1, (spot(event).x - x.at[0]) / (x.at[1] - x.at[0])));
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) panBy((event.deltaX || event.deltaY) / 800);
+      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        panBy((event.deltaX || event.deltaY) / 800);
       else zoomBy(Math.exp(event.deltaY * 0.002), at, false);
     };
     around?.addEventListener("wheel", wheel, { passive: false });
@@ -425,62 +496,143 @@ export function Tracks({ content, connection, transfer, view, go: tell, local }:
     <section class="tracks" id="tracks" aria-label="What happened in time">
       <div class="tools">
         <div class="group" role="group" aria-label="Zoom">
-          <button type="button" onClick={() => zoomBy(0.5)} title="Zoom in: + or i" aria-label="Zoom in">+</button>
-          <button type="button" onClick={() => zoomBy(2)} title="Zoom out: − or o" aria-label="Zoom out">−</button>
-          <button type="button" onClick={() => { now.current.tall = [0, 1]; go({ zoom: null }); }} title="All of it: 0">all</button>
+          <button type="button" onClick={() => zoomBy(0.5)} title="Zoom in: + or i" aria-label="Zoom in">
+            +
+          </button>
+          <button type="button" onClick={() => zoomBy(2)} title="Zoom out: − or o" aria-label="Zoom out">
+            −
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              now.current.tall = [0, 1];
+              go({ zoom: null });
+            }}
+            title="All of it: 0"
+          >
+            all
+          </button>
         </div>
-        <button type="button" onClick={() => go({ from: side === "client" ? "server" : "client" })} title="The other direction: d">from the {side}</button>
-        <button type="button" aria-pressed={view.absolute} onClick={() => go({ absolute: !view.absolute })} title="Sequence numbers as on the wire, or from 0: s">
+        <button
+          type="button"
+          onClick={() => go({ from: side === "client" ? "server" : "client" })}
+          title="The other direction: d"
+        >
+          from the {side}
+        </button>
+        <button
+          type="button"
+          aria-pressed={view.absolute}
+          onClick={() => go({ absolute: !view.absolute })}
+          title="Sequence numbers as on the wire, or from 0: s"
+        >
           {view.absolute ? "absolute" : "relative"}
         </button>
         <label>
           graph{" "}
-          <select value={view.graph ?? 0} onChange={(event) => go({ graph: Number(event.currentTarget.value) || null })}>
-            {["all", "1 sequence", "2 in flight", "3 RTT", "4 rates", "5 window", "6 packets"].map((label, at) => <option key={label} value={at}>{label}</option>)}
+          <select
+            value={view.graph ?? 0}
+            onChange={(event) => go({ graph: Number(event.currentTarget.value) || null })}
+          >
+            {["all", "1 sequence", "2 in flight", "3 RTT", "4 rates", "5 window", "6 packets"].map((label, at) => (
+              <option key={label} value={at}>
+                {label}
+              </option>
+            ))}
           </select>
         </label>
         <label title="The sliding window of throughput and goodput">
           rates over{" "}
           <select value={average} onChange={(event) => setAverage(Number(event.currentTarget.value))}>
-            {[0, 0.001, 0.01, 0.1, 1, 10].map((one) => <option key={one} value={one}>{one === 0 ? "what fits" : time(one)}</option>)}
+            {[0, 0.001, 0.01, 0.1, 1, 10].map((one) => (
+              <option key={one} value={one}>
+                {one === 0 ? "what fits" : time(one)}
+              </option>
+            ))}
           </select>
         </label>
         <label title="Packets or bytes in each interval">
-          <select value={countBytes ? 1 : 0} onChange={(event) => setCountBytes(event.currentTarget.value === "1")} aria-label="Packets or bytes">
+          <select
+            value={countBytes ? 1 : 0}
+            onChange={(event) => setCountBytes(event.currentTarget.value === "1")}
+            aria-label="Packets or bytes"
+          >
             <option value={0}>packets</option>
             <option value={1}>bytes</option>
           </select>{" "}
           per{" "}
           <select value={interval} onChange={(event) => setInterval(Number(event.currentTarget.value))}>
-            {[0, 0.001, 0.01, 0.1, 1, 10].map((one) => <option key={one} value={one}>{one === 0 ? "what fits" : time(one)}</option>)}
+            {[0, 0.001, 0.01, 0.1, 1, 10].map((one) => (
+              <option key={one} value={one}>
+                {one === 0 ? "what fits" : time(one)}
+              </option>
+            ))}
           </select>
         </label>
         <span class="right group" role="group" aria-label="Take along">
-          <button type="button" onClick={() => void copy()} title="A display filter for what is seen">{copied ? "copied" : "Wireshark filter"}</button>
+          <button type="button" onClick={() => void copy()} title="A display filter for what is seen">
+            {copied ? "copied" : "Wireshark filter"}
+          </button>
           {local && (
-            <a class="button" href={`slice?c=${connection.id}&from=${start}&to=${end}`} download={`${name}.pcapng`} title="The packets that are seen, as a capture">pcapng</a>
+            <a
+              class="button"
+              href={`slice?c=${connection.id}&from=${start}&to=${end}`}
+              download={`${name}.pcapng`}
+              title="The packets that are seen, as a capture"
+            >
+              pcapng
+            </a>
           )}
-          <button type="button" onClick={svg} disabled={!isDrawn} title="The picture, to scale">SVG</button>
-          <button type="button" onClick={png} disabled={!isDrawn} title="The picture">PNG</button>
-          <button type="button" onClick={table} disabled={!isDrawn} title="The figures that are seen">CSV</button>
+          <button type="button" onClick={svg} disabled={!isDrawn} title="The picture, to scale">
+            SVG
+          </button>
+          <button type="button" onClick={png} disabled={!isDrawn} title="The picture">
+            PNG
+          </button>
+          <button type="button" onClick={table} disabled={!isDrawn} title="The figures that are seen">
+            CSV
+          </button>
         </span>
-        <button type="button" aria-expanded={keys} onClick={() => setKeys(!keys)} title="Keys: ?" aria-label="Keys">?</button>
+        <button type="button" aria-expanded={keys} onClick={() => setKeys(!keys)} title="Keys: ?" aria-label="Keys">
+          ?
+        </button>
       </div>
       {keys && (
-        <dl class="keys">{KEYS.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
+        <dl class="keys">
+          {KEYS.map(([key, does]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
       )}
       {asking && <GoTo close={() => setAsking(false)} go={toFrame} />}
       {why !== null ? (
-        <p class="nograph" role="status">No graphs: {why}</p>
+        <p class="nograph" role="status">
+          No graphs: {why}
+        </p>
       ) : (
         <div
-          ref={box} class={view.graph === null ? "figure" : "figure single"} tabIndex={0} role="group" aria-busy={!isDrawn}
+          ref={box}
+          class={view.graph === null ? "figure" : "figure single"}
+          tabIndex={0}
+          role="group"
+          aria-busy={!isDrawn}
           aria-label={`Graphs of connection ${connection.id}, data of the ${side}. Plus and minus zoom, arrows move, question mark lists all keys.`}
-          onPointerDown={down} onPointerMove={moved} onPointerUp={up} onPointerLeave={left} onDblClick={() => go({ zoom: null })}
+          onPointerDown={down}
+          onPointerMove={moved}
+          onPointerUp={up}
+          onPointerLeave={left}
+          onDblClick={() => go({ zoom: null })}
         />
       )}
       {isCoarse && (
-        <p class="coarse dim" role="status">This file holds nothing finer here: `whyslow view` of the capture shows every packet.</p>
+        <p class="coarse dim" role="status">
+          This file holds nothing finer here: `whyslow view` of the capture shows every packet.
+        </p>
       )}
       <div ref={printed} class="printed" aria-hidden="true" />
       <dl ref={readings} class="readout" aria-label="Under the pointer" />
@@ -503,7 +655,16 @@ function GoTo({ close, go }: { close: () => void; go: (frame: Frame) => void }) 
         close();
       }}
     >
-      <label>Frame <input ref={input} inputMode="numeric" pattern="([0-9]+:)?[0-9]+" onBlur={close} onKeyDown={(event) => event.key === "Escape" && close()} /></label>
+      <label>
+        Frame{" "}
+        <input
+          ref={input}
+          inputMode="numeric"
+          pattern="([0-9]+:)?[0-9]+"
+          onBlur={close}
+          onKeyDown={(event) => event.key === "Escape" && close()}
+        />
+      </label>
     </form>
   );
 }
