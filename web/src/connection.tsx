@@ -1,22 +1,15 @@
 // One connection: its transfers, why each was slow, and what happened in time.
 
 import { useMemo } from "preact/hooks";
+import { endpoint, mainTransfer, range } from "./analysis";
+import type { Content } from "./document";
 import { FindingCard } from "./finding";
 import { bytes, count, rate, roundBytes, thousands, time } from "./format";
 import { frameTime } from "./frames";
 import type { State } from "./hash";
 import { Cause, Term } from "./help";
 import { limitInfo } from "./limits";
-import {
-  type Connection,
-  type Content,
-  type Direction,
-  endpoint,
-  type Frame,
-  mainTransfer,
-  range,
-  type Transfer,
-} from "./model";
+import type { Connection, Direction, Frame, Transfer } from "./model";
 import type { Go } from "./overview";
 import { Tracks } from "./tracks";
 import { Waterfall } from "./waterfall";

@@ -1,9 +1,11 @@
 // A finding: the cause, what it rests on, what to do, what that would bring.
 
 import { useState } from "preact/hooks";
+import { frames } from "./analysis";
+import type { Content } from "./document";
 import { figure, rate, share, time } from "./format";
 import { Cause, Term } from "./help";
-import { type Content, type Finding, type Frame, frames, type Transfer } from "./model";
+import type { Finding, Frame, Transfer } from "./model";
 
 export function FindingCard({
   finding,
@@ -43,7 +45,7 @@ export function FindingCard({
             {finding.evidence.map((one, index) => (
               <tr key={index}>
                 <th scope="row">{one.figure}</th>
-                <td class="number">{figure(one.value, one.unit)}</td>
+                <td class="number">{one.value === null ? "unknown" : figure(one.value, one.unit)}</td>
                 <td>
                   {one.frames.length > 0 &&
                     (show ? (

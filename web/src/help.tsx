@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { TERMS } from "./limits";
-import type { Content } from "./model";
+import type { Content } from "./document";
+import { TERMS } from "./terms";
 
 /** A term that says what it means when pointed at. */
 export function Term({ of, children }: { of: string; children?: ComponentChildren }) {

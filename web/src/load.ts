@@ -1,6 +1,6 @@
 // Where the document comes from: out of the report's own file, or from the local server.
 
-import type { Content } from "./model";
+import type { Content } from "./document";
 
 /** How an opening stands, as the server tells. */
 export interface Status {

@@ -1,21 +1,14 @@
 // What was found in all: the verdict, what each cause cost, the connections and their transfers.
 
 import { useMemo, useState } from "preact/hooks";
-import { type Spot, spotText } from "./compare/model";
+import { causesOf, endpoint, largestTransfer, mainTransfer } from "./analysis";
+import { type Spot, spotText } from "./compare/comparison";
+import type { Content } from "./document";
 import { Assumed, FindingCard } from "./finding";
 import { count, rate, roundBytes, share, thousands, time } from "./format";
 import type { State } from "./hash";
 import { Cause } from "./help";
-import {
-  type Capture,
-  type Connection,
-  type Content,
-  causesOf,
-  endpoint,
-  largestTransfer,
-  mainTransfer,
-  type Transfer,
-} from "./model";
+import type { Capture, Connection, Transfer } from "./model";
 import { type Column, Table } from "./table";
 import { Waterfall } from "./waterfall";
 
@@ -68,7 +61,7 @@ export function Overview({ content, view, go, help, local }: Props) {
           </div>
         </section>
       )}
-      {analysis.pairs.map((pair, index) => (
+      {analysis.pairs?.map((pair, index) => (
         <section key={index}>
           <h2>Both ends of connection {pair.connections.join(" and ")}</h2>
           <ul class="plain">

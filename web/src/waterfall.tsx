@@ -2,7 +2,7 @@
 
 import { share, time } from "./format";
 import { limitInfo } from "./limits";
-import type { LimitSpan, Transfer } from "./model";
+import type { Limit, LimitSpan, Transfer } from "./model";
 
 /** The phases in time order: those before the first byte end where the transfer begins. */
 export function phases(transfer: Transfer): LimitSpan[] {
@@ -22,7 +22,7 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
   const start = Math.min(transfer.start_s, ...spans.map((span) => span.start_s));
   const whole = transfer.start_s + transfer.duration_s - start;
   if (!(whole > 0)) return null;
-  const rows = new Map<string, LimitSpan[]>();
+  const rows = new Map<Limit, LimitSpan[]>();
   for (const span of spans) rows.set(span.limit, [...(rows.get(span.limit) ?? []), span]);
   return (
     <div class="waterfall" role="table" aria-label="Where the time went">

@@ -3,7 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bytes, roundBytes, time } from "../format";
 import { place, type Scale, ticks, tickTime, value } from "../tracks/scale";
-import { type Comparison, type Grown, NAMES, type Point, when } from "./model";
+import { NAMES, type Point, when } from "./comparison";
+import type { Comparison, Grown } from "./model";
 
 const HEIGHT = 360;
 const LEFT = 64;

@@ -1,13 +1,14 @@
 // Two transfers side by side: what core's `compare` says of them. The page judges nothing.
 
 import { useEffect, useState } from "preact/hooks";
+import type { Content } from "../document";
 import { bytes, rate, time } from "../format";
 import { format, START } from "../hash";
-import type { Content } from "../model";
 import type { Go } from "../overview";
 import { Chart } from "./chart";
 import "./compare.css";
-import { type Comparison, comparison, NAMES, type Spot, spotText, type Told, type Two } from "./model";
+import { comparison, NAMES, type Spot, spotText, type Two } from "./comparison";
+import type { Comparison, Told } from "./model";
 import { FirstByte, Phases, Rounds, Settings } from "./tables";
 
 export function CompareView({

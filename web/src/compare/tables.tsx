@@ -4,7 +4,8 @@ import type { ComponentChildren } from "preact";
 import { bytes, thousands, time } from "../format";
 import { Term } from "../help";
 import { limitInfo } from "../limits";
-import { type Comparison, NAMES, type Side } from "./model";
+import { NAMES } from "./comparison";
+import type { Comparison, Side } from "./model";
 
 const Heads = () => (
   <>

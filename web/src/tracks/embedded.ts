@@ -1,6 +1,6 @@
 // Graphs out of a report's own file: a connection as a whole, and parts of it packet by packet, one after the other in time.
 
-import type { Content } from "../model";
+import type { Content } from "../document";
 import { type Answer, type Extremes, type Lane, NoSeries, type Points, type Source } from "./series";
 
 /** A list as differences, in units of which `of` make one; with `by`, each side has differences of its own. */

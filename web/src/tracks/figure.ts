@@ -6,35 +6,12 @@
 import { time } from "../format";
 import { limitInfo } from "../limits";
 import type { Connection, LimitSpan, Transfer } from "../model";
+import type { Palette } from "./colors";
 import { type Painter, textWidth } from "./painter";
 import { place, type Scale, ticks, tickTime } from "./scale";
 import { drawSequence, type Extent, signsOf, titleOf } from "./sequence";
 import type { Answer } from "./series";
 import { advertised, drawStrip, flight, packets, roundTrips, type Strip, throughput } from "./strips";
-
-/** Colours as strings, so that a picture can be saved with them. */
-export type Palette = Record<
-  | "paper"
-  | "sheet"
-  | "ink"
-  | "dim"
-  | "line"
-  | "grid"
-  | "data"
-  | "ackline"
-  | "edge"
-  | "loss"
-  | "start"
-  | "window"
-  | "program"
-  | "setup"
-  | "path"
-  | "ack"
-  | "unknown"
-  | "onfill"
-  | "cursor",
-  string
->;
 
 export interface Scene {
   connection: Connection;

@@ -1,6 +1,7 @@
 // Marks with their letters, where segments are drawn and where columns are: none is averaged away.
 
-import { type Area, crisp, type Palette, type Scene } from "./figure";
+import type { Palette } from "./colors";
+import { type Area, crisp, type Scene } from "./figure";
 import type { Painter } from "./painter";
 import { place, type Scale } from "./scale";
 import type { Answer } from "./series";

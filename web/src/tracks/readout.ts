@@ -128,3 +128,31 @@ export function readout(
   for (const [mark, , count, , frame] of near) said.push([mark, `${count} from frame ${frame}`]);
   return said;
 }
+
+const HINT = "Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?";
+
+/** Writes terms and what is said of them, without a word to the framework: it happens with every movement of the pointer. */
+export function say(list: HTMLDListElement, told: [string, string][]): void {
+  const rows = told.length === 0 ? [["", HINT] as const] : told;
+  if (told.length === 0 && list.children.length === 1 && list.querySelector("dt") === null) return;
+  while (list.children.length > rows.length) list.lastElementChild?.remove();
+  rows.forEach(([term, said], at) => {
+    const row = list.children[at] ?? list.appendChild(document.createElement("div"));
+    const [dt, dd] = [row.querySelector("dt"), row.querySelector("dd")];
+    if (dt && dd && term !== "") {
+      if (dt.textContent !== term) dt.textContent = term;
+      if (dd.textContent !== said) dd.textContent = said;
+      return;
+    }
+    const fresh = document.createElement("dd");
+    fresh.textContent = said;
+    if (term === "") {
+      fresh.className = "dim";
+      row.replaceChildren(fresh);
+    } else {
+      const head = document.createElement("dt");
+      head.textContent = term;
+      row.replaceChildren(head, fresh);
+    }
+  });
+}

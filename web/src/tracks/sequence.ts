@@ -4,7 +4,7 @@
 // below, the window's edge as one above, SACK blocks between. What matters has a letter of its own: `marks.ts`.
 
 import { thousands } from "../format";
-import { TERMS } from "../limits";
+import { TERMS } from "../terms";
 import { type Area, background, crisp, leftAxis, type Scene, type Sign } from "./figure";
 import { drawMarks, marksOf } from "./marks";
 import type { Painter } from "./painter";

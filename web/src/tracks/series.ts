@@ -3,7 +3,8 @@
 // An answer tells of a time range in columns with their extremes and every kind of mark in them, and of the segments one by
 // one where they are few. The same answer is drawn at any zoom: while a finer one is on its way, it stands in.
 
-import type { Content, End, Frame } from "../model";
+import type { Content } from "../document";
+import type { End, Frame } from "../model";
 import { Embedded } from "./embedded";
 
 /** Lowest and highest of a figure in each column; null where it has none. */

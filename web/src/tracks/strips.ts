@@ -3,8 +3,9 @@
 // A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to a painter for a picture.
 
 import { rate, roundBytes, thousands, time } from "../format";
-import { TERMS } from "../limits";
-import { type Area, leftAxis, type Palette, type Scene, type Sign } from "./figure";
+import { TERMS } from "../terms";
+import type { Palette } from "./colors";
+import { type Area, leftAxis, type Scene, type Sign } from "./figure";
 import type { Painter } from "./painter";
 import { lower, place, type Scale } from "./scale";
 import type { Extremes, Lane, Points } from "./series";
