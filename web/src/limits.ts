@@ -4,7 +4,7 @@
 import table from "./limits.json";
 import type { Limit } from "./model";
 
-/** Groups of limits, each with a colour, `--GROUP` in `colors.css`. */
+/** Groups of limits, each with a colour, `--GROUP` in `style/colors.css`. */
 export const GROUPS = ["setup", "program", "window", "start", "ack", "loss", "path", "unknown"] as const;
 export type Group = (typeof GROUPS)[number];
 

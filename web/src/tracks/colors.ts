@@ -2,7 +2,7 @@
 
 import { GROUPS } from "../limits";
 
-/** Those that pictures are drawn with, by their names in `style.css`. */
+/** Those that pictures are drawn with, by their names in `style/colors.css`. */
 const COLORS = [
   ...GROUPS,
   "paper",
