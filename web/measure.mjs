@@ -1,6 +1,6 @@
-// How fast the page is on a connection of 200,000 packets: first paint, frames while zooming and moving, and the size of the
-// report. `npm run measure`; PACKETS for another number, CAPTURE for a file. No test: the figures are those of the machine, and
-// its load stands beside them.
+// How fast the page is on a connection of 200,000 packets: first paint, frames while zooming and
+// moving, and the size of the report. `npm run measure`; PACKETS for another number, CAPTURE for a
+// file. No test: the figures are those of the machine, and its load stands beside them.
 import { statSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,10 @@ const MSS = 1448;
 const FLIGHT = 1000;
 const TRIP = 0.04;
 
-/** A server sends flights of 1,000 segments; every second segment is acknowledged; each third flight loses one. */
+/**
+ * A server sends flights of 1,000 segments; every second segment is acknowledged; each third flight
+ * loses one.
+ */
 function capture() {
   const packets = [];
   const send = (time, fromServer, seq, ack, flags, length) =>
@@ -85,7 +88,10 @@ const browser = await launch();
 const sorted = (list) => [...list].sort((a, b) => a - b);
 const told = (list) => `${sorted(list)[list.length >> 1].toFixed(1)} ms, at most ${Math.max(...list).toFixed(1)}`;
 
-/** Presses keys, one a frame, and gives the milliseconds from frame to frame: script, layout, painting, all of it. */
+/**
+ * Presses keys, one a frame, and gives the milliseconds from frame to frame: script, layout,
+ * painting, all of it.
+ */
 const held = (keys) =>
   new Promise((done) => {
     const frames = [];

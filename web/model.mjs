@@ -1,5 +1,5 @@
-// Makes the types of the JSON contracts from their schemas in docs/schema: `npm run model`. With `--check` it writes nothing,
-// and fails where a file is not what its schema says.
+// Makes the types of the JSON contracts from their schemas in docs/schema: `npm run model`. With
+// `--check` it writes nothing, and fails where a file is not what its schema says.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,10 @@ const MODELS = [
 /** Columns of a comment. */
 const WIDE = 100;
 
-/** The same in the older JSON Schema that the generator knows: a tuple by `items`, nothing beside a `$ref`. */
+/**
+ * The same in the older JSON Schema that the generator knows: a tuple by `items`, nothing beside a
+ * `$ref`.
+ */
 function older(schema) {
   if (Array.isArray(schema)) return schema.map(older);
   if (typeof schema !== "object" || schema === null) return schema;

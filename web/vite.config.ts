@@ -1,4 +1,5 @@
-// One HTML file that loads nothing: scripts and styles go into it, and its policy names them by their hashes.
+// One HTML file that loads nothing: scripts and styles go into it, and its policy names them by
+// their hashes.
 import { createHash } from "node:crypto";
 import { defineConfig, type Plugin } from "vite";
 

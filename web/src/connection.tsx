@@ -26,7 +26,8 @@ interface Props {
 export function ConnectionView({ content, connection, view, go, help, local }: Props) {
   const index = (view.transfer ?? mainTransfer(connection) + 1) - 1;
   const transfer = connection.transfers[index];
-  // Made once for each transfer: a zoom, which is in the address and so comes through here, changes nothing of it.
+  // Made once for each transfer: a zoom, which is in the address and so comes through here, changes
+  // nothing of it.
   const [above, beside] = useMemo(() => {
     const show = (list: Frame[]) => {
       const zoom = zoomTo(connection, list);

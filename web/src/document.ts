@@ -1,4 +1,5 @@
-// What the program gives the page: an envelope of the same build around the contracts of `model.ts` and `compare/model.ts`.
+// What the program gives the page: an envelope of the same build around the contracts of `model.ts`
+// and `compare/model.ts`.
 
 import type { Comparison } from "./compare/model";
 import type { Analysis } from "./model";

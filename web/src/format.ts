@@ -72,8 +72,10 @@ export function figure(value: number, unit: string): string {
   return `${Number.isInteger(value) ? thousands(value) : digits(value)} ${unit}`.trimEnd();
 }
 
-/** The name of a file that was dropped here, with every character written out that nobody sees or that turns the reading order
- * round: as the program writes all names that it gives the page. */
+/**
+ * The name of a file that was dropped here, with every character written out that nobody sees or
+ * that turns the reading order round: as the program writes all names that it gives the page.
+ */
 export function visible(name: string): string {
   return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, (character) =>
     character === "\t" ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,

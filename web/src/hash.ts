@@ -1,7 +1,10 @@
 // The state of the view in the address, so that a link shows what its sender saw.
 
 export interface State {
-  /** Two transfers that are set side by side, each its connection and its place in it; before all else. */
+  /**
+   * Two transfers that are set side by side, each its connection and its place in it; before all
+   * else.
+   */
   compare: [[number, number], [number, number]] | null;
   /** The connection that is shown; null is the overview. */
   connection: number | null;

@@ -1,5 +1,6 @@
-// What a limit is called, which letter and colour stand for it, and what it means: the table is `limits.json`, which a test of
-// whyslow-report holds to the names, letters and colours in the terminal.
+// What a limit is called, which letter and colour stand for it, and what it means: the table is
+// `limits.json`, which a test of whyslow-report holds to the names, letters and colours in the
+// terminal.
 
 import table from "./limits.json";
 import type { Limit } from "./model";

@@ -30,8 +30,11 @@ async function get(path: string): Promise<Response> {
 export const status = async (): Promise<Status> => (await get("state")).json() as Promise<Status>;
 export const served = async (): Promise<Content> => (await get("document")).json() as Promise<Content>;
 
-/** Gives files to the local server; those of one drop are one set, which counts once all of it came. `beside`: what is open stays, and this transfer of it (`3.2`;
- * empty: its largest) is compared with theirs. */
+/**
+ * Gives files to the local server; those of one drop are one set, which counts once all of it came.
+ * `beside`: what is open stays, and this transfer of it (`3.2`; empty: its largest) is compared
+ * with theirs.
+ */
 export async function open(
   files: File[],
   beside: string | null,

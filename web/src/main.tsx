@@ -13,7 +13,10 @@ import { Overview } from "./overview";
 import "./style.css";
 import { applyTheme, ThemeSwitch } from "./theme";
 
-/** How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read, then seldom. */
+/**
+ * How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read,
+ * then seldom.
+ */
 const ASK = [10, 200] as const;
 
 type Going =
@@ -61,7 +64,10 @@ function App() {
     };
   }, []);
 
-  /** With what is set side by side, unless the address says what is to be seen; what was opened just now is shown in any case. */
+  /**
+   * With what is set side by side, unless the address says what is to be seen; what was opened just
+   * now is shown in any case.
+   */
   const show = useCallback(
     (found: Content, error: Notice | null, isNew: boolean) => {
       setContent(found);

@@ -1,4 +1,5 @@
-// Where a transfer's time went, phase after phase: what went before its first byte, then what held it.
+// Where a transfer's time went, phase after phase: what went before its first byte, then what held
+// it.
 
 import { share, time } from "./format";
 import { limitInfo } from "./limits";

@@ -332,7 +332,10 @@ test("a report goes down to each packet of a large connection, and says where it
   assert.match(await page.textContent(".coarse"), /whyslow view/);
 });
 
-/** A capture of one connection with so many packets: segments a tenth of a millisecond apart, every second one acknowledged. */
+/**
+ * A capture of one connection with so many packets: segments a tenth of a millisecond apart, every
+ * second one acknowledged.
+ */
 function long(count) {
   const head = Buffer.alloc(24);
   head.writeUInt32LE(0xa1b23c4d, 0);

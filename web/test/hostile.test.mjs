@@ -1,4 +1,5 @@
-// Names are whatever somebody called a host or a file: none of them is markup, and none hides what it is.
+// Names are whatever somebody called a host or a file: none of them is markup, and none hides what
+// it is.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Bytes by time of both transfers, from one request on; and beside it, which is faster at what size.
+// Bytes by time of both transfers, from one request on; and beside it, which is faster at what
+// size.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bytes, roundBytes, time } from "../format";

@@ -20,7 +20,9 @@ const Heads = () => (
 const signed = (seconds: number): string =>
   seconds === 0 ? "0 ms" : `${seconds < 0 ? "−" : "+"}${time(Math.abs(seconds))}`;
 
-/** Seconds in each phase, and by how much B's are more: to the right B waited longer, to the left A. */
+/**
+ * Seconds in each phase, and by how much B's are more: to the right B waited longer, to the left A.
+ */
 export function Phases({ told }: { told: Comparison }) {
   const most = Math.max(1e-9, ...told.phases.map((phase) => Math.abs(phase.difference_s)));
   const spent = (seconds: number) => (seconds === 0 ? "–" : time(seconds));
@@ -170,7 +172,10 @@ function RoundCells({ side, name, most }: { side: Side | null; name: string; mos
   );
 }
 
-/** Until the first byte was there, and until the program could read it: a TLS record is readable when it is whole. */
+/**
+ * Until the first byte was there, and until the program could read it: a TLS record is readable
+ * when it is whole.
+ */
 export function FirstByte({ told }: { told: Comparison }) {
   const { arrived_s: arrived, readable_s: readable, first_record: record } = told.first_byte;
   if (arrived.every((at) => at === null)) return null;

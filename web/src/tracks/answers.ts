@@ -1,8 +1,8 @@
 // The answers of a connection that are kept: the whole of it, and what was looked at more closely.
 //
-// Any range can be drawn at once, by the finest answer that covers it; a finer one is asked for while that is shown. One
-// question is under way at a time, and it is always for what is seen now: a hand that moves faster than the program answers
-// leaves no queue behind.
+// Any range can be drawn at once, by the finest answer that covers it; a finer one is asked for
+// while that is shown. One question is under way at a time, and it is always for what is seen now:
+// a hand that moves faster than the program answers leaves no queue behind.
 
 import type { Answer, Source } from "./series";
 

@@ -1,9 +1,13 @@
-// Graphs out of a report's own file: a connection as a whole, and parts of it packet by packet, one after the other in time.
+// Graphs out of a report's own file: a connection as a whole, and parts of it packet by packet, one
+// after the other in time.
 
 import type { Content } from "../document";
 import { type Answer, type Extremes, type Lane, NoSeries, type Points, type Source } from "./series";
 
-/** A list as differences, in units of which `of` make one; with `by`, each side has differences of its own. */
+/**
+ * A list as differences, in units of which `of` make one; with `by`, each side has differences of
+ * its own.
+ */
 interface Differences {
   d: (number | null)[];
   of: number;
@@ -90,7 +94,9 @@ function join(a: Answer, b: Answer): Answer {
   };
 }
 
-/** A report holds the whole time of a connection, and of it as many packets as there was room for. */
+/**
+ * A report holds the whole time of a connection, and of it as many packets as there was room for.
+ */
 export class Embedded implements Source {
   /** What was unpacked. */
   private readonly open = new Map<Answer, Answer>();

@@ -1,7 +1,7 @@
 // The whole figure: tracks one below the other on one time axis.
 //
-// Pictures that are saved or printed are drawn here, whole. On the screen `screen.ts` draws the same tracks: the sequence
-// numbers here, the strips by uPlot.
+// Pictures that are saved or printed are drawn here, whole. On the screen `screen.ts` draws the
+// same tracks: the sequence numbers here, the strips by uPlot.
 
 import { time } from "../format";
 import { limitInfo } from "../limits";

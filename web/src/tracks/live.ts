@@ -31,14 +31,20 @@ export interface Props {
   local: boolean;
 }
 
-/** How the strips sum up: seconds of a rate, seconds of a bar (0 is what fits), and what a bar counts. */
+/**
+ * How the strips sum up: seconds of a rate, seconds of a bar (0 is what fits), and what a bar
+ * counts.
+ */
 export interface Counts {
   average: number;
   interval: number;
   countBytes: boolean;
 }
 
-/** What moves with every frame. It is kept outside of the state: the page is not laid out again for it. */
+/**
+ * What moves with every frame. It is kept outside of the state: the page is not laid out again for
+ * it.
+ */
 export class Live {
   /** Of the sequence track: shares of its full height. */
   tall: Range = [0, 1];
@@ -148,7 +154,9 @@ function useScene(live: Live, { connection, transfer, view }: Props, side: End, 
   }, [connection, transfer, spans, side, view.absolute, counts]);
 }
 
-/** Asks for the whole first, which tells which frame passed when; closer looks as they are wanted. */
+/**
+ * Asks for the whole first, which tells which frame passed when; closer looks as they are wanted.
+ */
 function useAnswers(live: Live, { content, connection, local }: Props, repaint: () => void) {
   const [isDrawn, setIsDrawn] = useState(false);
   const [why, setWhy] = useState<string | null>(null);
@@ -167,7 +175,9 @@ function useAnswers(live: Live, { content, connection, local }: Props, repaint: 
   return { isDrawn, why };
 }
 
-/** Paints again when the figure has another size, or the page other colours; gives what ends that. */
+/**
+ * Paints again when the figure has another size, or the page other colours; gives what ends that.
+ */
 function watch(live: Live, repaint: () => void): (() => void) | undefined {
   const around = live.box.current;
   if (!around) return;

@@ -136,7 +136,10 @@ const textOf = ({ text }: Look, count: number): string =>
         : `${text}${count}`;
 const widthOf = (shown: Look, count: number): number => textOf(shown, count).length * WIDE;
 
-/** A band for as long as the window was closed: from the ACK that closed it to the one that opened it. */
+/**
+ * A band for as long as the window was closed: from the ACK that closed it to the one that opened
+ * it.
+ */
 function closed(painter: Painter, scene: Scene, area: Area, x: Scale, answer: Answer): void {
   const { t, win } = answer.lanes[scene.lane];
   let since: number | null = null;

@@ -1,4 +1,5 @@
-// The strips on the screen: uPlot draws them. Zoom, pan and pointer come from the figure, which all tracks share.
+// The strips on the screen: uPlot draws them. Zoom, pan and pointer come from the figure, which all
+// tracks share.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -15,7 +16,10 @@ const EDGE = 7;
 const linear = uPlot.paths.linear!();
 const bars = uPlot.paths.bars!({ align: 1, size: [1, Infinity, 1], gap: 0 });
 
-/** Steps: uPlot's own draw every one of them, however many share a pixel. A value holds until the next, the last until `end`. */
+/**
+ * Steps: uPlot's own draw every one of them, however many share a pixel. A value holds until the
+ * next, the last until `end`.
+ */
 function steps(end: () => number): uPlot.Series.PathBuilder {
   return (plot, series, first, last) => {
     const [across, up] = scales(plot);
@@ -45,7 +49,9 @@ function scales(plot: uPlot): [Scale, Scale] {
   ];
 }
 
-/** Shapes that uPlot has not, rectangle by rectangle: as one path they would cost ten times as much. */
+/**
+ * Shapes that uPlot has not, rectangle by rectangle: as one path they would cost ten times as much.
+ */
 function rectangles(
   color: () => string,
   alpha: number,
@@ -136,7 +142,8 @@ export class Plot {
       ],
       series: [{}, ...strip.lines.map((line, at) => this.series(line, at))],
       hooks: {
-        // uPlot rounds the joins of lines. Thousands of them in a line of a pixel are not seen, and take half of the time.
+        // uPlot rounds the joins of lines. Thousands of them in a line of a pixel are not seen, and
+        // take half of the time.
         drawAxes: [
           (plot) => {
             plot.ctx.lineJoin = "bevel";
@@ -231,7 +238,10 @@ export class Plot {
     });
   }
 
-  /** Marks what stands at a place of the figure, and tells its figures by sign; nothing where there is no place. */
+  /**
+   * Marks what stands at a place of the figure, and tells its figures by sign; nothing where there
+   * is no place.
+   */
   point(at: number | null): (string | null)[] {
     const isOff = at === null && this.isOff;
     this.isOff = at === null;

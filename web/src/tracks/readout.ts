@@ -131,7 +131,10 @@ export function readout(
 
 const HINT = "Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?";
 
-/** Writes terms and what is said of them, without a word to the framework: it happens with every movement of the pointer. */
+/**
+ * Writes terms and what is said of them, without a word to the framework: it happens with every
+ * movement of the pointer.
+ */
 export function say(list: HTMLDListElement, told: [string, string][]): void {
   const rows = told.length === 0 ? [["", HINT] as const] : told;
   if (told.length === 0 && list.children.length === 1 && list.querySelector("dt") === null) return;

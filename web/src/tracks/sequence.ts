@@ -1,7 +1,8 @@
 // Time and sequence numbers: what was sent, what was acknowledged, what was allowed.
 //
-// As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room; the ACKs as a staircase
-// below, the window's edge as one above, SACK blocks between. What matters has a letter of its own: `marks.ts`.
+// As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room;
+// the ACKs as a staircase below, the window's edge as one above, SACK blocks between. What matters
+// has a letter of its own: `marks.ts`.
 
 import { thousands } from "../format";
 import { TERMS } from "../terms";
@@ -33,7 +34,8 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
     }
   }
   if (!(high >= low)) return null;
-  // The window above, where it leaves the data readable; a piece of it at the rim would tell nothing.
+  // The window above, where it leaves the data readable; a piece of it at the rim would tell
+  // nothing.
   const limit = high + Math.max(high - low, 1) * ROOM;
   let [edge, near, all] = [high, 0, 0];
   for (let at = first; at < last; at += 1) {

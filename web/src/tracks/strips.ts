@@ -1,6 +1,7 @@
 // The strips below the sequence numbers: bytes in flight, round trips, rates, windows, packets.
 //
-// A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to a painter for a picture.
+// A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to
+// a painter for a picture.
 
 import { rate, roundBytes, thousands, time } from "../format";
 import { TERMS } from "../terms";
@@ -14,7 +15,9 @@ export type Values = (number | null)[];
 
 /** One figure over time. */
 export interface Line {
-  /** A value holds until the next, or not; `spread` goes from the least to the greatest of a column. */
+  /**
+   * A value holds until the next, or not; `spread` goes from the least to the greatest of a column.
+   */
   shape: "steps" | "line" | "squares" | "spread" | "bars";
   color: keyof Palette;
   values: Values;
@@ -262,7 +265,10 @@ export function advertised(scene: Scene): Strip {
   };
 }
 
-/** An interval that fits: 1, 2 or 5 times a power of ten, from a millisecond up, and no narrower than a few pixels. */
+/**
+ * An interval that fits: 1, 2 or 5 times a power of ten, from a millisecond up, and no narrower
+ * than a few pixels.
+ */
 export function intervalOf(scene: Scene, pixels: number): number {
   const least = Math.max(scene.answer?.width ?? 0, 1e-3);
   const span = scene.to - scene.from;
