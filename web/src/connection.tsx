@@ -6,11 +6,10 @@ import type { Content } from "./document";
 import { FindingCard } from "./finding";
 import { bytes, count, rate, roundBytes, thousands, time } from "./format";
 import { frameTime } from "./frames";
-import type { State } from "./hash";
+import type { Go, State } from "./hash";
 import { Cause, Term } from "./help";
 import { limitInfo } from "./limits";
 import type { Connection, Direction, Frame, Transfer } from "./model";
-import type { Go } from "./overview";
 import { Tracks } from "./tracks";
 import { Waterfall } from "./waterfall";
 

@@ -22,6 +22,9 @@ export interface State {
   filter: string;
 }
 
+/** Goes to another view; `keep` puts it in the place of the one that is left. */
+export type Go = (change: Partial<State>, keep?: boolean) => void;
+
 export const START: State = {
   compare: null,
   connection: null,

@@ -3,8 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Content } from "../document";
 import { bytes, rate, time } from "../format";
+import type { Go } from "../hash";
 import { format, START } from "../hash";
-import type { Go } from "../overview";
 import { Chart } from "./chart";
 import "./compare.css";
 import { comparison, NAMES, type Spot, spotText, type Two } from "./comparison";

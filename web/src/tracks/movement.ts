@@ -2,9 +2,8 @@
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { frameTime } from "../frames";
-import type { State } from "../hash";
+import type { Go, State } from "../hash";
 import type { Frame } from "../model";
-import type { Go } from "../overview";
 import type { Figure, Live, Props, Range } from "./live";
 
 /** Milliseconds of rest before the address and the data follow a movement. */
