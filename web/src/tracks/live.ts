@@ -13,7 +13,7 @@ import type { Scene } from "./figure";
 import { say } from "./readout";
 import { Screen } from "./screen";
 import { numbersOf } from "./sequence";
-import { laneOf, source } from "./series";
+import { type Answer, laneOf, source } from "./series";
 
 /** With fewer columns in sight there should be something finer. */
 const COARSE = 500;
@@ -161,7 +161,7 @@ function useAnswers(live: Live, { content, connection, local }: Props, repaint: 
   const [why, setWhy] = useState<string | null>(null);
   const from = useMemo(() => source(content, local), [content, local]);
   useEffect(() => {
-    const came = ({ index }: { index: Parameters<typeof learnFrames>[1] }) => {
+    const came = ({ index }: Answer) => {
       if (index.length > 0) learnFrames(connection.id, index);
       setIsDrawn(true);
       repaint();
