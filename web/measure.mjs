@@ -1,6 +1,6 @@
-// How fast the page is on a connection of 200,000 packets: first paint, frames while zooming and moving, and the size of the
-// report. `npm run measure`; PACKETS for another number, CAPTURE for a file. No test: the figures are those of the machine, and
-// its load stands beside them.
+// How fast the page is on a connection of 200,000 packets: first paint, frames while zooming and
+// moving, and the size of the report. `npm run measure`; PACKETS for another number, CAPTURE for a
+// file. No test: the figures are those of the machine, and its load stands beside them.
 import { statSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
@@ -12,10 +12,14 @@ const MSS = 1448;
 const FLIGHT = 1000;
 const TRIP = 0.04;
 
-/** A server sends flights of 1,000 segments; every second segment is acknowledged; each third flight loses one. */
+/**
+ * A server sends flights of 1,000 segments; every second segment is acknowledged; each third flight
+ * loses one.
+ */
 function capture() {
   const packets = [];
-  const send = (time, fromServer, seq, ack, flags, length) => packets.push({ time, fromServer, seq, ack, flags, length });
+  const send = (time, fromServer, seq, ack, flags, length) =>
+    packets.push({ time, fromServer, seq, ack, flags, length });
   send(0, false, 0, 0, 0x02, 0);
   send(0.0001, true, 0, 1, 0x12, 0);
   send(TRIP, false, 1, 1, 0x10, 0);
@@ -26,7 +30,8 @@ function capture() {
     for (let at = 0; at < FLIGHT; at += 1) {
       const sent = time + at * 2e-5;
       send(sent, true, seq + at * MSS, 101, at % 16 === 15 ? 0x18 : 0x10, MSS);
-      if (at % 2 === 1) send(sent + TRIP, false, 101, lost >= 0 && at > lost ? seq + lost * MSS : seq + (at + 1) * MSS, 0x10, 0);
+      if (at % 2 === 1)
+        send(sent + TRIP, false, 101, lost >= 0 && at > lost ? seq + lost * MSS : seq + (at + 1) * MSS, 0x10, 0);
     }
     if (lost >= 0) {
       const again = time + TRIP + lost * 2e-5 + 2e-4;
@@ -75,13 +80,18 @@ const path = process.env.CAPTURE ?? join(folder, "large.pcap");
 if (!process.env.CAPTURE) writeFileSync(path, capture());
 const began = performance.now();
 const page = report("large", path);
-console.log(`report written in ${((performance.now() - began) / 1e3).toFixed(1)} s: ${(statSync(page).size / 1e6).toFixed(2)} MB`);
+console.log(
+  `report written in ${((performance.now() - began) / 1e3).toFixed(1)} s: ${(statSync(page).size / 1e6).toFixed(2)} MB`,
+);
 
 const browser = await launch();
 const sorted = (list) => [...list].sort((a, b) => a - b);
 const told = (list) => `${sorted(list)[list.length >> 1].toFixed(1)} ms, at most ${Math.max(...list).toFixed(1)}`;
 
-/** Presses keys, one a frame, and gives the milliseconds from frame to frame: script, layout, painting, all of it. */
+/**
+ * Presses keys, one a frame, and gives the milliseconds from frame to frame: script, layout,
+ * painting, all of it.
+ */
 const held = (keys) =>
   new Promise((done) => {
     const frames = [];
@@ -103,11 +113,14 @@ async function measure(name, url) {
   await tab.goto(url);
   await tab.waitForSelector('.figure[aria-busy="false"][data-range]');
   const drawn = await tab.evaluate(() => performance.now());
-  const paint = await tab.evaluate(() => performance.getEntriesByType("paint").find((one) => one.name === "first-contentful-paint")?.startTime ?? NaN);
+  const paint = await tab.evaluate(
+    () => performance.getEntriesByType("paint").find((one) => one.name === "first-contentful-paint")?.startTime ?? NaN,
+  );
   // What the page's own thread computes: the same on a machine that has other work.
   const cdp = await tab.context().newCDPSession(tab);
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
-  const busy = async () => 1e3 * (await cdp.send("Performance.getMetrics")).metrics.find((one) => one.name === "TaskDuration").value;
+  const busy = async () =>
+    1e3 * (await cdp.send("Performance.getMetrics")).metrics.find((one) => one.name === "TaskDuration").value;
   const times = (key, count) => Array(count).fill(key);
   const frames = { zoom: [], pan: [] };
   const computed = { zoom: 0, pan: 0 };
@@ -125,8 +138,12 @@ async function measure(name, url) {
     await run("zoom", times("-", 2));
     await rest();
   }
-  const kinds = Object.entries(frames).map(([kind, list]) => `${kind} ${told(list)}, computing ${(computed[kind] / list.length).toFixed(1)}`);
-  console.log(`${name}: first paint ${paint.toFixed(0)} ms, graphs drawn after ${drawn.toFixed(0)} ms; a frame: ${kinds.join("; ")}; load ${loadavg()[0].toFixed(1)}`);
+  const kinds = Object.entries(frames).map(
+    ([kind, list]) => `${kind} ${told(list)}, computing ${(computed[kind] / list.length).toFixed(1)}`,
+  );
+  console.log(
+    `${name}: first paint ${paint.toFixed(0)} ms, graphs drawn after ${drawn.toFixed(0)} ms; a frame: ${kinds.join("; ")}; load ${loadavg()[0].toFixed(1)}`,
+  );
   await tab.close();
 }
 

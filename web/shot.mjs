@@ -1,4 +1,5 @@
-// Pictures of pages: node shot.mjs FOLDER PAGE.html[#state]…, at 1280 and 1920 pixels, light and dark.
+// Pictures of pages: node shot.mjs FOLDER PAGE.html[#state]…, at 1280 and 1920 pixels, light and
+// dark.
 import { mkdir } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { launch } from "./test/browser.mjs";

@@ -1,4 +1,5 @@
-// One HTML file that loads nothing: scripts and styles go into it, and its policy names them by their hashes.
+// One HTML file that loads nothing: scripts and styles go into it, and its policy names them by
+// their hashes.
 import { createHash } from "node:crypto";
 import { defineConfig, type Plugin } from "vite";
 
@@ -33,7 +34,10 @@ function oneFile(): Plugin {
       page.source = String(page.source)
         .replace(/<script type="module"[^>]*><\/script>/, "")
         .replace(/<link rel="stylesheet"[^>]*>/, "")
-        .replace("</head>", () => `<meta http-equiv="Content-Security-Policy" content="${policy}"><style>${style}</style></head>`)
+        .replace(
+          "</head>",
+          () => `<meta http-equiv="Content-Security-Policy" content="${policy}"><style>${style}</style></head>`,
+        )
         .replace("</body>", () => `<script type="module">${script}</script></body>`);
     },
   };

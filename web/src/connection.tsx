@@ -1,14 +1,15 @@
 // One connection: its transfers, why each was slow, and what happened in time.
 
 import { useMemo } from "preact/hooks";
+import { endpoint, mainTransfer, range } from "./analysis";
+import type { Content } from "./document";
 import { FindingCard } from "./finding";
 import { bytes, count, rate, roundBytes, thousands, time } from "./format";
-import type { State } from "./hash";
+import { frameTime } from "./frames";
+import type { Go, State } from "./hash";
 import { Cause, Term } from "./help";
 import { limitInfo } from "./limits";
-import { endpoint, mainTransfer, range, type Connection, type Content, type Direction, type Frame, type Transfer } from "./model";
-import type { Go } from "./overview";
-import { frameTime } from "./frames";
+import type { Connection, Direction, Frame, Transfer } from "./model";
 import { Tracks } from "./tracks";
 import { Waterfall } from "./waterfall";
 
@@ -24,7 +25,8 @@ interface Props {
 export function ConnectionView({ content, connection, view, go, help, local }: Props) {
   const index = (view.transfer ?? mainTransfer(connection) + 1) - 1;
   const transfer = connection.transfers[index];
-  // Made once for each transfer: a zoom, which is in the address and so comes through here, changes nothing of it.
+  // Made once for each transfer: a zoom, which is in the address and so comes through here, changes
+  // nothing of it.
   const [above, beside] = useMemo(() => {
     const show = (list: Frame[]) => {
       const zoom = zoomTo(connection, list);
@@ -39,7 +41,14 @@ export function ConnectionView({ content, connection, view, go, help, local }: P
       {above}
       <div class="split">
         {beside}
-        <Tracks content={content} connection={connection} transfer={transfer ?? null} view={view} go={go} local={local} />
+        <Tracks
+          content={content}
+          connection={connection}
+          transfer={transfer ?? null}
+          view={view}
+          go={go}
+          local={local}
+        />
       </div>
     </main>
   );
@@ -58,14 +67,26 @@ function Head({ content, connection, index, transfer, go, help }: Part & { index
   return (
     <>
       <nav class="crumbs" aria-label="Where this is">
-        <a href="#" onClick={(event) => { event.preventDefault(); go({ connection: null, transfer: null, zoom: null, graph: null, from: null }); }}>
+        <a
+          href="#"
+          onClick={(event) => {
+            event.preventDefault();
+            go({ connection: null, transfer: null, zoom: null, graph: null, from: null });
+          }}
+        >
           {count(content.connections_total, "connection")}
         </a>
         <span aria-hidden="true">›</span>
         <b>connection {connection.id}</b>
         {several && <span class="dim">in {content.analysis.captures[connection.capture]?.path}</span>}
       </nav>
-      <h1 class="ends">{endpoint(connection.client)} <span aria-label="to">→</span> {endpoint(connection.server)}</h1>
+      <h1 class="ends">
+        {endpoint(connection.client)}{" "}
+        <span role="img" aria-label="to">
+          →
+        </span>{" "}
+        {endpoint(connection.server)}
+      </h1>
       <Facts connection={connection} />
       {connection.exchanges_total > 1 && <Exchanges connection={connection} index={index} go={go} />}
       {connection.transfers.length > 1 && (
@@ -97,7 +118,12 @@ function Reasons({ content, connection, transfer, go, help, show }: Part & { sho
         <FindingCard key={at} finding={finding} content={content} help={help} show={show} />
       ))}
       {connection.problems.map((problem) => (
-        <p key={problem.slug} class="problem"><b>! <Cause slug={problem.slug} content={content} help={help} /></b> {problem.detail}</p>
+        <p key={problem.slug} class="problem">
+          <b>
+            ! <Cause slug={problem.slug} content={content} help={help} />
+          </b>{" "}
+          {problem.detail}
+        </p>
       ))}
       {transfer && <Rounds transfer={transfer} go={go} />}
       <Directions connection={connection} />
@@ -120,24 +146,67 @@ const pair = <T,>(values: [T, T], show: (value: NonNullable<T>) => string) =>
 function Facts({ connection }: { connection: Connection }) {
   const { handshake, rtt_ms: rtt } = connection;
   const yes = (value: boolean) => (value ? "yes" : "no");
-  const near = { client: "next to the client", server: "next to the server", middle: "between the ends", unknown: "where, cannot be told" };
+  const near = {
+    client: "next to the client",
+    server: "next to the server",
+    middle: "between the ends",
+    unknown: "where, cannot be told",
+  };
   return (
     <dl class="facts">
-      <div><dt>captured</dt><dd title={connection.near_reason}>{near[connection.near]}</dd></div>
-      <div><dt>state</dt><dd>{connection.state}{connection.closed_by && ` by the ${connection.closed_by}`}</dd></div>
       <div>
-        <dt><Term of="RTT" /></dt>
-        <dd>{rtt.min === null ? "unknown" : `${time(rtt.min / 1e3)} least, ${time((rtt.p50 ?? 0) / 1e3)} typical, ${time((rtt.p95 ?? 0) / 1e3)} 95 %`}</dd>
+        <dt>captured</dt>
+        <dd title={connection.near_reason}>{near[connection.near]}</dd>
+      </div>
+      <div>
+        <dt>state</dt>
+        <dd>
+          {connection.state}
+          {connection.closed_by && ` by the ${connection.closed_by}`}
+        </dd>
+      </div>
+      <div>
+        <dt>
+          <Term of="RTT" />
+        </dt>
+        <dd>
+          {rtt.min === null
+            ? "unknown"
+            : `${time(rtt.min / 1e3)} least, ${time((rtt.p50 ?? 0) / 1e3)} typical, ${time((rtt.p95 ?? 0) / 1e3)} 95 %`}
+        </dd>
       </div>
       {handshake ? (
         <>
-          <div><dt><Term of="MSS" /></dt><dd>{pair(handshake.mss, thousands)}</dd></div>
-          <div><dt><Term of="window scale" /></dt><dd>{pair(handshake.window_scale, String)}</dd></div>
-          <div><dt><Term of="SACK" /></dt><dd>{pair(handshake.sack, yes)}</dd></div>
-          <div><dt><Term of="timestamps" /></dt><dd>{pair(handshake.timestamps, yes)}</dd></div>
+          <div>
+            <dt>
+              <Term of="MSS" />
+            </dt>
+            <dd>{pair(handshake.mss, thousands)}</dd>
+          </div>
+          <div>
+            <dt>
+              <Term of="window scale" />
+            </dt>
+            <dd>{pair(handshake.window_scale, String)}</dd>
+          </div>
+          <div>
+            <dt>
+              <Term of="SACK" />
+            </dt>
+            <dd>{pair(handshake.sack, yes)}</dd>
+          </div>
+          <div>
+            <dt>
+              <Term of="timestamps" />
+            </dt>
+            <dd>{pair(handshake.timestamps, yes)}</dd>
+          </div>
         </>
       ) : (
-        <div><dt>handshake</dt><dd>not captured: windows are unknown</dd></div>
+        <div>
+          <dt>handshake</dt>
+          <dd>not captured: windows are unknown</dd>
+        </div>
       )}
     </dl>
   );
@@ -148,10 +217,24 @@ function Exchanges({ connection, index, go }: { connection: Connection; index: n
   const more = connection.exchanges_total - connection.exchanges.length;
   const some = (seconds: number | null) => (seconds === null || seconds < 1e-3 ? "–" : time(seconds));
   return (
-    <section class="scroll short" aria-label="Exchanges of this connection" tabIndex={0} role="region">
+    <section class="scroll short" aria-label="Exchanges of this connection" tabIndex={0}>
       <table class="rows">
         <thead>
-          <tr><th scope="col"><Term of="exchange" /></th><th scope="col">start</th><th scope="col">request</th><th scope="col">answer</th><th scope="col">waited</th><th scope="col">of it server</th><th scope="col">before: client</th><th scope="col">idle</th><th scope="col" class="text">carries</th></tr>
+          <tr>
+            <th scope="col">
+              <Term of="exchange" />
+            </th>
+            <th scope="col">start</th>
+            <th scope="col">request</th>
+            <th scope="col">answer</th>
+            <th scope="col">waited</th>
+            <th scope="col">of it server</th>
+            <th scope="col">before: client</th>
+            <th scope="col">idle</th>
+            <th scope="col" class="text">
+              carries
+            </th>
+          </tr>
         </thead>
         <tbody>
           {connection.exchanges.map((exchange, at) => {
@@ -160,7 +243,16 @@ function Exchanges({ connection, index, go }: { connection: Connection; index: n
             return (
               <tr key={at} class={exchange.transfers.includes(index) ? "chosen" : ""} onClick={open}>
                 <td>
-                  <button type="button" class="open" disabled={transfer === undefined} aria-label={`Exchange ${at + 1}`} onClick={(event) => { event.stopPropagation(); open(); }}>
+                  <button
+                    type="button"
+                    class="open"
+                    disabled={transfer === undefined}
+                    aria-label={`Exchange ${at + 1}`}
+                    onClick={(event) => {
+                      event.stopPropagation();
+                      open();
+                    }}
+                  >
                     {at + 1}
                   </button>
                 </td>
@@ -182,7 +274,13 @@ function Exchanges({ connection, index, go }: { connection: Connection; index: n
   );
 }
 
-function TransferList({ connection, index, go, content, help }: {
+function TransferList({
+  connection,
+  index,
+  go,
+  content,
+  help,
+}: {
   connection: Connection;
   index: number;
   go: Go;
@@ -191,16 +289,44 @@ function TransferList({ connection, index, go, content, help }: {
 }) {
   const more = connection.transfers_total - connection.transfers.length;
   return (
-    <section class="scroll short" aria-label="Transfers of this connection" tabIndex={0} role="region">
+    <section class="scroll short" aria-label="Transfers of this connection" tabIndex={0}>
       <table class="rows">
         <thead>
-          <tr><th scope="col">transfer</th><th scope="col" class="text">from</th><th scope="col">start</th><th scope="col">bytes</th><th scope="col">took</th><th scope="col">rate</th><th scope="col" class="text">held back by</th><th scope="col" class="text">carries</th></tr>
+          <tr>
+            <th scope="col">transfer</th>
+            <th scope="col" class="text">
+              from
+            </th>
+            <th scope="col">start</th>
+            <th scope="col">bytes</th>
+            <th scope="col">took</th>
+            <th scope="col">rate</th>
+            <th scope="col" class="text">
+              held back by
+            </th>
+            <th scope="col" class="text">
+              carries
+            </th>
+          </tr>
         </thead>
         <tbody>
           {connection.transfers.map((transfer, at) => (
-            <tr key={at} class={at === index ? "chosen" : ""} onClick={() => go({ transfer: at + 1, zoom: null, from: null })}>
+            <tr
+              key={at}
+              class={at === index ? "chosen" : ""}
+              onClick={() => go({ transfer: at + 1, zoom: null, from: null })}
+            >
               <td>
-                <button type="button" class="open" aria-pressed={at === index} aria-label={`Transfer ${at + 1}`} onClick={(event) => { event.stopPropagation(); go({ transfer: at + 1, zoom: null, from: null }); }}>
+                <button
+                  type="button"
+                  class="open"
+                  aria-pressed={at === index}
+                  aria-label={`Transfer ${at + 1}`}
+                  onClick={(event) => {
+                    event.stopPropagation();
+                    go({ transfer: at + 1, zoom: null, from: null });
+                  }}
+                >
                   {at + 1}
                 </button>
               </td>
@@ -209,7 +335,9 @@ function TransferList({ connection, index, go, content, help }: {
               <td>{thousands(transfer.bytes)}</td>
               <td>{time(transfer.duration_s)}</td>
               <td>{rate(transfer.rate_bps)}</td>
-              <td class="text">{transfer.findings[0] ? <Cause slug={transfer.findings[0].cause} content={content} help={help} /> : "–"}</td>
+              <td class="text">
+                {transfer.findings[0] ? <Cause slug={transfer.findings[0].cause} content={content} help={help} /> : "–"}
+              </td>
               <td class="text">{transfer.label ?? ""}</td>
             </tr>
           ))}
@@ -221,16 +349,37 @@ function TransferList({ connection, index, go, content, help }: {
 }
 
 function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
-  const most = useMemo(() => Math.max(1, ...transfer.rounds.map((round) => Math.max(round.in_flight, round.bytes))), [transfer]);
+  const most = useMemo(
+    () => Math.max(1, ...transfer.rounds.map((round) => Math.max(round.in_flight, round.bytes))),
+    [transfer],
+  );
   const unlisted = transfer.rounds_total - transfer.rounds.length;
   if (transfer.rounds.length === 0) return null;
   return (
     <div>
-      <h2><Term of="round">Rounds</Term></h2>
+      <h2>
+        <Term of="round">Rounds</Term>
+      </h2>
       <div class="scroll rounds" tabIndex={0} role="region" aria-label="Rounds">
         <table class="rows">
           <thead>
-            <tr><th scope="col">round</th><th scope="col">sent</th><th scope="col"><Term of="in flight" /></th><th scope="col"><Term of="window" /></th><th scope="col">took</th><th scope="col" class="text"><span class="name">held </span>by</th><th scope="col" class="text">frames</th></tr>
+            <tr>
+              <th scope="col">round</th>
+              <th scope="col">sent</th>
+              <th scope="col">
+                <Term of="in flight" />
+              </th>
+              <th scope="col">
+                <Term of="window" />
+              </th>
+              <th scope="col">took</th>
+              <th scope="col" class="text">
+                <span class="name">held </span>by
+              </th>
+              <th scope="col" class="text">
+                frames
+              </th>
+            </tr>
           </thead>
           <tbody>
             {transfer.rounds.map((round, at) => {
@@ -238,12 +387,32 @@ function Rounds({ transfer, go }: { transfer: Transfer; go: Go }) {
               const zoom = () => go({ zoom: [round.start_s, round.start_s + round.duration_s] });
               return (
                 <tr key={at} onClick={zoom}>
-                  <td><button type="button" class="open" aria-label={`Zoom to round ${at + 1}`} onClick={(event) => { event.stopPropagation(); zoom(); }}>{at + 1}</button></td>
+                  <td>
+                    <button
+                      type="button"
+                      class="open"
+                      aria-label={`Zoom to round ${at + 1}`}
+                      onClick={(event) => {
+                        event.stopPropagation();
+                        zoom();
+                      }}
+                    >
+                      {at + 1}
+                    </button>
+                  </td>
                   <td>{thousands(round.bytes)}</td>
-                  <td class="inbar"><i aria-hidden="true" style={{ width: `${(100 * round.in_flight) / most}%` }} /><span>{thousands(round.in_flight)}</span></td>
+                  <td class="inbar">
+                    <i aria-hidden="true" style={{ width: `${(100 * round.in_flight) / most}%` }} />
+                    <span>{thousands(round.in_flight)}</span>
+                  </td>
                   <td>{round.window === null ? "–" : thousands(round.window)}</td>
                   <td>{time(round.duration_s)}</td>
-                  <td class="text" title={info.means}><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i><span class="name">{info.name}</span></td>
+                  <td class="text" title={info.means}>
+                    <i class={`key ${info.group}`} aria-hidden="true">
+                      {info.letter}
+                    </i>
+                    <span class="name">{info.name}</span>
+                  </td>
                   <td class="text">{range(round.first_frame, round.last_frame)}</td>
                 </tr>
               );
@@ -260,30 +429,56 @@ function Directions({ connection }: { connection: Connection }) {
   const [up, down] = connection.directions;
   if (!up || !down) return null;
   const row = (label: preact.ComponentChildren, show: (direction: Direction) => string) => (
-    <tr><th scope="row">{label}</th><td>{show(up)}</td><td>{show(down)}</td></tr>
+    <tr>
+      <th scope="row">{label}</th>
+      <td>{show(up)}</td>
+      <td>{show(down)}</td>
+    </tr>
   );
   const sent = (direction: Direction) => {
     const { fast, timeout, tail_probe, spurious } = direction.retransmitted;
-    const kinds = [[fast, "F"], [timeout, "T"], [tail_probe, "P"], [spurious, "S"]].filter(([number]) => number);
+    const kinds = [
+      [fast, "F"],
+      [timeout, "T"],
+      [tail_probe, "P"],
+      [spurious, "S"],
+    ].filter(([number]) => number);
     return kinds.length === 0 ? "0" : kinds.map(([number, letter]) => `${number} ${letter}`).join(", ");
   };
   return (
     <section aria-labelledby="ways">
       <h2 id="ways">Both directions</h2>
       <table class="evidence ways">
-        <thead><tr><td /><th scope="col">client sent</th><th scope="col">server sent</th></tr></thead>
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">client sent</th>
+            <th scope="col">server sent</th>
+          </tr>
+        </thead>
         <tbody>
           {row("bytes", (direction) => thousands(direction.bytes))}
           {row("packets", (direction) => thousands(direction.packets))}
           {row(<Term of="retransmitted" />, sent)}
           {row(<Term of="out of order" />, (direction) => thousands(direction.out_of_order))}
           {row(<Term of="duplicate ACKs">duplicate ACKs got</Term>, (direction) => thousands(direction.duplicate_acks))}
-          {row(<Term of="zero window">window closed for</Term>, (direction) => (direction.zero_window_s > 0 ? time(direction.zero_window_s) : "–"))}
-          {row(<>most <Term of="in flight" /></>, (direction) => roundBytes(direction.max_in_flight))}
-          {row(<>largest <Term of="window" /> faced</>, (direction) => (direction.max_window === null ? "unknown" : roundBytes(direction.max_window)))}
+          {row(<Term of="zero window">window closed for</Term>, (direction) =>
+            direction.zero_window_s > 0 ? time(direction.zero_window_s) : "–",
+          )}
+          {row(
+            <>
+              most <Term of="in flight" />
+            </>,
+            (direction) => roundBytes(direction.max_in_flight),
+          )}
+          {row(
+            <>
+              largest <Term of="window" /> faced
+            </>,
+            (direction) => (direction.max_window === null ? "unknown" : roundBytes(direction.max_window)),
+          )}
         </tbody>
       </table>
     </section>
   );
 }
-

@@ -1,11 +1,19 @@
 // A finding: the cause, what it rests on, what to do, what that would bring.
 
 import { useState } from "preact/hooks";
+import { frames } from "./analysis";
+import type { Content } from "./document";
 import { figure, rate, share, time } from "./format";
 import { Cause, Term } from "./help";
-import { frames, type Content, type Finding, type Frame, type Transfer } from "./model";
+import type { Finding, Frame, Transfer } from "./model";
 
-export function FindingCard({ finding, transfer, content, help, show }: {
+export function FindingCard({
+  finding,
+  transfer,
+  content,
+  help,
+  show,
+}: {
   finding: Finding;
   transfer?: Transfer;
   content: Content;
@@ -20,10 +28,14 @@ export function FindingCard({ finding, transfer, content, help, show }: {
         <Cause slug={finding.cause} content={content} help={help} />
         <b class="number">{time(finding.seconds)}</b>
         {transfer && <span class="dim">of {time(transfer.duration_s)}</span>}
-        <span class="dim right"><Term of="confidence">{share(finding.confidence)} sure</Term></span>
+        <span class="dim right">
+          <Term of="confidence">{share(finding.confidence)} sure</Term>
+        </span>
       </header>
       {show && all.length > 0 ? (
-        <button type="button" class="summary" onClick={() => show(all)} title="Zoom to the evidence">{finding.summary}</button>
+        <button type="button" class="summary" onClick={() => show(all)} title="Zoom to the evidence">
+          {finding.summary}
+        </button>
       ) : (
         <p class="summary">{finding.summary}</p>
       )}
@@ -33,13 +45,16 @@ export function FindingCard({ finding, transfer, content, help, show }: {
             {finding.evidence.map((one, index) => (
               <tr key={index}>
                 <th scope="row">{one.figure}</th>
-                <td class="number">{figure(one.value, one.unit)}</td>
+                <td class="number">{one.value === null ? "unknown" : figure(one.value, one.unit)}</td>
                 <td>
-                  {one.frames.length > 0 && (show ? (
-                    <button type="button" class="link" onClick={() => show(one.frames)}>{frames(one.frames)}</button>
-                  ) : (
-                    <span class="dim">{frames(one.frames)}</span>
-                  ))}
+                  {one.frames.length > 0 &&
+                    (show ? (
+                      <button type="button" class="link" onClick={() => show(one.frames)}>
+                        {frames(one.frames)}
+                      </button>
+                    ) : (
+                      <span class="dim">{frames(one.frames)}</span>
+                    ))}
                 </td>
               </tr>
             ))}
@@ -50,7 +65,9 @@ export function FindingCard({ finding, transfer, content, help, show }: {
         <div class="fix">
           <span class="tag">fix</span>
           <div>
-            <p><b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}</p>
+            <p>
+              <b>{who(finding.fix.who, transfer)}:</b> {finding.fix.what}
+            </p>
             {finding.fix.command && <Command text={finding.fix.command} />}
             {finding.fix.verify && <p class="dim">To see that it worked: {finding.fix.verify}</p>}
           </div>
@@ -61,12 +78,22 @@ export function FindingCard({ finding, transfer, content, help, show }: {
           <span class="tag">then</span>
           <p>
             <b>{time(finding.predicted_s)}</b> instead of {time(transfer.duration_s)}
-            {transfer.model_s !== null && <span class="dim"> (<Term of="model" />: {time(transfer.model_s)} as it is)</span>}
+            {transfer.model_s !== null && (
+              <span class="dim">
+                {" "}
+                (<Term of="model" />: {time(transfer.model_s)} as it is)
+              </span>
+            )}
             <Assumed finding={finding} />
           </p>
         </div>
       )}
-      {finding.settle && <div class="fix"><span class="tag">settle</span><p>{finding.settle}</p></div>}
+      {finding.settle && (
+        <div class="fix">
+          <span class="tag">settle</span>
+          <p>{finding.settle}</p>
+        </div>
+      )}
     </article>
   );
 }
@@ -75,7 +102,11 @@ export function FindingCard({ finding, transfer, content, help, show }: {
 export function Assumed({ finding }: { finding: Finding }) {
   const assumed = finding.predicted_assumes;
   if (!assumed) return null;
-  return <span class="dim">; if the path carries more than {rate(assumed.needed_bps)}, of which the capture shows {rate(assumed.seen_bps)}</span>;
+  return (
+    <span class="dim">
+      ; if the path carries more than {rate(assumed.needed_bps)}, of which the capture shows {rate(assumed.seen_bps)}
+    </span>
+  );
 }
 
 /** Who must act, as an end of this connection where that is known. */
@@ -84,7 +115,11 @@ function who(actor: string, transfer: Transfer | undefined): string {
   if (transfer && actor === "sender") return `on the ${transfer.from}`;
   if (transfer && actor === "receiver") return `on the ${receiver}`;
   const names: Record<string, string> = {
-    sender: "at the sender", receiver: "at the receiver", network: "on the path", application: "in the program", capture: "when capturing",
+    sender: "at the sender",
+    receiver: "at the receiver",
+    network: "on the path",
+    application: "in the program",
+    capture: "when capturing",
   };
   return names[actor] ?? actor;
 }
@@ -98,8 +133,12 @@ function Command({ text }: { text: string }) {
   };
   return (
     <div class="command">
-      <code tabIndex={0} role="region" aria-label="Command">{text}</code>
-      <button type="button" onClick={() => void copy()} aria-label="Copy the command">{copied ? "copied" : "copy"}</button>
+      <code tabIndex={0} role="region" aria-label="Command">
+        {text}
+      </code>
+      <button type="button" onClick={() => void copy()} aria-label="Copy the command">
+        {copied ? "copied" : "copy"}
+      </button>
     </div>
   );
 }

@@ -2,7 +2,9 @@
 
 /** 1,234,567 */
 export function thousands(value: number): string {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function digits(value: number): string {
@@ -37,7 +39,11 @@ export function rate(bitsPerSecond: number | null): string {
 }
 
 function scaled(value: number, unit: string): string {
-  const steps: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const steps: [number, string][] = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ];
   for (const [step, prefix] of steps) {
     if (Math.abs(value) >= step * 0.9995) return `${digits(value / step)} ${prefix}${unit}`;
   }
@@ -66,8 +72,12 @@ export function figure(value: number, unit: string): string {
   return `${Number.isInteger(value) ? thousands(value) : digits(value)} ${unit}`.trimEnd();
 }
 
-/** The name of a file that was dropped here, with every character written out that nobody sees or that turns the reading order
- * round: as the program writes all names that it gives the page. */
+/**
+ * The name of a file that was dropped here, with every character written out that nobody sees or
+ * that turns the reading order round: as the program writes all names that it gives the page.
+ */
 export function visible(name: string): string {
-  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, (character) => (character === "\t" ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`));
+  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, (character) =>
+    character === "\t" ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }

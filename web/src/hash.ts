@@ -1,7 +1,10 @@
 // The state of the view in the address, so that a link shows what its sender saw.
 
 export interface State {
-  /** Two transfers that are set side by side, each its connection and its place in it; before all else. */
+  /**
+   * Two transfers that are set side by side, each its connection and its place in it; before all
+   * else.
+   */
   compare: [[number, number], [number, number]] | null;
   /** The connection that is shown; null is the overview. */
   connection: number | null;
@@ -19,8 +22,18 @@ export interface State {
   filter: string;
 }
 
+/** Goes to another view; `keep` puts it in the place of the one that is left. */
+export type Go = (change: Partial<State>, keep?: boolean) => void;
+
 export const START: State = {
-  compare: null, connection: null, transfer: null, zoom: null, from: null, absolute: false, graph: null, filter: "",
+  compare: null,
+  connection: null,
+  transfer: null,
+  zoom: null,
+  from: null,
+  absolute: false,
+  graph: null,
+  filter: "",
 };
 
 const natural = (text: string | null): number | null =>
@@ -45,7 +58,12 @@ export function parse(hash: string): State {
     connection: natural(found.get("c")),
     transfer: natural(found.get("x")),
     zoom:
-      zoom.length === 2 && from !== undefined && to !== undefined && Number.isFinite(from) && Number.isFinite(to) && to > from
+      zoom.length === 2 &&
+      from !== undefined &&
+      to !== undefined &&
+      Number.isFinite(from) &&
+      Number.isFinite(to) &&
+      to > from
         ? [from, to]
         : null,
     from: side === "client" || side === "server" ? side : null,

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { TERMS } from "./limits";
-import type { Content } from "./model";
+import type { Content } from "./document";
+import { TERMS } from "./terms";
 
 /** A term that says what it means when pointed at. */
 export function Term({ of, children }: { of: string; children?: ComponentChildren }) {
@@ -15,14 +15,27 @@ export function Cause({ slug, content, help }: { slug: string; content: Content;
   const doc = content.docs[slug];
   if (!doc) return <span class="cause">{slug}</span>;
   return (
-    <button type="button" class="cause" title={doc.title} onClick={(event) => { event.stopPropagation(); help(slug); }}>
+    <button
+      type="button"
+      class="cause"
+      title={doc.title}
+      onClick={(event) => {
+        event.stopPropagation();
+        help(slug);
+      }}
+    >
       {slug}
     </button>
   );
 }
 
 /** What `whyslow help-cause` says. */
-export function HelpDialog({ content, slug, close, show }: {
+export function HelpDialog({
+  content,
+  slug,
+  close,
+  show,
+}: {
   content: Content;
   slug: string | null;
   close: () => void;
@@ -43,10 +56,13 @@ export function HelpDialog({ content, slug, close, show }: {
     if (content.docs[name]) show(name);
   };
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and `whyslow help-cause` has the text to follow.
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close} onClick={follow}>
       {doc && (
         <article>
-          <button type="button" class="close" aria-label="Close" onClick={close}>×</button>
+          <button type="button" class="close" aria-label="Close" onClick={close}>
+            ×
+          </button>
           <h1 id="help-title">{slug}</h1>
           <p class="lead">{doc.title}</p>
           {/* The project's own text, not a capture's. */}

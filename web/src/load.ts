@@ -1,6 +1,6 @@
 // Where the document comes from: out of the report's own file, or from the local server.
 
-import type { Content } from "./model";
+import type { Content } from "./document";
 
 /** How an opening stands, as the server tells. */
 export interface Status {
@@ -30,15 +30,26 @@ async function get(path: string): Promise<Response> {
 export const status = async (): Promise<Status> => (await get("state")).json() as Promise<Status>;
 export const served = async (): Promise<Content> => (await get("document")).json() as Promise<Content>;
 
-/** Gives files to the local server; those of one drop are one set, which counts once all of it came. `beside`: what is open stays, and this transfer of it (`3.2`;
- * empty: its largest) is compared with theirs. */
-export async function open(files: File[], beside: string | null, progress: (done: number, total: number) => void): Promise<void> {
+/**
+ * Gives files to the local server; those of one drop are one set, which counts once all of it came.
+ * `beside`: what is open stays, and this transfer of it (`3.2`; empty: its largest) is compared
+ * with theirs.
+ */
+export async function open(
+  files: File[],
+  beside: string | null,
+  progress: (done: number, total: number) => void,
+): Promise<void> {
   const total = files.reduce((sum, file) => sum + file.size, 0);
   const set = Math.random().toString(36).slice(2);
   let before = 0;
   for (const [index, file] of files.entries()) {
     const rest = files.length - 1 - index;
-    await send(`open?name=${encodeURIComponent(file.name)}&set=${set}&of=${files.length}&rest=${rest}${beside === null ? "" : `&beside=${encodeURIComponent(beside)}`}`, file, (done) => progress(before + done, total));
+    await send(
+      `open?name=${encodeURIComponent(file.name)}&set=${set}&of=${files.length}&rest=${rest}${beside === null ? "" : `&beside=${encodeURIComponent(beside)}`}`,
+      file,
+      (done) => progress(before + done, total),
+    );
     before += file.size;
   }
 }
@@ -52,7 +63,10 @@ function send(path: string, file: File, progress: (done: number) => void): Promi
     // Where the server took no more of it, its answer may be lost with the connection.
     request.onerror = () =>
       status().then(
-        () => failed(new Error("the local server took no more of it: is there room for it in the folder for temporary files?")),
+        () =>
+          failed(
+            new Error("the local server took no more of it: is there room for it in the folder for temporary files?"),
+          ),
         () => failed(new Error("the local server does not answer: was whyslow ended?")),
       );
     request.send(file);

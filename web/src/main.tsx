@@ -4,16 +4,19 @@ import { render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { CompareView } from "./compare";
 import { ConnectionView } from "./connection";
+import type { Content } from "./document";
 import { roundBytes, visible } from "./format";
-import { START, format, parse, type State } from "./hash";
+import { format, parse, START, type State } from "./hash";
 import { HelpDialog } from "./help";
-import { embedded, open, served, status, type Status } from "./load";
-import type { Content } from "./model";
+import { embedded, open, type Status, served, status } from "./load";
 import { Overview } from "./overview";
 import "./style.css";
-import { ThemeSwitch, applyTheme } from "./theme";
+import { applyTheme, ThemeSwitch } from "./theme";
 
-/** How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read, then seldom. */
+/**
+ * How often a reading is asked how far it is, milliseconds: at once, for a small one is soon read,
+ * then seldom.
+ */
 const ASK = [10, 200] as const;
 
 type Going =
@@ -61,32 +64,39 @@ function App() {
     };
   }, []);
 
-  /** With what is set side by side, unless the address says what is to be seen; what was opened just now is shown in any case. */
+  /**
+   * With what is set side by side, unless the address says what is to be seen; what was opened just
+   * now is shown in any case.
+   */
   const show = useCallback(
     (found: Content, error: Notice | null, isNew: boolean) => {
       setContent(found);
       setNotice(error ?? (found.uncompared === null ? null : uncompared(found.uncompared)));
-      if (found.compare && error === null && (isNew || format(parse(location.hash)) === format(START))) go({ ...START, compare: found.compare }, true);
+      if (found.compare && error === null && (isNew || format(parse(location.hash)) === format(START)))
+        go({ ...START, compare: found.compare }, true);
     },
     [go],
   );
 
-  const follow = useCallback(async (after: number, isNew = false) => {
-    for (let wait: number = ASK[0]; ; wait = Math.min(ASK[1], wait * 2)) {
-      const now: Status = await status();
-      if (now.number >= after) {
-        if (now.state === "ready") {
-          show(await served(), now.error === null ? null : uncompared(now.error), isNew);
-          setGoing({ state: "waiting" });
-          return;
+  const follow = useCallback(
+    async (after: number, isNew = false) => {
+      for (let wait: number = ASK[0]; ; wait = Math.min(ASK[1], wait * 2)) {
+        const now: Status = await status();
+        if (now.number >= after) {
+          if (now.state === "ready") {
+            show(await served(), now.error === null ? null : uncompared(now.error), isNew);
+            setGoing({ state: "waiting" });
+            return;
+          }
+          if (now.state === "failed") return setGoing({ state: "failed", error: now.error ?? "it could not be read" });
+          if (now.state === "empty") return setGoing({ state: "empty" });
+          setGoing({ state: "reading", name: now.name ?? "", read: now.read, total: now.total });
         }
-        if (now.state === "failed") return setGoing({ state: "failed", error: now.error ?? "it could not be read" });
-        if (now.state === "empty") return setGoing({ state: "empty" });
-        setGoing({ state: "reading", name: now.name ?? "", read: now.read, total: now.total });
+        await new Promise((done) => setTimeout(done, wait));
       }
-      await new Promise((done) => setTimeout(done, wait));
-    }
-  }, [show]);
+    },
+    [show],
+  );
 
   useEffect(() => {
     const failed = (error: unknown) => setGoing({ state: "failed", error: String((error as Error).message ?? error) });
@@ -125,7 +135,11 @@ function App() {
 
   // The transfer of what is open that a second capture is compared with; empty: the largest.
   const [first] = view.compare ?? [];
-  const here = first ? first.join(".") : view.connection === null ? "" : [view.connection, view.transfer].filter(Boolean).join(".");
+  const here = first
+    ? first.join(".")
+    : view.connection === null
+      ? ""
+      : [view.connection, view.transfer].filter(Boolean).join(".");
   const isOpen = content !== null;
   useEffect(() => {
     if (!local) return;
@@ -158,41 +172,90 @@ function App() {
       {over && isOpen && (
         <div class="zones" aria-hidden="true">
           <div class={over === "open" ? "here" : ""}>Drop to open</div>
-          <div class={over === "beside" ? "here" : ""}>Drop to compare<br />with what is open</div>
+          <div class={over === "beside" ? "here" : ""}>
+            Drop to compare
+            <br />
+            with what is open
+          </div>
         </div>
       )}
       <header class="top">
-        <a class="brand" href="#" onClick={(event) => { event.preventDefault(); go({ ...START }); }} title="Overview">
+        <a
+          class="brand"
+          href="#"
+          onClick={(event) => {
+            event.preventDefault();
+            go({ ...START });
+          }}
+          title="Overview"
+        >
           why<b>slow</b>
         </a>
         <span class="file">{content?.name}</span>
         {local && (
           <>
-            <button type="button" onClick={() => picker.current?.click()}>Open a capture…</button>
+            <button type="button" onClick={() => picker.current?.click()}>
+              Open a capture…
+            </button>
             <input
-              ref={picker} type="file" multiple hidden aria-label="Capture files"
-              onChange={(event) => { void take([...(event.currentTarget.files ?? [])], null); event.currentTarget.value = ""; }}
+              ref={picker}
+              type="file"
+              multiple
+              hidden
+              aria-label="Capture files"
+              onChange={(event) => {
+                void take([...(event.currentTarget.files ?? [])], null);
+                event.currentTarget.value = "";
+              }}
             />
             {isOpen && (
-              <button type="button" onClick={() => besidePicker.current?.click()} title="Another capture beside the one that is open; or drop it on the right half of the page">Compare with…</button>
+              <button
+                type="button"
+                onClick={() => besidePicker.current?.click()}
+                title="Another capture beside the one that is open; or drop it on the right half of the page"
+              >
+                Compare with…
+              </button>
             )}
             <input
-              ref={besidePicker} type="file" multiple hidden aria-label="Capture files to compare with"
-              onChange={(event) => { void take([...(event.currentTarget.files ?? [])], here); event.currentTarget.value = ""; }}
+              ref={besidePicker}
+              type="file"
+              multiple
+              hidden
+              aria-label="Capture files to compare with"
+              onChange={(event) => {
+                void take([...(event.currentTarget.files ?? [])], here);
+                event.currentTarget.value = "";
+              }}
             />
           </>
         )}
         <ThemeSwitch />
       </header>
       {notice !== null && (
-        <p class="notice" role="alert"><span><b class="failed">{notice.what}</b> {notice.why}</span><button type="button" onClick={() => setNotice(null)} aria-label="Close">×</button></p>
+        <p class="notice" role="alert">
+          <span>
+            <b class="failed">{notice.what}</b> {notice.why}
+          </span>
+          <button type="button" onClick={() => setNotice(null)} aria-label="Close">
+            ×
+          </button>
+        </p>
       )}
       {content === null ? (
         <Waiting going={going} pick={() => picker.current?.click()} />
       ) : view.compare ? (
         <CompareView content={content} spots={view.compare} go={go} local={local} />
       ) : connection ? (
-        <ConnectionView key={connection.id} content={content} connection={connection} view={view} go={go} help={setHelp} local={local} />
+        <ConnectionView
+          key={connection.id}
+          content={content}
+          connection={connection}
+          view={view}
+          go={go}
+          help={setHelp}
+          local={local}
+        />
       ) : (
         <Overview content={content} view={view} go={go} help={setHelp} local={local} />
       )}
@@ -225,16 +288,23 @@ function Waiting({ going, pick }: { going: Going; pick: () => void }) {
       const { read, total } = going;
       return (
         <main class="waiting" aria-busy="true">
-          <p>Reading <b>{going.name}</b></p>
+          <p>
+            Reading <b>{going.name}</b>
+          </p>
           <progress {...(total ? { value: read, max: total } : {})} aria-label="How much is read" />
-          <p class="dim">{roundBytes(read)}{total ? ` of ${roundBytes(total)}` : ""}</p>
+          <p class="dim">
+            {roundBytes(read)}
+            {total ? ` of ${roundBytes(total)}` : ""}
+          </p>
         </main>
       );
     }
     case "failed":
       return (
         <main class="waiting">
-          <p class="failed" role="alert"><b>It could not be read.</b> {going.error}</p>
+          <p class="failed" role="alert">
+            <b>It could not be read.</b> {going.error}
+          </p>
         </main>
       );
   }

@@ -1,252 +1,676 @@
-// The analysis as the page takes it: the contract whyslow/1 (docs/schema), and the page's own envelope. Times are seconds
-// from the first packet, rates bits per second, pairs [client, server], and what is unknown is null.
+// Made by `npm run model` from docs/schema/whyslow-1.schema.json: change that.
 
-import type { Comparison } from "./compare/model";
-
+/** Which end of a connection: the one that opened it, or the other. */
 export type End = "client" | "server";
-export type Pair<T> = [T, T];
-/** A number, or "file:frame" with several inputs. */
+/**
+ * A frame number, 1-based as in Wireshark; with several captures `"capture:frame"`, where `capture`
+ * is the 1-based place in `captures`.
+ */
 export type Frame = number | string;
+/**
+ * What held a transfer back at one instant. Limits partition its time. `whyslow help-cause`
+ * explains them.
+ */
+export type Limit =
+  | "handshake"
+  | "tls-handshake"
+  | "request-wait"
+  | "server-think"
+  | "client-think"
+  | "idle"
+  | "slow-start"
+  | "congestion-avoidance"
+  | "receive-window"
+  | "zero-window"
+  | "sender-cap"
+  | "protocol-window"
+  | "application"
+  | "pacing"
+  | "nagle-delayed-ack"
+  | "ack-delay"
+  | "loss-recovery"
+  | "timeout"
+  | "bandwidth"
+  | "round-trip"
+  | "unknown";
+/**
+ * The public name of a cause; `whyslow help-cause SLUG` explains it. Later versions may add names.
+ */
+export type Cause = string;
 
-export interface Problem {
-  slug: string;
-  count: number;
-  detail: string;
+/** Everything that was found: what `--json` prints. */
+export interface Analysis {
+  /** The version of this contract. */
+  schema: "whyslow/1";
+  /**
+   * The inputs were not read to their end, for the reading was stopped (Ctrl-C), or `lab exec` was
+   * stopped while they were captured; the problem `partial` of a capture says how far it goes. Left
+   * out where all was read.
+   */
+  partial?: true;
+  /** The inputs, in the order in which they were read. */
+  captures: Capture[];
+  /** Connections, in the order of their first packets. */
+  connections: Connection[];
+  /** Findings that span connections, ordered by seconds lost. */
+  findings: Finding[];
+  /**
+   * Connections that two of the captures hold, compared packet by packet, those that carried most
+   * first.
+   */
+  pairs?: Pair[];
+  /** How many such connections there are, those that could not be compared among them. */
+  pairs_total?: number;
 }
-
+/** One input. */
 export interface Capture {
+  /** As it was named; `-` is standard input. */
   path: string;
+  /** `pcap`, `pcapng` or `tcpdump text`. */
   format: string;
+  /** Names of the link types in it. */
   link_types: string[];
+  /** All packets. */
   packets: number;
+  /** Those that gave a TCP segment. */
   tcp_packets: number;
+  /**
+   * When the first packet was captured: ISO 8601, UTC, nanoseconds. Null when the capture has no
+   * date.
+   */
   first_time: string | null;
+  /** From the first packet to the last, seconds. Null when the capture has no times. */
   duration_s: number | null;
+  /** What was skipped, cut or odd. */
   problems: Problem[];
 }
-
+/** A property of a capture that limits what can be said. */
+export interface Problem {
+  /** Its name, as `no-handshake`. */
+  slug: string;
+  /** How often. */
+  count: number;
+  /** In plain words. */
+  detail: string;
+}
+/** One connection. */
+export interface Connection {
+  /** 1-based, in the order of first packets. */
+  id: number;
+  /** 0-based place in `captures` of the (first) capture that holds it. */
+  capture: number;
+  /** Who opened it. */
+  client: Endpoint;
+  /** Who answered. */
+  server: Endpoint;
+  /** Its first packet, seconds after the capture's first. */
+  start_s: number;
+  /** First packet to last. */
+  duration_s: number;
+  /**
+   * How it stood at its last packet. `half-closed`: one end sent FIN, it was acknowledged, and the
+   * other never sent its own (CLOSE_WAIT there).
+   */
+  state: "unanswered" | "refused" | "open" | "half-closed" | "closed" | "reset";
+  /** Who sent FIN or RST first. */
+  closed_by: End | null;
+  /** Where the capture stands. */
+  near: "client" | "server" | "middle" | "unknown";
+  /** What that rests on, in plain words. */
+  near_reason: string;
+  rtt_ms: Rtt;
+  /** The opening; null when it was not captured. */
+  handshake: Handshake | null;
+  /** Capture problems that concern this connection. */
+  problems: Problem[];
+  /**
+   * What ICMP errors said of its packets, in the order of their first ones; at most eight that say
+   * different things. Left out where none came.
+   */
+  icmp?: Icmp[];
+  /** How many ICMP errors came about its packets. Left out where none did. */
+  icmp_total?: number;
+  /** The client's, then the server's. */
+  directions: Direction[];
+  /**
+   * Requests with their answers, and pushes, in time order: the first ones, and those that were
+   * waited for longest. The TLS handshake is none, nor is credit that a program grants in
+   * mid-stream (HTTP/2's WINDOW_UPDATE, SSH's window adjust).
+   */
+  exchanges: Exchange[];
+  /** How many exchanges there were. */
+  exchanges_total: number;
+  /**
+   * Transfers in time order; of very many, the ones that cost most, and then those that were waited
+   * for longest.
+   */
+  transfers: Transfer[];
+  /** How many transfers there were. */
+  transfers_total: number;
+  /** Findings over the connection's transfers, ordered by seconds lost. */
+  findings: Finding[];
+}
+/** One end of a connection. */
 export interface Endpoint {
+  /** IP address; the host name where a text capture shows only that. */
   address: string;
+  /** TCP port. */
   port: number;
+  /** Server name from TLS (SNI) or HTTP (Host), or the capture's own name for the address. */
   name: string | null;
 }
-
-export interface LimitShare {
-  limit: string;
-  seconds: number;
-  share: number;
+/** Round-trip times of the whole path in milliseconds, whatever the vantage. Null: unknown. */
+export interface Rtt {
+  /** Least. */
+  min: number | null;
+  /** Median. */
+  p50: number | null;
+  /** 95th percentile. */
+  p95: number | null;
+  /** How many samples these stand on. */
+  samples: number;
 }
-
-export interface LimitSpan {
-  limit: string;
-  start_s: number;
-  seconds: number;
+/** What the two SYNs said. Pairs are [client, server]. */
+export interface Handshake {
+  /**
+   * From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from any
+   * vantage.
+   */
+  rtt_ms: number | null;
+  /** Maximum segment size, bytes. */
+  mss: [number | null, number | null];
+  /** Window scale shift as offered; null when not offered or not seen. */
+  window_scale: [number | null, number | null];
+  /** SACK permitted. */
+  sack: [boolean | null, boolean | null];
+  /** Timestamps offered. */
+  timestamps: [boolean | null, boolean | null];
+  /** How often the SYN and the SYN-ACK were sent again. */
+  retries: [number, number];
 }
-
-export interface Round {
+/**
+ * ICMP errors of one router or host that say the same of a connection's packets. They are evidence
+ * and no proof: anybody can send one.
+ */
+export interface Icmp {
+  /** What became of the packets. `too-big`: fragmentation needed, or packet too big. */
+  kind:
+    | "too-big"
+    | "network-unreachable"
+    | "host-unreachable"
+    | "protocol-unreachable"
+    | "port-unreachable"
+    | "prohibited"
+    | "time-exceeded";
+  /** The messages' type, which means another thing in each IP version. */
+  type: number;
+  /** The messages' code. */
+  code: number;
+  /** Who says so: an address. */
+  by: string;
+  /** Who had sent the packets. */
+  about: End;
+  /** The longest of these packets, bytes with its IP header; null where none tells. */
+  size: number | null;
+  /** The longest packet that passes, bytes with its IP header; null where that is not told. */
+  mtu: number | null;
+  /**
+   * Of `too-big`: whether the packets' sender sends no longer ones from then on. Null where that
+   * cannot be told.
+   */
+  obeyed: boolean | null;
+  /** How many errors came. */
+  count: number;
+  /** The first of them, seconds after the capture's first packet. */
+  time_s: number;
+  /** The last of them. */
+  last_s: number;
+  /** The first of them. */
+  frame: Frame;
+  /** The same in plain words. */
+  detail: string;
+}
+/** One direction of a connection. */
+export interface Direction {
+  /** Who sends. */
+  from: End;
+  /**
+   * Payload as sequence space: each byte counted once, whether or not every segment is in the
+   * capture.
+   */
+  bytes: number;
+  /** Segments. */
+  packets: number;
+  retransmitted: Retransmitted;
+  /**
+   * The first segments that were sent again, at most 1000, in the order in which they passed the
+   * capture point.
+   */
+  retransmissions: Retransmission[];
+  /** How many there were. */
+  retransmissions_total: number;
+  /** Segments that came after later ones without having been sent again: reordered on the way. */
+  out_of_order: number;
+  /** Duplicate acknowledgements that this direction's data got (RFC 5681 section 2). */
+  duplicate_acks: number;
+  /** Probes of a closed window. */
+  window_probes: number;
+  /** Keep-alive probes. */
+  keep_alives: number;
+  /**
+   * Segments that the network duplicated: the receiver reports a copy (D-SACK), and the sender sent
+   * none.
+   */
+  duplicated: number;
+  /** ACKs that offered no byte (as tcptrace and Wireshark count zero windows). */
+  zero_windows: number;
+  /** Time for which the sender faced a closed window, seconds. */
+  zero_window_s: number;
+  /** Most bytes in flight, as the sender knew it. */
+  max_in_flight: number;
+  /** Largest window that the other end offered, bytes. Null when the window scale is unknown. */
+  max_window: number | null;
+  /**
+   * Largest TLS record whose header was seen, with that header, bytes. Null where there is none.
+   */
+  largest_record?: number | null;
+}
+/**
+ * Retransmitted segments by kind; each counts in one, and `unseen_original` counts some of them
+ * once more.
+ */
+export interface Retransmitted {
+  /** After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments. */
+  fast: number;
+  /** After the retransmission timer. */
+  timeout: number;
+  /** Tail loss probes (RFC 8985 section 7). */
+  tail_probe: number;
+  /** Needless: the first copy had arrived. */
+  spurious: number;
+  /**
+   * Of all the above, those whose first copy was lost before the capture point: only the later copy
+   * is in the capture.
+   */
+  unseen_original: number;
+}
+/** A segment that was sent again. */
+export interface Retransmission {
+  /** The frame that carries the later copy. */
+  frame: Frame;
+  /** When it passed the capture point, seconds from the capture's first packet. */
+  time_s: number;
+  /** Its first byte, counted from the SYN as Wireshark's relative numbers are. */
+  seq: number;
+  /** Payload bytes; 0 of a FIN alone. */
+  bytes: number;
+  /** Why it was sent, named as in `retransmitted`. */
+  kind: "fast" | "timeout" | "tail_probe" | "spurious";
+  /** Its first copy was lost before the capture point. */
+  unseen_original: boolean;
+}
+/** A request and its answer, or a push that nobody asked for: who waited for whom. */
+export interface Exchange {
+  /** The first byte of the request, or of the push. */
   start_s: number;
+  /** What the client sent; null for a push of the server's. */
+  request: Message | null;
+  /** What the server sent; null where it sent nothing (yet). */
+  answer: Message | null;
+  /** What the client's own program took before it. */
+  client_s: number;
+  /**
+   * What passed before it, or between its messages, without anybody waiting; where the request was
+   * to be answered when something happens (a long poll), what that took.
+   */
+  idle_s: number;
+  /**
+   * What the server took between the request's last byte and the answer's first, beside the path;
+   * null where it is not known.
+   */
+  server_s: number | null;
+  /**
+   * For how long its user waited: from the request's first byte to the answer's last, as the client
+   * lives it.
+   */
+  wait_s: number;
+  /**
+   * 0-based places in the connection's `transfers` of those below it, as far as they are listed:
+   * request, answer.
+   */
+  transfers: number[];
+}
+/** What one side sent in an exchange. */
+export interface Message {
+  /** Who sent it. */
+  from: End;
+  /** Payload. */
+  bytes: number;
+  /** Its first byte, as it passed the capture point. */
+  start_s: number;
+  /** From its first byte to its last. */
   duration_s: number;
+  /** What it is, where the payload tells. */
+  label: string | null;
+}
+/** One contiguous bulk of payload in one direction. */
+export interface Transfer {
+  /** Who sends. */
+  from: End;
+  /** Sequence space that was acknowledged. */
+  bytes: number;
+  /** The sender's first byte, seconds after the first packet. */
+  start_s: number;
+  /** To the ACK of its last byte, by the sender's clock. */
+  duration_s: number;
+  /**
+   * `bytes` over `duration_s` less what of it was `idle`, bits per second. Null when that is no
+   * time.
+   */
+  rate_bps: number | null;
+  /** What it carried, where the payload tells. */
+  label: string | null;
+  /** What went before its first byte: handshakes, the request's way, the server's thinking. */
+  before: LimitShare[];
+  /**
+   * From the first byte sent to the first byte that the receiving application could read (a whole
+   * TLS record), seconds.
+   */
+  first_byte_s: number | null;
+  /**
+   * The TLS record with which it begins, its header included, bytes. Null where it begins with none
+   * that was seen.
+   */
+  first_record?: number | null;
+  /** The first rounds. */
+  rounds: Round[];
+  /** How many rounds there were. */
+  rounds_total: number;
+  /** What the model takes for the transfer as it was, seconds; null when it was not run. */
+  model_s: number | null;
+  /**
+   * True when the model was not run for this transfer, or not for all of its findings, though it
+   * could have been: its work is bounded, and transfers that lost more came first. Left out
+   * otherwise.
+   */
+  model_skipped?: boolean;
+  /** Partition of `duration_s`; the shares sum to 1. */
+  limits: LimitShare[];
+  /** Limits in time order: runs of one limit. */
+  timeline: LimitSpan[];
+  /** Why it was slow, ordered by seconds lost; none when it was not. */
+  findings: Finding[];
+  /** The verdict in one sentence. */
+  verdict: string;
+}
+/** Time under one limit. */
+export interface LimitShare {
+  limit: Limit;
+  /** For how long. */
+  seconds: number;
+  /** Of the whole, 0–1. */
+  share: number | null;
+}
+/** Packet-timed: from the first segment sent after the ACK of the last round's first segment. */
+export interface Round {
+  /** Its first segment, seconds after the first packet. */
+  start_s: number;
+  /** To the next round's first segment, or to the transfer's end. */
+  duration_s: number;
+  /** From its first segment to its last: the rest of it the sender waited. */
+  sending_s?: number;
+  /** New payload bytes. */
   bytes: number;
   first_frame: Frame;
   last_frame: Frame;
+  /** Most bytes in flight during it, as the sender knew it. */
   in_flight: number;
+  /** Largest window that the sender had, bytes. Null when the window scale is unknown. */
   window: number | null;
-  limit: string;
+  /** The limit that took most of its time. */
+  limit: Limit;
 }
-
-export interface Evidence {
-  frames: Frame[];
-  figure: string;
-  value: number;
-  unit: string;
-}
-
-export interface Finding {
-  cause: string;
+/** A stretch of time under one limit. */
+export interface LimitSpan {
+  limit: Limit;
+  /** From, seconds after the first packet. */
+  start_s: number;
+  /** For how long. */
   seconds: number;
+}
+/** Why, with what it rests on and what to do. */
+export interface Finding {
+  cause: Cause;
+  /** Seconds lost to it. */
+  seconds: number;
+  /** 0–1: the share of findings said so that is right, as measured (docs/accuracy.md). */
   confidence: number;
+  /** One sentence. */
   summary: string;
+  /** What it rests on. */
   evidence: Evidence[];
-  fix: { who: string; what: string; command: string | null; verify: string | null } | null;
+  /** What to do; null when nothing can be done. */
+  fix: Fix | null;
+  /**
+   * The time with this cause gone, seconds. Of a finding over a transfer: the transfer's, by the
+   * model; of one over a connection, the connection's; of one that spans connections, theirs
+   * together up to where each begins to close: both less what the cause took, which comes out of
+   * waits that nothing else fills. Null when that is not known: the model was not run, does not
+   * come within 15 % of the transfer as it was, or knows no change that would save 2 %.
+   */
   predicted_s: number | null;
-  /** Where the promise rests on more than the capture shows of the path. */
-  predicted_assumes?: { needed_bps: number; seen_bps: number };
+  /**
+   * Where predicted_s needs more of the path than the transfer shows of it, and nothing tells what
+   * the path carries (no queue, no burst, no --path-rate): what it must carry more than, and what
+   * it was seen to carry. Absent where the promise rests on nothing but the capture, or what was
+   * said of the path.
+   */
+  predicted_assumes?: {
+    /** The mean rate of what is promised. Bits per second of payload. */
+    needed_bps: number;
+    /**
+     * The most that was delivered within a round trip, or the mean rate. Bits per second of
+     * payload.
+     */
+    seen_bps: number;
+  };
+  /**
+   * Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those that
+   * share it.
+   */
   connections?: number[];
-  shared?: boolean;
+  /** It sums up findings of these connections, and its time is theirs. */
+  shared?: true;
+  /** What would settle an open question. */
   settle?: string;
 }
-
-export interface Transfer {
-  from: End;
-  bytes: number;
-  start_s: number;
-  duration_s: number;
-  rate_bps: number | null;
-  label: string | null;
-  before: LimitShare[];
-  first_byte_s: number | null;
-  rounds: Round[];
-  rounds_total: number;
-  model_s: number | null;
-  limits: LimitShare[];
-  timeline: LimitSpan[];
-  findings: Finding[];
-  verdict: string;
+/** A figure, and the frames that show it. */
+export interface Evidence {
+  /** Where to look; two frames are a range, first to last. */
+  frames: Frame[];
+  /** What was measured. */
+  figure: string;
+  /** How much. */
+  value: number | null;
+  /** In what; empty for a plain number. */
+  unit: string;
 }
-
-export interface Direction {
-  from: End;
-  bytes: number;
-  packets: number;
-  retransmitted: { fast: number; timeout: number; tail_probe: number; spurious: number; unseen_original: number };
-  out_of_order: number;
-  duplicate_acks: number;
-  zero_windows: number;
-  zero_window_s: number;
-  max_in_flight: number;
-  max_window: number | null;
+/** What to do about a cause. */
+export interface Fix {
+  /**
+   * Who must act: the end that sends the payload, the one that gets it, whoever runs the path, the
+   * program at one of the ends, or whoever captures.
+   */
+  who: "sender" | "receiver" | "network" | "application" | "capture";
+  /** What, in plain words, with the value computed from this transfer. */
+  what: string;
+  /** A command that does it, where there is one. */
+  command: string | null;
+  /**
+   * What shows that it worked: a counter, a figure of ss, a second capture. Null where nothing of
+   * the kind is known.
+   */
+  verify: string | null;
 }
-
-/** What one side sent in an exchange. */
-export interface Message {
-  from: End;
-  bytes: number;
-  start_s: number;
-  duration_s: number;
-  label: string | null;
-}
-
-/** A request and its answer, or a push. */
-export interface Exchange {
-  start_s: number;
-  request: Message | null;
-  answer: Message | null;
-  client_s: number;
-  idle_s: number;
-  server_s: number | null;
-  wait_s: number;
-  /** Places in the connection's transfers. */
-  transfers: number[];
-}
-
-export interface Connection {
-  id: number;
-  capture: number;
-  client: Endpoint;
-  server: Endpoint;
-  start_s: number;
-  duration_s: number;
-  state: string;
-  closed_by: End | null;
-  near: "client" | "server" | "middle" | "unknown";
-  near_reason: string;
-  rtt_ms: { min: number | null; p50: number | null; p95: number | null; samples: number };
-  handshake: {
-    rtt_ms: number | null;
-    mss: Pair<number | null>;
-    window_scale: Pair<number | null>;
-    sack: Pair<boolean | null>;
-    timestamps: Pair<boolean | null>;
-    retries: Pair<number>;
-  } | null;
-  problems: Problem[];
-  directions: Direction[];
-  exchanges: Exchange[];
-  exchanges_total: number;
-  transfers: Transfer[];
-  transfers_total: number;
-  findings: Finding[];
-}
-
-export interface BothEnds {
-  connections: Pair<number>;
+/**
+ * One connection, or the two connections of a proxy, in two captures. What has two members here is
+ * [nearer to the client, nearer to the server].
+ */
+export interface Pair {
+  /** Ids of the connection in the two captures. */
+  connections: [number, number];
+  /** Indices in `captures` of the (first) captures that hold them. */
+  captures: [number, number];
+  /**
+   * The id whose findings are told where one page is wanted: that of the capture next to the end
+   * which sent most.
+   */
+  told: number;
+  /**
+   * Why the two are taken for one: `addresses`; `initial-numbers` of both SYNs though addresses
+   * differ; `syn-timestamps` though the initial numbers differ; `sequence-numbers` and segments
+   * without a handshake; `payload`: the same amounts both ways, through a proxy.
+   */
+  matched_by: "addresses" | "initial-numbers" | "syn-timestamps" | "sequence-numbers" | "payload";
+  /** How the two clocks stand to each other. */
+  clock: null | {
+    /**
+     * By how much the second clock is ahead when the connection begins, seconds. It is that at
+     * which the least delay is the same both ways, which no capture can show.
+     */
+    offset_s: number;
+    /**
+     * By how much the offset grows, millionths; 0 where the captures show no drift, null where they
+     * are too short to.
+     */
+    drift_ppm: number | null;
+    /** How exact `drift_ppm` is, to either side. */
+    drift_error_ppm: number | null;
+  };
+  /** Client's, then server's. */
+  directions: [PairDirection, PairDirection];
+  /** The parts of the path, from the client to the server. Items: A part of the path. */
+  legs: {
+    /**
+     * From the client to the capture nearer to it, between the captures, from the other capture to
+     * the server.
+     */
+    place: "client" | "between" | "server";
+    /** Round trips on it. On the outer legs they hold what the end delayed its ACKs by. */
+    rtt_ms: Rtt;
+  }[];
+  /**
+   * What differs between the two captures, but time. Items: Something that was changed between the
+   * captures.
+   */
+  changes: {
+    /** Its name, as `ttl`. Later versions may add names. */
+    what: string;
+    /** In the packets of which end; null for both. */
+    from: null | End;
+    /** In how many packets. */
+    count: number;
+    /** In plain words. */
+    detail: string;
+  }[];
+  /** What a proxy in the middle does; null where there is none. */
+  proxy: null | {
+    /** Which end's leg makes the other one wait; null where neither clearly does. */
+    slower: null | End;
+    /**
+     * What a byte waits on the leg that brings it: from the capture there to the proxy's ACK of it,
+     * over the least such time, in the median.
+     */
+    before_ms?: number | null;
+    /**
+     * What it waits in the proxy and on the leg that takes it on: from that ACK to the other
+     * capture, over the least such time, in the median.
+     */
+    behind_ms?: number | null;
+    /** Share of the time for which the leg that brings the bytes found the proxy's window full. */
+    full_share: number;
+    /** Share of the time for which the leg that takes them on had nothing to send. */
+    empty_share: number;
+    /** Bytes that the proxy and the path between the captures held, in the median. */
+    held_bytes: number;
+    /** The most that they held. */
+    held_most_bytes: number;
+  };
+  /** What follows, in plain words. */
   summary: string[];
+  /** What could not be compared, in plain words. */
   caveats: string[];
 }
-
-export interface Analysis {
-  schema: string;
-  captures: Capture[];
-  connections: Connection[];
-  findings: Finding[];
-  pairs: BothEnds[];
-  pairs_total: number;
+/**
+ * What one direction's packets met between two captures. `first` is the capture nearer to the
+ * sender.
+ */
+export interface PairDirection {
+  from: End;
+  /**
+   * Packets that passed the first capture and should have reached the second; a segment that was
+   * cut up later counts as what it was cut into. 0 with a proxy.
+   */
+  sent: number;
+  /** Payload in them; what is sent again counts again. */
+  sent_bytes: number;
+  /** Packets that never reached the second capture. */
+  lost: number;
+  /** Of these, those with payload. */
+  lost_with_payload: number;
+  /** Payload in them. */
+  lost_bytes: number;
+  /** `lost` of `sent`. */
+  lost_share: number;
+  /** The first ones, in the first capture. */
+  lost_frames: Frame[];
+  /**
+   * Packets that arrived with a wrong checksum: their receiver drops them, so they are among the
+   * lost ones.
+   */
+  damaged?: number;
+  /**
+   * Packets of which it cannot be told: the second capture was not running, or the comparison had
+   * ended.
+   */
+  unjudged: number;
+  /**
+   * Packets that are not in the second capture although what they hold was acknowledged there: it
+   * dropped them.
+   */
+  uncaptured: number;
+  /** Packets in the second capture that the first does not have. */
+  unseen_before: number;
+  /** Packets that arrived twice, though sent once. */
+  duplicated: number;
+  /** Packets that arrived after a packet sent later (RFC 4737). */
+  reordered: number;
+  /** The longest by which one of them came late, seconds. */
+  reordered_s: number;
+  /** Packets with payload that had been sent before. */
+  resent: number;
+  /** Of these, those whose earlier copy was lost between the captures. */
+  resent_for_loss: number;
+  /**
+   * Segments that reached the first capture only when they were sent again: lost between their
+   * sender and it.
+   */
+  lost_before: number;
+  /** Time from the first capture to the second, by clocks set as `clock` says. */
+  delay_ms: OneWay;
+  /** By how much `delay_ms` is over its least: what packets waited. */
+  queue_ms: OneWay;
+  /** The least delay by the clocks as they are; right where both follow the same reference. */
+  uncorrected_ms: number | null;
 }
-
-/** What the program gives the page: its own envelope, of the same build. */
-export interface Content {
-  schema: "whyslow-page/1";
-  version: string;
-  name: string;
-  analysis: Analysis;
-  connections_total: number;
-  causes: { cause: string; seconds: number; connections: number }[];
-  docs: Record<string, { title: string; html: string }>;
-  /** What is set side by side at first. */
-  compare: [[number, number], [number, number]] | null;
-  /** Why nothing is, though it was wished for. */
-  uncompared: string | null;
-  /** Comparisons in a report's own file. */
-  comparisons: Comparison[];
-  series: Record<string, unknown>;
-}
-
-/** A connection's findings, its transfers' and its own. */
-export function findingsOf(connection: Connection): Finding[] {
-  return [...connection.transfers.flatMap((transfer) => transfer.findings), ...connection.findings];
-}
-
-/** What the client's own program takes ranks behind all that was waited for. */
-const own = (cause: string) => Number(cause === "client-think");
-
-/** The causes of a connection with the seconds that each cost, the worst first. */
-export function causesOf(connection: Connection): [string, number][] {
-  const sums = new Map<string, number>();
-  for (const finding of findingsOf(connection)) {
-    sums.set(finding.cause, (sums.get(finding.cause) ?? 0) + finding.seconds);
-  }
-  return [...sums].sort((a, b) => own(a[0]) - own(b[0]) || b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-}
-
-/** The transfer that lost most, or else the largest: the one to look at first. */
-export function mainTransfer(connection: Connection): number {
-  const lost = (transfer: Transfer) => transfer.findings.reduce((sum, finding) => sum + finding.seconds, 0);
-  let best = 0;
-  connection.transfers.forEach((transfer, index) => {
-    const other = connection.transfers[best];
-    if (!other) return;
-    const more = lost(transfer) - lost(other);
-    if (more > 0 || (more === 0 && transfer.bytes > other.bytes)) best = index;
-  });
-  return best;
-}
-
-/** The transfer that carried most, as the program chooses it. */
-export function largestTransfer(connection: Connection): number {
-  const most = Math.max(...connection.transfers.map((transfer) => transfer.bytes));
-  return connection.transfers.findIndex((transfer) => transfer.bytes === most);
-}
-
-/** Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6). */
-export function endpoint({ name, address, port }: Endpoint): string {
-  const host = name ?? address;
-  // A text may show none.
-  if (port === 0) return host;
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** `frame 7`, `frames 3–9`, `frames 1, 4, 8`: two are a range, as everywhere. */
-export function frames(list: Frame[]): string {
-  const [first, last] = list;
-  if (first === undefined) return "";
-  if (list.length === 1 || (list.length === 2 && first === last)) return `frame ${first}`;
-  if (list.length > 2) return `frames ${list.join(", ")}`;
-  return `frames ${range(first, last ?? first)}`;
-}
-
-/** `18–91`, `2:18–91`, `1:900–2:14`. */
-export function range(first: Frame, last: Frame): string {
-  if (first === last) return String(first);
-  const [a, b] = [String(first).split(":"), String(last).split(":")];
-  return a.length === 2 && a[0] === b[0] ? `${first}–${b[1]}` : `${first}–${last}`;
+/** One-way delays, milliseconds. Null: unknown. */
+export interface OneWay {
+  /** Least. */
+  min: number | null;
+  /** Median. */
+  p50: number | null;
+  /** 95th percentile. */
+  p95: number | null;
+  /** How many packets these stand on. */
+  samples: number;
 }

@@ -1,16 +1,16 @@
 // What was found in all: the verdict, what each cause cost, the connections and their transfers.
 
-import { useMemo, useState } from "preact/hooks";
-import { spotText, type Spot } from "./compare/model";
+import { useState } from "preact/hooks";
+import { endpoint, mainTransfer } from "./analysis";
+import { type Spot, spotText } from "./compare/comparison";
+import type { Content } from "./document";
 import { Assumed, FindingCard } from "./finding";
-import { count, rate, roundBytes, share, thousands, time } from "./format";
-import type { State } from "./hash";
+import { count, rate, roundBytes, thousands, time } from "./format";
+import type { Go, State } from "./hash";
 import { Cause } from "./help";
-import { causesOf, endpoint, largestTransfer, mainTransfer, type Capture, type Connection, type Content, type Transfer } from "./model";
-import { Table, type Column } from "./table";
+import { Connections, Transfers } from "./lists";
+import type { Capture, Connection } from "./model";
 import { Waterfall } from "./waterfall";
-
-export type Go = (change: Partial<State>, keep?: boolean) => void;
 
 interface Props {
   content: Content;
@@ -19,12 +19,6 @@ interface Props {
   help: (slug: string) => void;
   /** Whether there is a server to ask. */
   local: boolean;
-}
-
-interface TransferRow {
-  connection: Connection;
-  transfer: Transfer;
-  index: number;
 }
 
 export function Overview({ content, view, go, help, local }: Props) {
@@ -43,7 +37,9 @@ export function Overview({ content, view, go, help, local }: Props) {
     <main class="overview">
       <Verdict content={content} help={help} go={go} />
       <section class="captures" aria-label="Captures">
-        {analysis.captures.map((capture, index) => <CaptureLine key={index} capture={capture} />)}
+        {analysis.captures.map((capture, index) => (
+          <CaptureLine key={index} capture={capture} />
+        ))}
       </section>
       {content.causes.length > 0 && <Causes content={content} go={go} help={help} />}
       {only && <OnlyTransfer connection={only} go={go} />}
@@ -57,17 +53,26 @@ export function Overview({ content, view, go, help, local }: Props) {
           </div>
         </section>
       )}
-      {analysis.pairs.map((pair, index) => (
+      {analysis.pairs?.map((pair, index) => (
         <section key={index}>
           <h2>Both ends of connection {pair.connections.join(" and ")}</h2>
-          <ul class="plain">{[...pair.summary, ...pair.caveats].map((line) => <li key={line}>{line}</li>)}</ul>
+          <ul class="plain">
+            {[...pair.summary, ...pair.caveats].map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
         </section>
       ))}
       {analysis.connections.length > 0 && (
         <section aria-label="Connections and transfers">
           <div class="tablehead">
             <div role="tablist" aria-label="What is listed">
-              <button type="button" role="tab" aria-selected={tab === "connections"} onClick={() => setTab("connections")}>
+              <button
+                type="button"
+                role="tab"
+                aria-selected={tab === "connections"}
+                onClick={() => setTab("connections")}
+              >
                 Connections
               </button>
               <button type="button" role="tab" aria-selected={tab === "transfers"} onClick={() => setTab("transfers")}>
@@ -75,19 +80,37 @@ export function Overview({ content, view, go, help, local }: Props) {
               </button>
             </div>
             <input
-              type="search" placeholder="Filter: address, name, cause, state…" aria-label="Filter" value={view.filter}
+              type="search"
+              placeholder="Filter: address, name, cause, state…"
+              aria-label="Filter"
+              value={view.filter}
               onInput={(event) => go({ filter: event.currentTarget.value }, true)}
             />
             {content.connections_total > analysis.connections.length && (
               <span class="dim">
-                The {thousands(analysis.connections.length)} that lost most of {thousands(content.connections_total)}; `whyslow --jsonl` has all.
+                The {thousands(analysis.connections.length)} that lost most of {thousands(content.connections_total)}
+                {"; `whyslow --jsonl` has all."}
               </span>
             )}
           </div>
           {tab === "connections" ? (
-            <Connections connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} pick={pick} />
+            <Connections
+              connections={analysis.connections}
+              filter={view.filter}
+              go={go}
+              content={content}
+              help={help}
+              pick={pick}
+            />
           ) : (
-            <Transfers connections={analysis.connections} filter={view.filter} go={go} content={content} help={help} pick={pick} />
+            <Transfers
+              connections={analysis.connections}
+              filter={view.filter}
+              go={go}
+              content={content}
+              help={help}
+              pick={pick}
+            />
           )}
           {chosen.length > 0 && <Choice chosen={chosen} content={content} go={go} toggle={toggle} />}
         </section>
@@ -97,22 +120,39 @@ export function Overview({ content, view, go, help, local }: Props) {
 }
 
 /** The transfers that were checked, to be compared. */
-function Choice({ chosen, content, go, toggle }: { chosen: Spot[]; content: Content; go: Go; toggle: (spot: Spot) => void }) {
+function Choice({
+  chosen,
+  content,
+  go,
+  toggle,
+}: {
+  chosen: Spot[];
+  content: Content;
+  go: Go;
+  toggle: (spot: Spot) => void;
+}) {
   const [a, b] = chosen;
   const told = ([id, number]: Spot) => {
     const connection = content.analysis.connections.find((one) => one.id === id);
     const transfer = connection?.transfers[number - 1];
-    return connection && transfer ? `${id}.${number}, ${roundBytes(transfer.bytes)} ${transfer.from === "client" ? "to" : "from"} ${endpoint(connection.server)}` : spotText([id, number]);
+    return connection && transfer
+      ? `${id}.${number}, ${roundBytes(transfer.bytes)} ${transfer.from === "client" ? "to" : "from"} ${endpoint(connection.server)}`
+      : spotText([id, number]);
   };
   return (
     <div class="choice" role="group" aria-label="Chosen to compare">
       {chosen.map((spot, which) => (
-        <span key={spotText(spot)}><b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {told(spot)}{" "}
-          <button type="button" aria-label={`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>×</button>
+        <span key={spotText(spot)}>
+          <b class={which === 0 ? "A" : "B"}>{which === 0 ? "A" : "B"}</b> {told(spot)}{" "}
+          <button type="button" aria-label={`Without ${spotText(spot)}`} onClick={() => toggle(spot)}>
+            ×
+          </button>
         </span>
       ))}
       {!b && <span class="dim">choose another one</span>}
-      <button type="button" class="right" disabled={!b} onClick={() => a && b && go({ compare: [a, b] })}>Compare</button>
+      <button type="button" class="right" disabled={!b} onClick={() => a && b && go({ compare: [a, b] })}>
+        Compare
+      </button>
     </div>
   );
 }
@@ -122,13 +162,22 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
   const worst = causes[0];
   const only = content.connections_total === 1 ? analysis.connections[0] : undefined;
   if (content.connections_total === 0) {
-    return <section class="verdict"><h1>There is no TCP connection to explain</h1></section>;
+    return (
+      <section class="verdict">
+        <h1>There is no TCP connection to explain</h1>
+      </section>
+    );
   }
   if (!worst) {
     return (
       <section class="verdict good">
-        <h1>{only?.transfers[mainTransfer(only)]?.verdict ?? "No transfer was held back by anything that could be told"}</h1>
-        <p>{count(content.connections_total, "connection")}, and nothing to mend in {content.connections_total === 1 ? "it" : "them"} that this capture shows.</p>
+        <h1>
+          {only?.transfers[mainTransfer(only)]?.verdict ?? "No transfer was held back by anything that could be told"}
+        </h1>
+        <p>
+          {count(content.connections_total, "connection")}, and nothing to mend in{" "}
+          {content.connections_total === 1 ? "it" : "them"} that this capture shows.
+        </p>
       </section>
     );
   }
@@ -138,14 +187,32 @@ function Verdict({ content, help, go }: { content: Content; help: (slug: string)
     return (
       <section class="verdict">
         <h1>
-          {finding && <><Cause slug={finding.cause} content={content} help={help} /> {finding.summary}</>}
+          {finding && (
+            <>
+              <Cause slug={finding.cause} content={content} help={help} /> {finding.summary}
+            </>
+          )}
         </h1>
         {transfer && (
           <p>
             {roundBytes(transfer.bytes)} in {time(transfer.duration_s)} = {rate(transfer.rate_bps)}
-            {finding?.predicted_s != null && <> · without it <b>{time(finding.predicted_s)}</b><Assumed finding={finding} /></>}
+            {finding?.predicted_s != null && (
+              <>
+                {" "}
+                · without it <b>{time(finding.predicted_s)}</b>
+                <Assumed finding={finding} />
+              </>
+            )}
             {" · "}
-            <a href="#" onClick={(event) => { event.preventDefault(); go({ connection: only.id }); }}>see why</a>
+            <a
+              href="#"
+              onClick={(event) => {
+                event.preventDefault();
+                go({ connection: only.id });
+              }}
+            >
+              see why
+            </a>
           </p>
         )}
       </section>
@@ -174,7 +241,9 @@ function CaptureLine({ capture }: { capture: Capture }) {
         {capture.first_time && `, from ${capture.first_time.replace("T", " ").replace(/\.\d+Z$/, " UTC")}`}
       </span>
       {capture.problems.map((problem) => (
-        <span key={problem.slug} class="problem"><b>! {problem.slug}</b> {problem.detail}</span>
+        <span key={problem.slug} class="problem">
+          <b>! {problem.slug}</b> {problem.detail}
+        </span>
       ))}
     </div>
   );
@@ -205,7 +274,12 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
               <i style={{ width: `${most > 0 ? (100 * cause.seconds) / most : 0}%` }} />
             </span>
             <b>{cause.seconds > 0 ? time(cause.seconds) : "no time"}</b>
-            <button type="button" class="link" onClick={() => go({ filter: cause.cause })} title="List these connections">
+            <button
+              type="button"
+              class="link"
+              onClick={() => go({ filter: cause.cause })}
+              title="List these connections"
+            >
               {count(cause.connections, "connection")}
             </button>
             <span class="dim">{content.docs[cause.cause]?.title}</span>
@@ -214,95 +288,4 @@ function Causes({ content, go, help }: { content: Content; go: Go; help: (slug: 
       </ol>
     </section>
   );
-}
-
-const lost = (findings: { seconds: number }[]) => findings.reduce((sum, finding) => sum + finding.seconds, 0);
-
-/** Every word of the filter stands somewhere in the text. */
-function matches(text: string, filter: string): boolean {
-  const low = text.toLowerCase();
-  return filter.toLowerCase().split(/\s+/).every((word) => low.includes(word));
-}
-
-interface TableProps {
-  connections: Connection[];
-  filter: string;
-  go: Go;
-  content: Content;
-  help: (slug: string) => void;
-  pick?: { chosen: Spot[]; toggle: (spot: Spot) => void } | undefined;
-}
-
-const has = (spots: Spot[], spot: Spot): boolean => spots.some((one) => spotText(one) === spotText(spot));
-
-function Connections({ connections, filter, go, content, help, pick }: TableProps) {
-  const spanning = useMemo(() => {
-    const found = new Map<number, string[]>();
-    for (const finding of content.analysis.findings) {
-      for (const id of finding.connections ?? []) found.set(id, [...(found.get(id) ?? []), finding.cause]);
-    }
-    return found;
-  }, [content]);
-  const rows = useMemo(
-    () =>
-      connections.filter((one) => {
-        const names = [...causesOf(one).map(([cause]) => cause), ...(spanning.get(one.id) ?? [])];
-        return matches([endpoint(one.client), endpoint(one.server), one.client.address, one.server.address, one.state, ...names].join(" "), filter);
-      }),
-    [connections, filter, spanning],
-  );
-  const columns = useMemo((): Column<Connection>[] => [
-    { head: "#", key: (one) => one.id, cell: (one) => one.id },
-    { head: "client", key: (one) => endpoint(one.client), cell: (one) => endpoint(one.client), isText: true },
-    { head: "server", key: (one) => endpoint(one.server), cell: (one) => endpoint(one.server), isText: true },
-    { head: "start", title: "Seconds from the first packet", key: (one) => one.start_s, cell: (one) => time(one.start_s) },
-    { head: "duration", key: (one) => one.duration_s, cell: (one) => time(one.duration_s) },
-    { head: "up", title: "Bytes from the client", key: (one) => one.directions[0]?.bytes ?? 0, cell: (one) => thousands(one.directions[0]?.bytes ?? 0) },
-    { head: "down", title: "Bytes from the server", key: (one) => one.directions[1]?.bytes ?? 0, cell: (one) => thousands(one.directions[1]?.bytes ?? 0) },
-    { head: "RTT", title: "Median round-trip time", key: (one) => one.rtt_ms.p50 ?? -1, cell: (one) => (one.rtt_ms.p50 === null ? "–" : time(one.rtt_ms.p50 / 1e3)) },
-    { head: "state", key: (one) => one.state, cell: (one) => one.state, isText: true },
-    { head: "lost", title: "Time lost, over all findings", key: (one) => lost(causesOf(one).map(([, seconds]) => ({ seconds }))), cell: (one) => { const sum = lost(causesOf(one).map(([, seconds]) => ({ seconds }))); return sum > 0 ? time(sum) : "–"; } },
-    {
-      head: "to", title: "What cost most of it", key: (one) => causesOf(one)[0]?.[0] ?? "", isText: true,
-      cell: (one) => causesOf(one).slice(0, 3).map(([cause]) => <Cause key={cause} slug={cause} content={content} help={help} />),
-    },
-  ], [content, help]);
-  const open = (one: Connection) => go({ connection: one.id, transfer: null, zoom: null });
-  const spot = (one: Connection): Spot => [one.id, largestTransfer(one) + 1];
-  const check = pick && {
-    title: "Compare its largest transfer", can: (one: Connection) => one.transfers.length > 0,
-    isChosen: (one: Connection) => has(pick.chosen, spot(one)), toggle: (one: Connection) => pick.toggle(spot(one)),
-  };
-  return <Table rows={rows} columns={columns} first={9} open={open} label="Connections" name={(one) => `Connection ${one.id}`} {...(check ? { check } : {})} />;
-}
-
-function Transfers({ connections, filter, go, content, help, pick }: TableProps) {
-  const rows = useMemo(
-    () =>
-      connections
-        .flatMap((connection) => connection.transfers.map((transfer, index): TransferRow => ({ connection, transfer, index })))
-        .filter(({ connection, transfer }) =>
-          matches([endpoint(connection.client), endpoint(connection.server), transfer.label ?? "", ...transfer.findings.map((one) => one.cause)].join(" "), filter)),
-    [connections, filter],
-  );
-  const columns = useMemo((): Column<TransferRow>[] => [
-    { head: "#", key: (row) => row.connection.id * 1e4 + row.index, cell: (row) => `${row.connection.id}.${row.index + 1}` },
-    { head: "from", key: (row) => row.transfer.from, cell: (row) => row.transfer.from, isText: true },
-    { head: "to", key: (row) => endpoint(row.connection[row.transfer.from === "client" ? "server" : "client"]), cell: (row) => endpoint(row.connection[row.transfer.from === "client" ? "server" : "client"]), isText: true },
-    { head: "carries", key: (row) => row.transfer.label ?? "", cell: (row) => row.transfer.label ?? "", isText: true },
-    { head: "start", key: (row) => row.transfer.start_s, cell: (row) => time(row.transfer.start_s) },
-    { head: "bytes", key: (row) => row.transfer.bytes, cell: (row) => thousands(row.transfer.bytes) },
-    { head: "duration", key: (row) => row.transfer.duration_s, cell: (row) => time(row.transfer.duration_s) },
-    { head: "rate", key: (row) => row.transfer.rate_bps ?? 0, cell: (row) => rate(row.transfer.rate_bps) },
-    { head: "lost", title: "Time lost, over all findings", key: (row) => lost(row.transfer.findings), cell: (row) => (lost(row.transfer.findings) > 0 ? time(lost(row.transfer.findings)) : "–") },
-    { head: "of it", title: "Share of the worst finding in the transfer's time", key: (row) => (row.transfer.findings[0]?.seconds ?? 0) / (row.transfer.duration_s || 1), cell: (row) => (row.transfer.findings[0] ? share(Math.min(1, row.transfer.findings[0].seconds / (row.transfer.duration_s || 1))) : "–") },
-    { head: "cause", key: (row) => row.transfer.findings[0]?.cause ?? "", isText: true, cell: (row) => row.transfer.findings.slice(0, 3).map((one) => <Cause key={one.cause} slug={one.cause} content={content} help={help} />) },
-  ], [content, help]);
-  const open = (row: TransferRow) => go({ connection: row.connection.id, transfer: row.index + 1, zoom: null });
-  const spot = (row: TransferRow): Spot => [row.connection.id, row.index + 1];
-  const check = pick && {
-    title: "Compare", can: () => true,
-    isChosen: (row: TransferRow) => has(pick.chosen, spot(row)), toggle: (row: TransferRow) => pick.toggle(spot(row)),
-  };
-  return <Table rows={rows} columns={columns} first={8} open={open} label="Transfers" name={(row) => `Transfer ${row.connection.id}.${row.index + 1}`} {...(check ? { check } : {})} />;
 }

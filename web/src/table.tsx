@@ -16,7 +16,15 @@ export interface Column<Row> {
 /** Most rows drawn; the filter reaches the others. */
 const MOST = 500;
 
-export function Table<Row>({ rows, columns, first, open, label, name, check }: {
+export function Table<Row>({
+  rows,
+  columns,
+  first,
+  open,
+  label,
+  name,
+  check,
+}: {
   rows: Row[];
   columns: Column<Row>[];
   /** The column that it is sorted by at first, largest first. */
@@ -33,10 +41,15 @@ export function Table<Row>({ rows, columns, first, open, label, name, check }: {
     const key = columns[order.column]?.key ?? (() => 0);
     const way = order.up ? 1 : -1;
     const compare = (a: number | string, b: number | string) => (a < b ? -way : a > b ? way : 0);
-    return rows.map((row) => ({ row, by: key(row) })).sort((a, b) => compare(a.by, b.by)).map(({ row }) => row);
+    return rows
+      .map((row) => ({ row, by: key(row) }))
+      .sort((a, b) => compare(a.by, b.by))
+      .map(({ row }) => row);
   }, [rows, order, columns]);
   const sort = (column: number) =>
-    setOrder((old) => (old.column === column ? { column, up: !old.up } : { column, up: columns[column]?.isText ?? false }));
+    setOrder((old) =>
+      old.column === column ? { column, up: !old.up } : { column, up: columns[column]?.isText ?? false },
+    );
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={label}>
@@ -46,9 +59,15 @@ export function Table<Row>({ rows, columns, first, open, label, name, check }: {
               {columns.map((column, index) => {
                 const way = order.column === index ? (order.up ? "ascending" : "descending") : undefined;
                 return (
-                  <th key={column.head} scope="col" class={column.isText ? "text" : ""} {...(way ? { "aria-sort": way } : {})}>
+                  <th
+                    key={column.head}
+                    scope="col"
+                    class={column.isText ? "text" : ""}
+                    {...(way ? { "aria-sort": way } : {})}
+                  >
                     <button type="button" title={column.title} onClick={() => sort(index)}>
-                      {column.head}<i aria-hidden="true">{way ? (order.up ? "▲" : "▼") : ""}</i>
+                      {column.head}
+                      <i aria-hidden="true">{way ? (order.up ? "▲" : "▼") : ""}</i>
                     </button>
                   </th>
                 );
@@ -62,12 +81,25 @@ export function Table<Row>({ rows, columns, first, open, label, name, check }: {
                   <td key={column.head} class={column.isText ? "text" : ""}>
                     {index === 0 && check?.can(row) && (
                       <input
-                        type="checkbox" class="check" checked={check.isChosen(row)} title={check.title} aria-label={`${check.title}: ${name(row)}`}
-                        onClick={(event) => event.stopPropagation()} onChange={() => check.toggle(row)}
+                        type="checkbox"
+                        class="check"
+                        checked={check.isChosen(row)}
+                        title={check.title}
+                        aria-label={`${check.title}: ${name(row)}`}
+                        onClick={(event) => event.stopPropagation()}
+                        onChange={() => check.toggle(row)}
                       />
                     )}
                     {index === 0 ? (
-                      <button type="button" class="open" aria-label={name(row)} onClick={(event) => { event.stopPropagation(); open(row); }}>
+                      <button
+                        type="button"
+                        class="open"
+                        aria-label={name(row)}
+                        onClick={(event) => {
+                          event.stopPropagation();
+                          open(row);
+                        }}
+                      >
                         {column.cell(row)}
                       </button>
                     ) : (
@@ -81,7 +113,9 @@ export function Table<Row>({ rows, columns, first, open, label, name, check }: {
         </table>
       </div>
       {sorted.length > MOST && (
-        <p class="dim">{thousands(MOST)} of {thousands(sorted.length)} rows: filter or sort to see the others.</p>
+        <p class="dim">
+          {thousands(MOST)} of {thousands(sorted.length)} rows: filter or sort to see the others.
+        </p>
       )}
       {sorted.length === 0 && <p class="dim">Nothing matches the filter.</p>}
     </>

@@ -35,7 +35,13 @@ export function ThemeSwitch() {
     dispatchEvent(new Event("themechange"));
   };
   return (
-    <button type="button" class="theme" onClick={change} title={`Colours: ${theme}`} aria-label={`Colours: ${theme}; change`}>
+    <button
+      type="button"
+      class="theme"
+      onClick={change}
+      title={`Colours: ${theme}`}
+      aria-label={`Colours: ${theme}; change`}
+    >
       <span aria-hidden="true">{SIGN[theme]}</span>
     </button>
   );

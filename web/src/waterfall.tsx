@@ -1,8 +1,9 @@
-// Where a transfer's time went, phase after phase: what went before its first byte, then what held it.
+// Where a transfer's time went, phase after phase: what went before its first byte, then what held
+// it.
 
 import { share, time } from "./format";
 import { limitInfo } from "./limits";
-import type { LimitSpan, Transfer } from "./model";
+import type { Limit, LimitSpan, Transfer } from "./model";
 
 /** The phases in time order: those before the first byte end where the transfer begins. */
 export function phases(transfer: Transfer): LimitSpan[] {
@@ -22,7 +23,7 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
   const start = Math.min(transfer.start_s, ...spans.map((span) => span.start_s));
   const whole = transfer.start_s + transfer.duration_s - start;
   if (!(whole > 0)) return null;
-  const rows = new Map<string, LimitSpan[]>();
+  const rows = new Map<Limit, LimitSpan[]>();
   for (const span of spans) rows.set(span.limit, [...(rows.get(span.limit) ?? []), span]);
   return (
     <div class="waterfall" role="table" aria-label="Where the time went">
@@ -37,18 +38,31 @@ export function Waterfall({ transfer, select }: { transfer: Transfer; select?: (
         };
         return (
           <div role="row" key={limit} title={info.means}>
-            <span role="rowheader"><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i>{info.name}</span>
+            <span role="rowheader">
+              <i class={`key ${info.group}`} aria-hidden="true">
+                {info.letter}
+              </i>
+              {info.name}
+            </span>
             <span role="cell" class="lane">
               {list.map((span, index) => (
                 <i
-                  key={index} class={`span ${info.group}`}
-                  style={{ left: `${(100 * (span.start_s - start)) / whole}%`, width: `${(100 * span.seconds) / whole}%` }}
+                  key={index}
+                  class={`span ${info.group}`}
+                  style={{
+                    left: `${(100 * (span.start_s - start)) / whole}%`,
+                    width: `${(100 * span.seconds) / whole}%`,
+                  }}
                 />
               ))}
               {select && <button type="button" aria-label={`Zoom to ${info.name}`} onClick={() => select(zoom())} />}
             </span>
-            <span role="cell" class="number">{time(seconds)}</span>
-            <span role="cell" class="number dim">{share(seconds / whole)}</span>
+            <span role="cell" class="number">
+              {time(seconds)}
+            </span>
+            <span role="cell" class="number dim">
+              {share(seconds / whole)}
+            </span>
           </div>
         );
       })}

@@ -16,7 +16,11 @@ export function launch() {
 
 /** A page at an address, whose complaints fail the test `t`. */
 export async function open(browser, t, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    acceptDownloads: true,
+    ...options,
+  });
   const page = await context.newPage();
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(String(error)));

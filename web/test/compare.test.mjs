@@ -10,8 +10,12 @@ import { folder, json, run, sample, serve, view } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let browser;
-before(async () => { browser = await launch(); });
-after(async () => { await browser.close(); });
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+});
 
 const open = (t, url, options) => openPage(browser, t, url, options);
 
@@ -22,24 +26,33 @@ async function served(t, server, hash = "", options = {}) {
 
 const [CAPPED, GROWING] = [sample("sender-cap-client"), sample("slow-start-client")];
 const compared = (a, b) => JSON.parse(run("compare", a, b, "--json"));
-const cells = (page, rows) => page.$$eval(rows, (list) => list.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())));
+const cells = (page, rows) =>
+  page.$$eval(rows, (list) =>
+    list.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim())),
+  );
 const thousands = (value) => value.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** Drops a file at a share of the page's width. */
 const drop = (page, name, bytes, share) =>
-  page.evaluate(([name, bytes, share]) => {
-    const files = new DataTransfer();
-    files.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
-    const at = { dataTransfer: files, cancelable: true, clientX: innerWidth * share };
-    dispatchEvent(new DragEvent("dragover", at));
-    dispatchEvent(new DragEvent("drop", at));
-  }, [name, bytes.toString("base64"), share]);
+  page.evaluate(
+    ([name, bytes, share]) => {
+      const files = new DataTransfer();
+      files.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+      const at = { dataTransfer: files, cancelable: true, clientX: innerWidth * share };
+      dispatchEvent(new DragEvent("dragover", at));
+      dispatchEvent(new DragEvent("drop", at));
+    },
+    [name, bytes.toString("base64"), share],
+  );
 
 /** That the page says what the program says. */
 async function agrees(page, told) {
   await page.waitForSelector(".compare .verdict h1");
   assert.equal(await page.textContent(".verdict h1"), upper(told.summary[0]));
-  assert.deepEqual(await page.$$eval(".words li", (list) => list.map((item) => item.textContent)), told.summary.slice(1).map(upper));
+  assert.deepEqual(
+    await page.$$eval(".words li", (list) => list.map((item) => item.textContent)),
+    told.summary.slice(1).map(upper),
+  );
   assert.equal(await page.locator(".phases tbody tr").count(), told.phases.length);
   const rounds = await cells(page, ".figures.rounds tbody tr");
   assert.equal(rounds.length, told.rounds.length);
@@ -57,8 +70,16 @@ test("two captures side by side say what the program says", async (t) => {
   await agrees(page, told);
   assert.match(page.url(), /compare=1\.2~2\.2|compare=1\.2%7E2\.2/);
   // The longest bar is that of the phase that differs most, and lies on the side of who waited.
-  const bars = await page.$$eval(".phases tbody tr", (rows) => rows.map((row) => ({ left: row.querySelector(".bar").classList.contains("A"), width: row.querySelector(".bar").getBoundingClientRect().width })));
-  const most = told.phases.reduce((best, phase, index) => (Math.abs(phase.difference_s) > Math.abs(told.phases[best].difference_s) ? index : best), 0);
+  const bars = await page.$$eval(".phases tbody tr", (rows) =>
+    rows.map((row) => ({
+      left: row.querySelector(".bar").classList.contains("A"),
+      width: row.querySelector(".bar").getBoundingClientRect().width,
+    })),
+  );
+  const most = told.phases.reduce(
+    (best, phase, index) => (Math.abs(phase.difference_s) > Math.abs(told.phases[best].difference_s) ? index : best),
+    0,
+  );
   assert.equal(bars[most].width, Math.max(...bars.map((bar) => bar.width)));
   assert.equal(bars[most].left, told.phases[most].difference_s < 0);
   for (const lead of told.leads.filter((one) => one.faster !== null)) {
@@ -108,7 +129,11 @@ test("two transfers are chosen with check marks", async (t) => {
   assert.ok(await page.isDisabled(".choice button:has-text('Compare')"));
   await check(5);
   await check(8);
-  assert.equal(await page.isChecked('input[aria-label$=": Connection 3"]'), false, "the third takes the place of the first");
+  assert.equal(
+    await page.isChecked('input[aria-label$=": Connection 3"]'),
+    false,
+    "the third takes the place of the first",
+  );
   await page.click(".choice button:has-text('Compare')");
   await agrees(page, compared(`${path}#5`, `${path}#8`));
   await page.reload();
@@ -160,7 +185,10 @@ test("real captures tell their story", async (t) => {
   const page = await served(t, await serve(["compare", a, b, "--view"]));
   await agrees(page, compared(a, b));
   const words = await page.textContent(".words");
-  assert.match(words, /65,535 B a round trip of 25\.\d ms, the same in 8 rounds; B sends 14,280 B in its first round trip/);
+  assert.match(
+    words,
+    /65,535 B a round trip of 25\.\d ms, the same in 8 rounds; B sends 14,280 B in its first round trip/,
+  );
   assert.match(words, /TLS record of 16,413 B was whole 25\.\d ms later/);
   assert.deepEqual((await cells(page, ".figures.rounds tbody tr"))[0].slice(2, 4), ["65,535", "65,535"]);
 });
@@ -171,20 +199,41 @@ test("how much of a large file has come is shown", async (t) => {
   const network = await page.context().newCDPSession(page);
   await network.send("Network.enable");
   // Slow enough to be seen.
-  await network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 100_000 });
+  await network.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: 100_000,
+  });
   const bytes = readFileSync(sample("codel-server"));
   await drop(page, "large.pcap", bytes, 0.25);
-  const part = () => page.evaluate(() => { const bar = document.querySelector("progress"); return bar && bar.hasAttribute("value") ? bar.value / bar.max : 0; });
-  await page.waitForFunction(() => { const bar = document.querySelector("progress"); return bar && bar.value > 0 && bar.value < bar.max; });
+  const part = () =>
+    page.evaluate(() => {
+      const bar = document.querySelector("progress");
+      return bar?.hasAttribute("value") ? bar.value / bar.max : 0;
+    });
+  await page.waitForFunction(() => {
+    const bar = document.querySelector("progress");
+    return bar && bar.value > 0 && bar.value < bar.max;
+  });
   assert.match(await page.textContent("main"), /Reading large\.pcap.*kB of 249 kB/s);
   const first = await part();
-  await page.waitForFunction((first) => { const bar = document.querySelector("progress"); return !bar || bar.value / bar.max > first; }, first);
+  await page.waitForFunction((first) => {
+    const bar = document.querySelector("progress");
+    return !bar || bar.value / bar.max > first;
+  }, first);
   await page.waitForSelector(".overview .verdict h1", { timeout: 60_000 });
 });
 
 const drawn = (page) => page.waitForSelector('.figure[aria-busy="false"][data-range]');
 const readout = (page) =>
-  page.$$eval(".readout div", (rows) => Object.fromEntries(rows.filter((row) => row.querySelector("dt")).map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])));
+  page.$$eval(".readout div", (rows) =>
+    Object.fromEntries(
+      rows
+        .filter((row) => row.querySelector("dt"))
+        .map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent]),
+    ),
+  );
 
 /** Goes to a frame, zooms in on it, and points at it: what is said of it. */
 async function pointAt(page, frame) {
@@ -224,7 +273,10 @@ test("a connection is drawn across a rotation set", async (t) => {
   await page.keyboard.press("0");
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("a:has-text('pcapng')")]);
   await download.saveAs(join(folder, "set.pcapng"));
-  assert.equal(json(join(folder, "set.pcapng")).captures[0].packets, json(sample("loss-client")).captures[0].tcp_packets);
+  assert.equal(
+    json(join(folder, "set.pcapng")).captures[0].packets,
+    json(sample("loss-client")).captures[0].tcp_packets,
+  );
 });
 
 test("what comes through a pipe is drawn too, and its size is said", async (t) => {
@@ -280,7 +332,10 @@ test("a report goes down to each packet of a large connection, and says where it
   assert.match(await page.textContent(".coarse"), /whyslow view/);
 });
 
-/** A capture of one connection with so many packets: segments a tenth of a millisecond apart, every second one acknowledged. */
+/**
+ * A capture of one connection with so many packets: segments a tenth of a millisecond apart, every
+ * second one acknowledged.
+ */
 function long(count) {
   const head = Buffer.alloc(24);
   head.writeUInt32LE(0xa1b23c4d, 0);
@@ -326,11 +381,17 @@ function long(count) {
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing to complain of in a comparison, ${colorScheme}`, async (t) => {
-    const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]), "", { colorScheme, bypassCSP: true });
+    const page = await served(t, await serve(["compare", CAPPED, GROWING, "--view"]), "", {
+      colorScheme,
+      bypassCSP: true,
+    });
     const check = async (where) => {
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run());
-      assert.deepEqual(violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`), []);
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`),
+        [],
+      );
     };
     await page.waitForSelector(".compare .verdict h1");
     await check("comparison");

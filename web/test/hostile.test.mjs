@@ -1,4 +1,5 @@
-// Names are whatever somebody called a host or a file: none of them is markup, and none hides what it is.
+// Names are whatever somebody called a host or a file: none of them is markup, and none hides what
+// it is.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +8,12 @@ import { launch, open } from "./browser.mjs";
 import { folder, report, sample, view } from "./program.mjs";
 
 let browser;
-before(async () => { browser = await launch(); });
-after(async () => { await browser.close(); });
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+});
 
 /** Host names as a capture brings them, and as they are to be seen. */
 const NAMES = [
@@ -26,6 +31,7 @@ const NAMES = [
 const FILE = "<img src=x onerror=alert(5)>\u202egnp.pcap\u0007ng";
 const FILE_SHOWN = "<img src=x onerror=alert(5)>\\u{202e}gnp.pcap\\u{7}ng";
 /** What is never to be seen as it is; line ends within the page's own markup are. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const HIDDEN = /[\p{Bidi_Control}\p{Zl}\p{Zp}\0-\x08\x0b-\x1f\x7f-\x9f]/u;
 
 /** pcapng: a sample's packets once for each name, each time with a server of its own. */
@@ -38,7 +44,11 @@ function hostile() {
     tail.writeUInt32LE(padded.length + 12, 0);
     return Buffer.concat([head, padded, tail]);
   };
-  const words = (...all) => { const bytes = Buffer.alloc(4 * all.length); all.forEach((word, at) => bytes.writeUInt32LE(word >>> 0, 4 * at)); return bytes; };
+  const words = (...all) => {
+    const bytes = Buffer.alloc(4 * all.length);
+    for (const [at, word] of all.entries()) bytes.writeUInt32LE(word >>> 0, 4 * at);
+    return bytes;
+  };
   const file = readFileSync(sample("slow-start-client"));
   const server = Buffer.from([10, 77, 0, 2]);
   const at = file.subarray(24 + 16).indexOf(server);
@@ -62,10 +72,23 @@ function hostile() {
     for (let from = 24; from + 16 <= file.length; ) {
       const length = file.readUInt32LE(from + 8);
       const packet = Buffer.from(file.subarray(from + 16, from + 16 + length));
-      for (let found = packet.indexOf(server); found >= 0 && found < 60; found = packet.indexOf(server, found + 4)) other(index).copy(packet, found);
+      for (let found = packet.indexOf(server); found >= 0 && found < 60; found = packet.indexOf(server, found + 4))
+        other(index).copy(packet, found);
       const fraction = file.readUInt32LE(from + 4);
-      const micros = BigInt(file.readUInt32LE(from)) * 1_000_000n + BigInt(file.readUInt32LE(0) === 0xa1b23c4d ? Math.floor(fraction / 1000) : fraction) + BigInt(index) * 1_000_000n;
-      packets.push([micros, block(6, Buffer.concat([words(0, Number(micros >> 32n), Number(micros & 0xffffffffn), length, file.readUInt32LE(from + 12)), packet]))]);
+      const micros =
+        BigInt(file.readUInt32LE(from)) * 1_000_000n +
+        BigInt(file.readUInt32LE(0) === 0xa1b23c4d ? Math.floor(fraction / 1000) : fraction) +
+        BigInt(index) * 1_000_000n;
+      packets.push([
+        micros,
+        block(
+          6,
+          Buffer.concat([
+            words(0, Number(micros >> 32n), Number(micros & 0xffffffffn), length, file.readUInt32LE(from + 12)),
+            packet,
+          ]),
+        ),
+      ]);
       from += 16 + length;
     }
   });
@@ -81,7 +104,10 @@ async function watched(t, url) {
   const dialogs = [];
   t.after(() => assert.deepEqual(dialogs, []));
   const page = await open(browser, t, "about:blank");
-  page.on("dialog", (dialog) => { dialogs.push(dialog.message()); void dialog.dismiss(); });
+  page.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
   await page.goto(url);
   return page;
 }
@@ -89,7 +115,10 @@ async function watched(t, url) {
 /** What stands on the page in words, titles and all other attributes. */
 const words = (page) =>
   page.evaluate(() => {
-    const attributes = [...document.querySelectorAll("body *")].flatMap((one) => [...one.attributes].map((attribute) => attribute.value));
+    const attributes = [...document.querySelectorAll("body *")].flatMap((one) =>
+      [...one.attributes].map((attribute) => attribute.value),
+    );
+    // biome-ignore lint/performance/useDomNodeTextContent: what is seen counts, not what is in the tree.
     return [document.title, document.body.innerText, ...attributes, location.href].join("\n\n");
   });
 
@@ -106,7 +135,9 @@ async function walk(page) {
   await page.waitForSelector("table.rows");
   await harmless(page, FILE_SHOWN, ...NAMES.map(([, shown]) => shown));
   for (const index of NAMES.keys()) {
-    await page.evaluate((id) => { location.hash = `#c=${id}`; }, index + 1);
+    await page.evaluate((id) => {
+      location.hash = `#c=${id}`;
+    }, index + 1);
     await page.waitForSelector(`.crumbs b:has-text('connection ${index + 1}')`);
     await page.waitForSelector('.figure[aria-busy="false"][data-range]');
     await harmless(page, NAMES[index][1]);
@@ -123,7 +154,9 @@ test("names on the page are text, and each is seen as it is", async (t) => {
   const svg = readFileSync(join(folder, "hostile.svg"), "utf8");
   assert.doesNotMatch(svg, HIDDEN);
   assert.doesNotMatch(svg, /<(script|img)/);
-  await page.evaluate(() => { location.hash = "#compare=1.2~7.2"; });
+  await page.evaluate(() => {
+    location.hash = "#compare=1.2~7.2";
+  });
   await harmless(page);
 });
 
@@ -137,16 +170,27 @@ test("a dropped file's name is seen as it is while it comes, when it is open, an
   const page = await watched(t, server.url);
   await page.waitForSelector(".drop");
   const network = await page.context().newCDPSession(page);
-  const slowly = (uploadThroughput) => network.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+  const slowly = (uploadThroughput) =>
+    network.send("Network.emulateNetworkConditions", {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput,
+    });
   await network.send("Network.enable");
   await slowly(1_000_000);
   await page.setInputFiles("input[type=file] >> nth=0", path);
-  await page.waitForFunction(() => { const bar = document.querySelector("progress"); return bar && bar.value > 0 && bar.value < bar.max; });
+  await page.waitForFunction(() => {
+    const bar = document.querySelector("progress");
+    return bar && bar.value > 0 && bar.value < bar.max;
+  });
   await harmless(page, `Reading ${FILE_SHOWN}`);
   await slowly(-1);
   await page.waitForSelector("table.rows", { timeout: 60_000 });
   await harmless(page, FILE_SHOWN);
-  await page.setInputFiles("input[type=file] >> nth=0", [{ name: FILE, mimeType: "text/plain", buffer: Buffer.from("no \u202ecapture") }]);
+  await page.setInputFiles("input[type=file] >> nth=0", [
+    { name: FILE, mimeType: "text/plain", buffer: Buffer.from("no \u202ecapture") },
+  ]);
   await page.waitForSelector(".failed");
   await harmless(page, FILE_SHOWN);
 });

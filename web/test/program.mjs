@@ -13,7 +13,8 @@ export const folder = mkdtempSync(join(tmpdir(), "whyslow-page-"));
 export const sample = (name) => join(root, "samples", `${name}.pcap`);
 
 /** What the program prints. */
-export const run = (...args) => execFileSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
+export const run = (...args) =>
+  execFileSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "pipe"] });
 export const json = (...files) => JSON.parse(run("--json", ...files));
 
 /** A report in a file. */
@@ -33,9 +34,13 @@ export function serve(args, input) {
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (text) => (said += text));
   const ended = new Promise((done) => child.on("exit", (code) => done(code)));
+  const end = () => {
+    child.kill("SIGINT");
+    return ended;
+  };
   return new Promise((done, failed) => {
     child.stdout.setEncoding("utf8");
-    child.stdout.once("data", (line) => done({ url: line.trim(), said: () => said, end: () => (child.kill("SIGINT"), ended) }));
+    child.stdout.once("data", (line) => done({ url: line.trim(), said: () => said, end }));
     ended.then((code) => failed(new Error(`whyslow ${args[0]} ended with ${code}: ${said}`)));
   });
 }

@@ -1,9 +1,11 @@
-// Bytes by time of both transfers, from one request on; and beside it, which is faster at what size.
+// Bytes by time of both transfers, from one request on; and beside it, which is faster at what
+// size.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bytes, roundBytes, time } from "../format";
-import { place, tickTime, ticks, value, type Scale } from "../tracks/scale";
-import { NAMES, when, type Comparison, type Grown, type Point } from "./model";
+import { place, type Scale, ticks, tickTime, value } from "../tracks/scale";
+import { NAMES, type Point, when } from "./comparison";
+import type { Comparison, Grown } from "./model";
 
 const HEIGHT = 360;
 const LEFT = 64;
@@ -23,7 +25,9 @@ function top({ transfers, leads }: Comparison): number {
 }
 
 const path = (points: Point[], x: Scale, y: Scale): string =>
-  points.map(([at, size], index) => `${index === 0 ? "M" : "L"}${place(x, at).toFixed(1)} ${place(y, size).toFixed(1)}`).join("");
+  points
+    .map(([at, size], index) => `${index === 0 ? "M" : "L"}${place(x, at).toFixed(1)} ${place(y, size).toFixed(1)}`)
+    .join("");
 
 /** The last point that is drawn. */
 function end(curve: Grown, most: number): Point | undefined {
@@ -59,23 +63,38 @@ export function Chart({ told }: { told: Comparison }) {
     <figure class="curves">
       <div ref={box} onPointerMove={point} onPointerLeave={() => setSize(null)}>
         <svg width={width} height={HEIGHT} role="img" aria-label={`Bytes by time. ${told.summary[0] ?? ""}`}>
-          <clipPath id="curves-plot"><rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} /></clipPath>
+          <clipPath id="curves-plot">
+            <rect x={LEFT} y={TOP} width={Math.max(0, right - LEFT)} height={HEIGHT - FOOT - TOP} />
+          </clipPath>
           {times.map((at) => (
             <g key={at}>
               <line class="gridline" x1={place(x, at)} x2={place(x, at)} y1={TOP} y2={HEIGHT - FOOT} />
-              <text class="tick" x={place(x, at)} y={HEIGHT - FOOT + 16} text-anchor="middle">{tickTime(at, step)}</text>
+              <text class="tick" x={place(x, at)} y={HEIGHT - FOOT + 16} text-anchor="middle">
+                {tickTime(at, step)}
+              </text>
             </g>
           ))}
           {ticks(0, most, 6).map((at) => (
             <g key={at}>
               <line class="gridline" x1={LEFT} x2={right} y1={place(y, at)} y2={place(y, at)} />
-              <text class="tick" x={LEFT - 7} y={place(y, at) + 4} text-anchor="end">{roundBytes(at)}</text>
+              <text class="tick" x={LEFT - 7} y={place(y, at) + 4} text-anchor="end">
+                {roundBytes(at)}
+              </text>
             </g>
           ))}
-          <text class="tick" x={(LEFT + right) / 2} y={HEIGHT - 5} text-anchor="middle">since the request</text>
+          <text class="tick" x={(LEFT + right) / 2} y={HEIGHT - 5} text-anchor="middle">
+            since the request
+          </text>
           <g clip-path="url(#curves-plot)">
             {told.leads.slice(1).map((lead) => (
-              <line key={lead.from_bytes} class="turn" x1={LEFT} x2={right} y1={place(y, lead.from_bytes)} y2={place(y, lead.from_bytes)} />
+              <line
+                key={lead.from_bytes}
+                class="turn"
+                x1={LEFT}
+                x2={right}
+                y1={place(y, lead.from_bytes)}
+                y2={place(y, lead.from_bytes)}
+              />
             ))}
             {told.curves.map((curve, which) => (
               <g key={which} class={`curve ${NAMES[which]}`}>
@@ -86,23 +105,45 @@ export function Chart({ told }: { told: Comparison }) {
           </g>
           {told.curves.map((curve, which) => {
             const last = end(curve, most);
-            return last && <text key={which} class={`name ${NAMES[which]}`} x={Math.min(place(x, last[0]) + 6, right - 10)} y={place(y, last[1]) + 14}>{NAMES[which]}</text>;
+            return (
+              last && (
+                <text
+                  key={which}
+                  class={`name ${NAMES[which]}`}
+                  x={Math.min(place(x, last[0]) + 6, right - 10)}
+                  y={place(y, last[1]) + 14}
+                >
+                  {NAMES[which]}
+                </text>
+              )
+            );
           })}
           {same && same.bytes <= most && Math.abs(same.difference_s) > 1e-4 && <Difference same={same} x={x} y={y} />}
           {size !== null && <line class="pointer" x1={LEFT} x2={right} y1={place(y, size)} y2={place(y, size)} />}
-          {size !== null && both?.map((at, which) => at !== null && <circle key={which} class={`dot ${NAMES[which]}`} cx={place(x, at)} cy={place(y, size)} r="4" />)}
+          {size !== null &&
+            both?.map(
+              (at, which) =>
+                at !== null && (
+                  <circle key={which} class={`dot ${NAMES[which]}`} cx={place(x, at)} cy={place(y, size)} r="4" />
+                ),
+            )}
           <Strip told={told} x={right + 10} y={y} most={most} />
         </svg>
       </div>
       <figcaption class="readout" aria-live="off">
         {size === null || both === null ? (
           <span class="dim">
-            <b class="A">A</b> and <b class="B">B</b>: bytes that were there by when; dashed: how it would go on, extrapolated. Point at a size.
+            <b class="A">A</b> and <b class="B">B</b>: bytes that were there by when; dashed: how it would go on,
+            extrapolated. Point at a size.
           </span>
         ) : (
           <>
             <span>{bytes(size)}</span>
-            {both.map((at, which) => <span key={which}><b class={NAMES[which]}>{NAMES[which]}</b> {at === null ? "–" : time(at)}</span>)}
+            {both.map((at, which) => (
+              <span key={which}>
+                <b class={NAMES[which]}>{NAMES[which]}</b> {at === null ? "–" : time(at)}
+              </span>
+            ))}
             {both[0] != null && both[1] != null && <span>{faster(both[1] - both[0])}</span>}
           </>
         )}
@@ -125,7 +166,9 @@ function Difference({ same, x, y }: { same: NonNullable<Comparison["same_size"]>
   return (
     <g class="difference">
       <path d={`M${left} ${at - 5}v10M${right} ${at - 5}v10M${left} ${at}H${right}`} />
-      <text x={left - 8} y={at + 4} text-anchor="end">{words}</text>
+      <text x={left - 8} y={at + 4} text-anchor="end">
+        {words}
+      </text>
     </g>
   );
 }
@@ -142,9 +185,21 @@ function Strip({ told, x, y, most }: { told: Comparison; x: number; y: Scale; mo
         return (
           <g key={lead.from_bytes}>
             <rect class={name} x={x} y={high} width={STRIP} height={low - high} />
-            {low - high > 15 && <text class="sign" x={x + STRIP / 2} y={(low + high) / 2 + 4} text-anchor="middle">{lead.faster === null ? "=" : name}</text>}
-            {low - high > 15 && <text x={x + STRIP + 6} y={(low + high) / 2 + 4}>{words}</text>}
-            {low - high > 34 && lead.from_bytes > 1 && <text class="tick" x={x + STRIP + 6} y={low - 3}>from {roundBytes(lead.from_bytes)}</text>}
+            {low - high > 15 && (
+              <text class="sign" x={x + STRIP / 2} y={(low + high) / 2 + 4} text-anchor="middle">
+                {lead.faster === null ? "=" : name}
+              </text>
+            )}
+            {low - high > 15 && (
+              <text x={x + STRIP + 6} y={(low + high) / 2 + 4}>
+                {words}
+              </text>
+            )}
+            {low - high > 34 && lead.from_bytes > 1 && (
+              <text class="tick" x={x + STRIP + 6} y={low - 3}>
+                from {roundBytes(lead.from_bytes)}
+              </text>
+            )}
           </g>
         );
       })}

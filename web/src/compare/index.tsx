@@ -1,16 +1,27 @@
 // Two transfers side by side: what core's `compare` says of them. The page judges nothing.
 
 import { useEffect, useState } from "preact/hooks";
+import type { Content } from "../document";
 import { bytes, rate, time } from "../format";
+import type { Go } from "../hash";
 import { format, START } from "../hash";
-import type { Content } from "../model";
-import type { Go } from "../overview";
 import { Chart } from "./chart";
 import "./compare.css";
-import { comparison, NAMES, spotText, type Comparison, type Spot, type Told, type Two } from "./model";
+import { comparison, NAMES, type Spot, spotText, type Two } from "./comparison";
+import type { Comparison, Told } from "./model";
 import { FirstByte, Phases, Rounds, Settings } from "./tables";
 
-export function CompareView({ content, spots, go, local }: { content: Content; spots: Two<Spot>; go: Go; local: boolean }) {
+export function CompareView({
+  content,
+  spots,
+  go,
+  local,
+}: {
+  content: Content;
+  spots: Two<Spot>;
+  go: Go;
+  local: boolean;
+}) {
   const [told, setTold] = useState<Comparison | null>(null);
   const [why, setWhy] = useState<string | null>(null);
   const names = spots.map(spotText).join("~");
@@ -33,11 +44,23 @@ export function CompareView({ content, spots, go, local }: { content: Content; s
   return (
     <main class="compare">
       <nav class="crumbs" aria-label="Where this is">
-        <a href="#" onClick={(event) => { event.preventDefault(); go({ ...START }); }}>overview</a>
+        <a
+          href="#"
+          onClick={(event) => {
+            event.preventDefault();
+            go({ ...START });
+          }}
+        >
+          overview
+        </a>
         <span aria-hidden="true">›</span>
         <b>transfers {spots.map(spotText).join(" and ")}</b>
       </nav>
-      {why !== null && <p class="failed" role="alert"><b>Nothing to compare.</b> {why}</p>}
+      {why !== null && (
+        <p class="failed" role="alert">
+          <b>Nothing to compare.</b> {why}
+        </p>
+      )}
       {told && <Page told={told} go={go} local={local} />}
     </main>
   );
@@ -45,19 +68,37 @@ export function CompareView({ content, spots, go, local }: { content: Content; s
 
 function Page({ told, go, local }: { told: Comparison; go: Go; local: boolean }) {
   const [first, ...rest] = told.summary;
-  const swap = (): Two<Spot> => [[told.transfers[1].connection, told.transfers[1].transfer], [told.transfers[0].connection, told.transfers[0].transfer]];
+  const swap = (): Two<Spot> => [
+    [told.transfers[1].connection, told.transfers[1].transfer],
+    [told.transfers[0].connection, told.transfers[0].transfer],
+  ];
   return (
     <>
       <section class="verdict" aria-label="Verdict">
         <h1>{first ? sentence(first) : "Nothing was transferred in both"}</h1>
       </section>
       <section class="pair" aria-label="The transfers">
-        {told.transfers.map((one, which) => <Card key={which} told={one} name={NAMES[which]!} reach={told.reach[which] ?? null} go={go} />)}
-        {local && <button type="button" class="swap" title="A becomes B, and B becomes A" onClick={() => go({ compare: swap() })}>⇄ swap</button>}
+        {told.transfers.map((one, which) => (
+          <Card key={which} told={one} name={NAMES[which]!} reach={told.reach[which] ?? null} go={go} />
+        ))}
+        {local && (
+          <button
+            type="button"
+            class="swap"
+            title="A becomes B, and B becomes A"
+            onClick={() => go({ compare: swap() })}
+          >
+            ⇄ swap
+          </button>
+        )}
       </section>
       {told.caveats.length > 0 && (
         <section aria-label="What limits the comparison">
-          {told.caveats.map((line) => <p key={line} class="problem"><b>!</b> {line}</p>)}
+          {told.caveats.map((line) => (
+            <p key={line} class="problem">
+              <b>!</b> {line}
+            </p>
+          ))}
         </section>
       )}
       <div class="beside-chart">
@@ -67,7 +108,11 @@ function Page({ told, go, local }: { told: Comparison; go: Go; local: boolean })
         </section>
         <section aria-labelledby="words">
           <h2 id="words">In words</h2>
-          <ul class="plain words">{rest.map((line) => <li key={line}>{sentence(line)}</li>)}</ul>
+          <ul class="plain words">
+            {rest.map((line) => (
+              <li key={line}>{sentence(line)}</li>
+            ))}
+          </ul>
         </section>
       </div>
       <Phases told={told} />
@@ -86,14 +131,33 @@ const KIND = { steady: "would keep to", window: "would reach", growing: "would r
 
 function Card({ told, name, reach, go }: { told: Told; name: string; reach: Comparison["reach"][0]; go: Go }) {
   const view = { ...START, connection: told.connection, transfer: told.transfer };
-  const near = { client: "captured next to the client", server: "captured next to the server", middle: "captured between the ends", unknown: "" }[told.near];
+  const near = {
+    client: "captured next to the client",
+    server: "captured next to the server",
+    middle: "captured between the ends",
+    unknown: "",
+  }[told.near];
   return (
     <article class={`side ${name}`} aria-label={name}>
       <h2>
         <span class={`badge ${name}`}>{name}</span>
-        <a href={format(view)} onClick={(event) => { event.preventDefault(); go(view); }}>{told.path}: connection {told.connection}, transfer {told.transfer}</a>
+        <a
+          href={format(view)}
+          onClick={(event) => {
+            event.preventDefault();
+            go(view);
+          }}
+        >
+          {told.path}: connection {told.connection}, transfer {told.transfer}
+        </a>
       </h2>
-      <p class="ends">{told.ends[0]} <span aria-label={told.from === "client" ? "to" : "from"}>{told.from === "client" ? "→" : "←"}</span> {told.ends[1]}</p>
+      <p class="ends">
+        {told.ends[0]}{" "}
+        <span role="img" aria-label={told.from === "client" ? "to" : "from"}>
+          {told.from === "client" ? "→" : "←"}
+        </span>{" "}
+        {told.ends[1]}
+      </p>
       <p>
         <b>{bytes(told.bytes)}</b> from the {told.from} in <b>{time(told.duration_s)}</b> = {rate(told.rate_bps)}
         {told.rtt_s !== null && <>, RTT {time(told.rtt_s)}</>}
@@ -101,7 +165,11 @@ function Card({ told, name, reach, go }: { told: Told; name: string; reach: Comp
       </p>
       {told.label && <p class="dim">{told.label}</p>}
       <p>{told.verdict}</p>
-      {reach && <p title={reach.reason}>If it went on, it {KIND[reach.kind]} <b>{rate(reach.rate_bps)}</b></p>}
+      {reach && (
+        <p title={reach.reason}>
+          If it went on, it {KIND[reach.kind]} <b>{rate(reach.rate_bps)}</b>
+        </p>
+      )}
     </article>
   );
 }

@@ -1,104 +1,186 @@
-// What `whyslow compare` says, the contract whyslow-compare/1 (docs/schema), and where it comes from. What has two members is
-// [A, B], a difference is B - A, times are seconds from the request on.
+// Made by `npm run model` from docs/schema/whyslow-compare-1.schema.json: change that.
 
-import type { Content, End } from "../model";
+/** What held a transfer back: see whyslow-1.schema.json. */
+export type Limit =
+  | "handshake"
+  | "tls-handshake"
+  | "request-wait"
+  | "server-think"
+  | "client-think"
+  | "idle"
+  | "slow-start"
+  | "congestion-avoidance"
+  | "receive-window"
+  | "zero-window"
+  | "sender-cap"
+  | "protocol-window"
+  | "application"
+  | "pacing"
+  | "nagle-delayed-ack"
+  | "ack-delay"
+  | "loss-recovery"
+  | "timeout"
+  | "bandwidth"
+  | "close"
+  | "round-trip"
+  | "unknown";
+export type Line = [number, number][];
 
-export type Two<T> = [T, T];
-/** A connection and its transfer, from 1. */
-export type Spot = [number, number];
-
-export interface Told {
-  path: string;
-  connection: number;
-  transfer: number;
-  ends: Two<string>;
-  from: End;
-  label: string | null;
-  near: "client" | "server" | "middle" | "unknown";
-  bytes: number;
-  duration_s: number;
-  rate_bps: number | null;
-  rtt_s: number | null;
-  verdict: string;
-}
-
-export interface Times {
-  seconds: Two<number>;
-  difference_s: number;
-}
-
-export interface Phase extends Times {
-  limit: string;
-  before: boolean;
-}
-
-export interface Side {
-  start_s: number;
-  bytes: number;
-  in_flight: number;
-  growth: number | null;
-  window: number | null;
-  limit: string;
-}
-
-/** Seconds and bytes. */
-export type Point = [number, number];
-
-export interface Grown {
-  captured: Point[];
-  extrapolated: Point[];
-}
-
-export interface Lead {
-  from_bytes: number;
-  to_bytes: number;
-  faster: 0 | 1 | null;
-  by_s: number;
-  at_bytes: number;
-  extrapolated: boolean;
-}
-
+/**
+ * Two transfers side by side. What has two members is [A, B], a difference is B - A; both are set
+ * to one zero, the request.
+ */
 export interface Comparison {
   schema: "whyslow-compare/1";
-  transfers: Two<Told>;
+  /** The transfers. */
+  transfers: [Told, Told];
+  /**
+   * Where the time went: what came before the first byte, then the limits, those that differ most
+   * first. Their seconds sum to those of `total`.
+   */
   phases: Phase[];
   total: Times;
-  first_byte: { arrived_s: Two<number | null>; readable_s: Two<number | null>; first_record: Two<number | null> };
-  same_size: ({ bytes: number } & Times) | null;
-  rounds: Two<Side | null>[];
-  rounds_total: Two<number>;
-  curves: Two<Grown>;
-  settings: { name: string; values: Two<string | null>; differs: boolean }[];
-  reach: Two<{ rate_bps: number; kind: "steady" | "window" | "growing"; reason: string } | null>;
+  first_byte: FirstByte;
+  same_size: SameSize | null;
+  /** The rounds, the first 64 of each. */
+  rounds: [Side | null, Side | null][];
+  /** How many there were. */
+  rounds_total: [number, number];
+  /** What was agreed, and how each began. */
+  settings: Setting[];
+  /** The rate that each would come to if it went on. */
+  reach: [Reach | null, Reach | null];
+  /** How many bytes the receiver had by when, from the request on. */
+  curves: [Grown, Grown];
+  /** Which is faster at what size, from one byte on, without gaps. */
   leads: Lead[];
+  /** What follows, in plain words. */
   summary: string[];
+  /** What limits the comparison, in plain words. */
   caveats: string[];
 }
-
-export const NAMES = ["A", "B"] as const;
-
-export const spotText = ([connection, transfer]: Spot): string => `${connection}.${transfer}`;
-
-/** A report holds the comparison that it was made for; the local server makes any. */
-export async function comparison(content: Content, local: boolean, [a, b]: Two<Spot>): Promise<Comparison> {
-  if (local) {
-    const answer = await fetch(`compare?a=${spotText(a)}&b=${spotText(b)}`, { cache: "no-store" });
-    if (!answer.ok) throw new Error((await answer.text()).trim());
-    return (await answer.json()) as Comparison;
-  }
-  const is = (told: Told, spot: Spot) => told.connection === spot[0] && told.transfer === spot[1];
-  const held = content.comparisons.find(({ transfers }) => is(transfers[0], a) && is(transfers[1], b));
-  if (!held) throw new Error("this report does not hold this comparison: `whyslow view` makes any");
-  return held;
+/** One of the two transfers. */
+export interface Told {
+  /** The capture, as it was named. */
+  path: string;
+  /** Id of its connection. */
+  connection: number;
+  /** Its place among the connection's transfers, from 1 on. */
+  transfer: number;
+  /** Client and server, with ports. */
+  ends: [string, string];
+  /** Who sends. */
+  from: "client" | "server";
+  /** What it carried, where the payload tells. */
+  label: string | null;
+  /** Where the capture stands. */
+  near: "client" | "server" | "middle" | "unknown";
+  /** Payload. */
+  bytes: number;
+  /** First byte sent to the ACK of the last. */
+  duration_s: number;
+  /** Payload over that, bits per second. */
+  rate_bps: number | null;
+  /** The least round trip of the connection. */
+  rtt_s: number | null;
+  /** Why it was slow, in one sentence. */
+  verdict: string;
 }
-
-/** When so many bytes are there; null where the curve does not go so far. */
-export function when({ captured, extrapolated }: Grown, bytes: number): number | null {
-  for (const line of [captured, extrapolated]) {
-    const next = line.findIndex((point) => point[1] >= bytes);
-    const [after, before] = [line[next], line[next - 1]];
-    if (after && before) return before[0] + ((after[0] - before[0]) * (bytes - before[1])) / Math.max(1, after[1] - before[1]);
-    if (after && after[1] === bytes) return after[0];
-  }
-  return null;
+/** Time under one limit. */
+export interface Phase {
+  limit: Limit;
+  /** It is what went before the first byte. */
+  before: boolean;
+  /** What each took, seconds. */
+  seconds: [number, number];
+  /** The second's less the first's. */
+  difference_s: number;
+}
+/** Time of both, and by how much the second is longer. */
+export interface Times {
+  /** What each took, seconds. */
+  seconds: [number, number];
+  /** The second's less the first's. */
+  difference_s: number;
+}
+/** Until the first byte of the payload. */
+export interface FirstByte {
+  /** Until it was there, from the request on, seconds. Null where the transfer answers none. */
+  arrived_s: [number | null, number | null];
+  /** Until the receiving program could read it: a TLS record is readable when it is whole. */
+  readable_s: [number | null, number | null];
+  /** The TLS record with which it began, bytes. */
+  first_record: [number | null, number | null];
+}
+/** How long each took for as many bytes as both carried, from the request on. */
+export interface SameSize {
+  /** Payload. */
+  bytes: number;
+  /** What each took, seconds. */
+  seconds: [number, number];
+  /** The second's less the first's. */
+  difference_s: number;
+}
+/** One transfer's side of a round. */
+export interface Side {
+  /** When its first byte was there, from the request on, seconds. */
+  start_s: number;
+  /** New payload. */
+  bytes: number;
+  /** Most bytes in flight during it. */
+  in_flight: number;
+  /** in_flight over that of the round before. Null for the first. */
+  growth: number | null;
+  /** The largest window that the sender had, bytes. */
+  window: number | null;
+  limit: Limit;
+}
+/** A property of both. */
+export interface Setting {
+  /**
+   * round-trip, mss, window-scale, sack, timestamps, first-flight, initial-window, first-window,
+   * first-record, largest-record.
+   */
+  name: string;
+  /** In plain words. Null where it is not known. */
+  values: [string | null, string | null];
+  /** They are known and not the same. */
+  differs: boolean;
+}
+/** What a transfer would come to if it went on. */
+export interface Reach {
+  /** Bits per second. */
+  rate_bps: number;
+  /**
+   * steady: it had stopped growing, and this is the rate of its later half; window: it was still
+   * growing, and the receiver's largest window would stop it; growing: nothing in the capture says
+   * what would stop it, so this or more.
+   */
+  kind: "steady" | "window" | "growing";
+  /** In plain words. */
+  reason: string;
+}
+/** Lines through [seconds, bytes], both rising. */
+export interface Grown {
+  /** As captured. */
+  captured: Line;
+  /** As it would go on behind that; empty where that cannot be told. */
+  extrapolated: Line;
+}
+/** A range of sizes in which one is faster. */
+export interface Lead {
+  /** From this size on. */
+  from_bytes: number;
+  /** Up to this size. */
+  to_bytes: number;
+  /** 0: the first, 1: the second. Null where they are level. */
+  faster: 0 | 1 | null;
+  /** The most that it is ahead by, seconds. */
+  by_s: number;
+  /** At this size. */
+  at_bytes: number;
+  /**
+   * What lies beyond the size of the smaller transfer is extrapolated, and the range goes there.
+   */
+  extrapolated: boolean;
 }

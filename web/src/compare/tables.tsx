@@ -4,14 +4,25 @@ import type { ComponentChildren } from "preact";
 import { bytes, thousands, time } from "../format";
 import { Term } from "../help";
 import { limitInfo } from "../limits";
-import { NAMES, type Comparison, type Side } from "./model";
+import { NAMES } from "./comparison";
+import type { Comparison, Side } from "./model";
 
-const Heads = () => <>{NAMES.map((name) => <th key={name} scope="col" class={`head ${name}`}>{name}</th>)}</>;
+const Heads = () => (
+  <>
+    {NAMES.map((name) => (
+      <th key={name} scope="col" class={`head ${name}`}>
+        {name}
+      </th>
+    ))}
+  </>
+);
 
 const signed = (seconds: number): string =>
   seconds === 0 ? "0 ms" : `${seconds < 0 ? "−" : "+"}${time(Math.abs(seconds))}`;
 
-/** Seconds in each phase, and by how much B's are more: to the right B waited longer, to the left A. */
+/**
+ * Seconds in each phase, and by how much B's are more: to the right B waited longer, to the left A.
+ */
 export function Phases({ told }: { told: Comparison }) {
   const most = Math.max(1e-9, ...told.phases.map((phase) => Math.abs(phase.difference_s)));
   const spent = (seconds: number) => (seconds === 0 ? "–" : time(seconds));
@@ -21,8 +32,14 @@ export function Phases({ told }: { told: Comparison }) {
       <table class="figures phases">
         <thead>
           <tr>
-            <th scope="col" class="text">held by</th><Heads />
-            <th scope="col" class="diverging"><span class="A">◂ A waited longer</span><span class="B">B waited longer ▸</span></th>
+            <th scope="col" class="text">
+              held by
+            </th>
+            <Heads />
+            <th scope="col" class="diverging">
+              <span class="A">◂ A waited longer</span>
+              <span class="B">B waited longer ▸</span>
+            </th>
             <th scope="col">B − A</th>
           </tr>
         </thead>
@@ -33,11 +50,19 @@ export function Phases({ told }: { told: Comparison }) {
             const more = phase.difference_s > 0 ? "B" : "A";
             return (
               <tr key={`${phase.before}${phase.limit}`} title={info.means}>
-                <th scope="row" class="text"><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i>{info.name}</th>
+                <th scope="row" class="text">
+                  <i class={`key ${info.group}`} aria-hidden="true">
+                    {info.letter}
+                  </i>
+                  {info.name}
+                </th>
                 <td>{spent(phase.seconds[0])}</td>
                 <td>{spent(phase.seconds[1])}</td>
                 <td class="diverging" aria-hidden="true">
-                  <i class={`bar ${more}`} style={more === "B" ? { left: "50%", width: `${share}%` } : { right: "50%", width: `${share}%` }} />
+                  <i
+                    class={`bar ${more}`}
+                    style={more === "B" ? { left: "50%", width: `${share}%` } : { right: "50%", width: `${share}%` }}
+                  />
                 </td>
                 <td>{signed(phase.difference_s)}</td>
               </tr>
@@ -46,8 +71,12 @@ export function Phases({ told }: { told: Comparison }) {
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row" class="text">together</th>
-            <td>{time(told.total.seconds[0])}</td><td>{time(told.total.seconds[1])}</td><td />
+            <th scope="row" class="text">
+              together
+            </th>
+            <td>{time(told.total.seconds[0])}</td>
+            <td>{time(told.total.seconds[1])}</td>
+            <td />
             <td>{signed(told.total.difference_s)}</td>
           </tr>
         </tfoot>
@@ -63,24 +92,42 @@ export function Rounds({ told }: { told: Comparison }) {
   const more = Math.max(...told.rounds_total) - told.rounds.length;
   return (
     <section aria-labelledby="rounds">
-      <h2 id="rounds"><Term of="round">Rounds</Term> side by side</h2>
+      <h2 id="rounds">
+        <Term of="round">Rounds</Term> side by side
+      </h2>
       <div class="scroll beside" tabIndex={0} role="region" aria-label="All rounds">
         <table class="figures rounds">
           <thead>
             <tr>
               <td />
-              {NAMES.map((name) => <th key={name} scope="colgroup" colSpan={6} class={`head ${name}`}>{name}</th>)}
+              {NAMES.map((name) => (
+                <th key={name} scope="colgroup" colSpan={6} class={`head ${name}`}>
+                  {name}
+                </th>
+              ))}
             </tr>
             <tr>
               <th scope="col">round</th>
               {NAMES.map((name) => (
                 <>
-                  <th scope="col" class={`from ${name}`} title="Since the request">from</th>
-                  <th scope="col" title="New payload in the round">bytes</th>
-                  <th scope="col"><Term of="in flight" /></th>
-                  <th scope="col" title="In flight over that of the round before">growth</th>
-                  <th scope="col"><Term of="window" /></th>
-                  <th scope="col" class="text">held by</th>
+                  <th scope="col" class={`from ${name}`} title="Since the request">
+                    from
+                  </th>
+                  <th scope="col" title="New payload in the round">
+                    bytes
+                  </th>
+                  <th scope="col">
+                    <Term of="in flight" />
+                  </th>
+                  <th scope="col" title="In flight over that of the round before">
+                    growth
+                  </th>
+                  <th scope="col">
+                    <Term of="window" />
+                  </th>
+                  <th scope="col" class="text">
+                    held by
+                  </th>
                 </>
               ))}
             </tr>
@@ -89,7 +136,9 @@ export function Rounds({ told }: { told: Comparison }) {
             {told.rounds.map((round, index) => (
               <tr key={index}>
                 <th scope="row">{index + 1}</th>
-                {round.map((side, which) => <RoundCells key={which} side={side} name={NAMES[which]!} most={most} />)}
+                {round.map((side, which) => (
+                  <RoundCells key={which} side={side} name={NAMES[which]!} most={most} />
+                ))}
               </tr>
             ))}
           </tbody>
@@ -107,15 +156,26 @@ function RoundCells({ side, name, most }: { side: Side | null; name: string; mos
     <>
       <td class={`from ${name}`}>{time(side.start_s)}</td>
       <td>{thousands(side.bytes)}</td>
-      <td class={`inbar ${name}`}><i aria-hidden="true" style={{ width: `${(100 * side.in_flight) / most}%` }} /><span>{thousands(side.in_flight)}</span></td>
+      <td class={`inbar ${name}`}>
+        <i aria-hidden="true" style={{ width: `${(100 * side.in_flight) / most}%` }} />
+        <span>{thousands(side.in_flight)}</span>
+      </td>
       <td>{side.growth === null ? "" : `×${side.growth.toFixed(2)}`}</td>
       <td>{side.window === null ? "–" : thousands(side.window)}</td>
-      <td class="text" title={info.means}><i class={`key ${info.group}`} aria-hidden="true">{info.letter}</i>{info.name}</td>
+      <td class="text" title={info.means}>
+        <i class={`key ${info.group}`} aria-hidden="true">
+          {info.letter}
+        </i>
+        {info.name}
+      </td>
     </>
   );
 }
 
-/** Until the first byte was there, and until the program could read it: a TLS record is readable when it is whole. */
+/**
+ * Until the first byte was there, and until the program could read it: a TLS record is readable
+ * when it is whole.
+ */
 export function FirstByte({ told }: { told: Comparison }) {
   const { arrived_s: arrived, readable_s: readable, first_record: record } = told.first_byte;
   if (arrived.every((at) => at === null)) return null;
@@ -126,13 +186,33 @@ export function FirstByte({ told }: { told: Comparison }) {
     <section aria-labelledby="first-byte">
       <h2 id="first-byte">The first byte</h2>
       <table class="figures">
-        <thead><tr><td /><Heads /></tr></thead>
+        <thead>
+          <tr>
+            <td />
+            <Heads />
+          </tr>
+        </thead>
         <tbody>
-          <tr><th scope="row" class="text">was there, after the request</th>{cells(arrived, time)}</tr>
+          <tr>
+            <th scope="row" class="text">
+              was there, after the request
+            </th>
+            {cells(arrived, time)}
+          </tr>
           {isTls && (
             <>
-              <tr><th scope="row" class="text" title="A TLS record can be read when all of it is there">could be read: its TLS record was whole</th>{cells(readable, time)}</tr>
-              <tr><th scope="row" class="text">the first TLS record</th>{cells(record, bytes)}</tr>
+              <tr>
+                <th scope="row" class="text" title="A TLS record can be read when all of it is there">
+                  could be read: its TLS record was whole
+                </th>
+                {cells(readable, time)}
+              </tr>
+              <tr>
+                <th scope="row" class="text">
+                  the first TLS record
+                </th>
+                {cells(record, bytes)}
+              </tr>
             </>
           )}
         </tbody>
@@ -142,7 +222,11 @@ export function FirstByte({ told }: { told: Comparison }) {
 }
 
 const TITLES: Record<string, ComponentChildren> = {
-  "round-trip": <>least <Term of="RTT" /></>,
+  "round-trip": (
+    <>
+      least <Term of="RTT" />
+    </>
+  ),
   mss: <Term of="MSS" />,
   "window-scale": <Term of="window scale" />,
   sack: <Term of="SACK" />,
@@ -161,12 +245,26 @@ export function Settings({ told }: { told: Comparison }) {
     <section aria-labelledby="settings">
       <h2 id="settings">Settings</h2>
       <table class="figures settings">
-        <thead><tr><td /><Heads /></tr></thead>
+        <thead>
+          <tr>
+            <td />
+            <Heads />
+          </tr>
+        </thead>
         <tbody>
           {settings.map((setting) => (
             <tr key={setting.name} class={setting.differs ? "differs" : "dim"}>
-              <th scope="row" class="text"><span class="sign" title={setting.differs ? "differs" : "the same, or not known"}>{setting.differs ? "≠" : ""}</span>{TITLES[setting.name] ?? setting.name}</th>
-              {setting.values.map((value, which) => <td key={which} class="text">{value ?? "unknown"}</td>)}
+              <th scope="row" class="text">
+                <span class="sign" title={setting.differs ? "differs" : "the same, or not known"}>
+                  {setting.differs ? "≠" : ""}
+                </span>
+                {TITLES[setting.name] ?? setting.name}
+              </th>
+              {setting.values.map((value, which) => (
+                <td key={which} class="text">
+                  {value ?? "unknown"}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>

@@ -1,8 +1,8 @@
 // The answers of a connection that are kept: the whole of it, and what was looked at more closely.
 //
-// Any range can be drawn at once, by the finest answer that covers it; a finer one is asked for while that is shown. One
-// question is under way at a time, and it is always for what is seen now: a hand that moves faster than the program answers
-// leaves no queue behind.
+// Any range can be drawn at once, by the finest answer that covers it; a finer one is asked for
+// while that is shown. One question is under way at a time, and it is always for what is seen now:
+// a hand that moves faster than the program answers leaves no queue behind.
 
 import type { Answer, Source } from "./series";
 
@@ -57,14 +57,26 @@ export class Answers {
     if (!whole || this.asking || this.ended) return;
     const span = to - from;
     const [first, last] = whole.range;
-    const within = (room: number): [number, number] => [Math.max(first, from - span * room), Math.min(last, to + span * room)];
+    const within = (room: number): [number, number] => [
+      Math.max(first, from - span * room),
+      Math.min(last, to + span * room),
+    ];
     const [a, b] = within(LEFT);
     if (b <= a) return;
     const best = this.best(a, b);
     if (best && (best.points !== null || best.width * FINE <= span)) return;
     const ask = within(ROOM);
     // A source that has nothing finer would be asked again and again.
-    if (this.close.some((one) => one.asked && one.asked[0] <= a && one.asked[1] >= b && one.asked[1] - one.asked[0] <= (ask[1] - ask[0]) * SAME)) return;
+    if (
+      this.close.some(
+        (one) =>
+          one.asked &&
+          one.asked[0] <= a &&
+          one.asked[1] >= b &&
+          one.asked[1] - one.asked[0] <= (ask[1] - ask[0]) * SAME,
+      )
+    )
+      return;
     this.ask(ask);
   }
 
@@ -86,5 +98,7 @@ export class Answers {
   }
 }
 
-const covers = (one: Answer, from: number, to: number) => one.from <= Math.max(from, one.range[0]) && one.to >= Math.min(to, one.range[1]);
-const finer = (one: Answer, other: Answer) => (one.points !== null) !== (other.points !== null) ? one.points !== null : one.width < other.width;
+const covers = (one: Answer, from: number, to: number) =>
+  one.from <= Math.max(from, one.range[0]) && one.to >= Math.min(to, one.range[1]);
+const finer = (one: Answer, other: Answer) =>
+  (one.points !== null) !== (other.points !== null) ? one.points !== null : one.width < other.width;

@@ -1,9 +1,13 @@
-// Graphs out of a report's own file: a connection as a whole, and parts of it packet by packet, one after the other in time.
+// Graphs out of a report's own file: a connection as a whole, and parts of it packet by packet, one
+// after the other in time.
 
-import type { Content } from "../model";
-import { NoSeries, type Answer, type Extremes, type Lane, type Points, type Source } from "./series";
+import type { Content } from "../document";
+import { type Answer, type Extremes, type Lane, NoSeries, type Points, type Source } from "./series";
 
-/** A list as differences, in units of which `of` make one; with `by`, each side has differences of its own. */
+/**
+ * A list as differences, in units of which `of` make one; with `by`, each side has differences of
+ * its own.
+ */
 interface Differences {
   d: (number | null)[];
   of: number;
@@ -44,7 +48,10 @@ function unpackAnswer(packed: Answer): Answer {
   };
 }
 
-const joinLists = (a: Extremes, b: Extremes): Extremes => [[...a[0], ...b[0]], [...a[1], ...b[1]]];
+const joinLists = (a: Extremes, b: Extremes): Extremes => [
+  [...a[0], ...b[0]],
+  [...a[1], ...b[1]],
+];
 
 function joinLanes(a: Lane, b: Lane): Lane {
   const pairs = ["seq", "ack", "edge", "fly", "win", "rtt"] as const;
@@ -66,7 +73,8 @@ function joinPoints(a: Points, b: Points): Points {
     if (typeof list === "string") return [name, list + String(more)];
     const rest = more as unknown[];
     if (INDICES.has(name)) return [name, [...list, ...(rest as number[]).map((index) => index + before)]];
-    if (name === "sack") return [name, [...list, ...(rest as number[][]).map(([index, ...block]) => [index! + before, ...block])]];
+    if (name === "sack")
+      return [name, [...list, ...(rest as number[][]).map(([index, ...block]) => [index! + before, ...block])]];
     return [name, [...list, ...rest]];
   });
   return Object.fromEntries(joined) as Points;
@@ -75,13 +83,20 @@ function joinPoints(a: Points, b: Points): Points {
 /** Two parts that follow each other as one. */
 function join(a: Answer, b: Answer): Answer {
   return {
-    ...a, to: b.to, width: Math.max(a.width, b.width), exact: a.exact && b.exact, packets: a.packets + b.packets,
+    ...a,
+    to: b.to,
+    width: Math.max(a.width, b.width),
+    exact: a.exact && b.exact,
+    packets: a.packets + b.packets,
     lanes: [joinLanes(a.lanes[0], b.lanes[0]), joinLanes(a.lanes[1], b.lanes[1])],
-    marks: [...a.marks, ...b.marks], points: a.points && b.points && joinPoints(a.points, b.points),
+    marks: [...a.marks, ...b.marks],
+    points: a.points && b.points && joinPoints(a.points, b.points),
   };
 }
 
-/** A report holds the whole time of a connection, and of it as many packets as there was room for. */
+/**
+ * A report holds the whole time of a connection, and of it as many packets as there was room for.
+ */
 export class Embedded implements Source {
   /** What was unpacked. */
   private readonly open = new Map<Answer, Answer>();
@@ -90,18 +105,29 @@ export class Embedded implements Source {
 
   get(connection: number, range: [number, number] | null): Promise<Answer> {
     const [packed, ...parts] = (this.content.series[String(connection)] ?? []) as Answer[];
-    if (!packed) return Promise.reject(new NoSeries("this report holds the graphs of its worst connections only: `whyslow view` shows all"));
+    if (!packed)
+      return Promise.reject(
+        new NoSeries("this report holds the graphs of its worst connections only: `whyslow view` shows all"),
+      );
     const whole = this.unpacked(packed);
     if (!range) return Promise.resolve(whole);
     const [from, to] = [Math.max(range[0], whole.range[0]), Math.min(range[1], whole.range[1])];
     const within = parts.filter((part) => part.to >= from && part.from <= to).sort((a, b) => a.from - b.from);
     // A nanosecond lies between the end of one and the beginning of the next.
-    const covers = within.every((part, at) => part.from <= (within[at - 1]?.to ?? from) + 2e-9) && (within[within.length - 1]?.to ?? -Infinity) >= to - 2e-9;
+    const covers =
+      within.every((part, at) => part.from <= (within[at - 1]?.to ?? from) + 2e-9) &&
+      (within[within.length - 1]?.to ?? -Infinity) >= to - 2e-9;
     const packets = within.reduce((sum, part) => sum + part.packets, 0);
     if (!covers || packets > MOST_POINTS) return Promise.resolve(whole);
     const joined = within.map((part) => this.unpacked(part)).reduce(join);
     // What is known of the whole holds for its parts.
-    return Promise.resolve({ ...joined, range: whole.range, base: whole.base, scale_known: whole.scale_known, packets: whole.packets });
+    return Promise.resolve({
+      ...joined,
+      range: whole.range,
+      base: whole.base,
+      scale_known: whole.scale_known,
+      packets: whole.packets,
+    });
   }
 
   private unpacked(packed: Answer): Answer {

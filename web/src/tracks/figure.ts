@@ -1,22 +1,17 @@
 // The whole figure: tracks one below the other on one time axis.
 //
-// Pictures that are saved or printed are drawn here, whole. On the screen `screen.ts` draws the same tracks: the sequence
-// numbers here, the strips by uPlot.
+// Pictures that are saved or printed are drawn here, whole. On the screen `screen.ts` draws the
+// same tracks: the sequence numbers here, the strips by uPlot.
 
 import { time } from "../format";
 import { limitInfo } from "../limits";
 import type { Connection, LimitSpan, Transfer } from "../model";
-import { drawSequence, signsOf, titleOf, type Extent } from "./sequence";
-import { advertised, drawStrip, flight, packets, roundTrips, throughput, type Strip } from "./strips";
-import { textWidth, type Painter } from "./painter";
-import { place, tickTime, ticks, type Scale } from "./scale";
+import type { Palette } from "./colors";
+import { type Painter, textWidth } from "./painter";
+import { place, type Scale, ticks, tickTime } from "./scale";
+import { drawSequence, type Extent, signsOf, titleOf } from "./sequence";
 import type { Answer } from "./series";
-
-/** Colours as strings, so that a picture can be saved with them. */
-export type Palette = Record<
-  | "paper" | "sheet" | "ink" | "dim" | "line" | "grid" | "data" | "ackline" | "edge" | "loss" | "start" | "window" | "program" | "setup" | "path" | "ack" | "unknown" | "onfill" | "cursor",
-  string
->;
+import { advertised, drawStrip, flight, packets, roundTrips, type Strip, throughput } from "./strips";
 
 export interface Scene {
   connection: Connection;
@@ -132,13 +127,17 @@ export function drawFrame(painter: Painter, scene: Scene, width: number, height:
   }
 }
 
-const times = (scene: Scene, width: number): number[] => ticks(scene.from, scene.to, Math.max(2, Math.floor(width / 110)));
+const times = (scene: Scene, width: number): number[] =>
+  ticks(scene.from, scene.to, Math.max(2, Math.floor(width / 110)));
 
 /** A track's ground: its lines of time, and where limits begin. */
 export function background(painter: Painter, scene: Scene, area: Area, x: Scale): void {
   const { palette } = scene;
   painter.rect(area.x, area.y, area.width, area.height, palette.sheet, 0.55);
-  const lines = times(scene, area.width).flatMap((at) => { const px = crisp(place(x, at)); return [px, area.y, px, area.y + area.height]; });
+  const lines = times(scene, area.width).flatMap((at) => {
+    const px = crisp(place(x, at));
+    return [px, area.y, px, area.y + area.height];
+  });
   painter.lines(lines, { color: palette.grid });
   painter.within(area.x, area.y, area.width, area.height, () => boundaries(painter, scene, area, x));
 }
@@ -157,7 +156,8 @@ function ribbon(painter: Painter, scene: Scene, area: Area, x: Scale): void {
       const shown = Math.min(right, area.x + area.width) - Math.max(left, area.x);
       const middle = (Math.min(right, area.x + area.width) + Math.max(left, area.x)) / 2;
       const full = `${info.letter} ${info.name}`;
-      if (shown > full.length * 6.3 + 60) painter.text(middle, area.y + 15, `${full} ${time(span.seconds)}`, palette.onfill, "middle", true);
+      if (shown > full.length * 6.3 + 60)
+        painter.text(middle, area.y + 15, `${full} ${time(span.seconds)}`, palette.onfill, "middle", true);
       else if (shown > full.length * 6.3 + 8) painter.text(middle, area.y + 15, full, palette.onfill, "middle", true);
       else if (shown > 9) painter.text(middle, area.y + 15, info.letter, palette.onfill, "middle", true);
     }
@@ -178,13 +178,21 @@ export function boundaries(painter: Painter, scene: Scene, area: Area, x: Scale)
 }
 
 /** The scale of figures at the left, with its lines. */
-export function leftAxis(painter: Painter, scene: Scene, area: Area, low: number, high: number, show: (value: number) => string): Scale {
+export function leftAxis(
+  painter: Painter,
+  scene: Scene,
+  area: Area,
+  low: number,
+  high: number,
+  show: (value: number) => string,
+): Scale {
   const scale: Scale = { low, high, at: [area.y + area.height, area.y] };
   const lines: number[] = [];
   for (const at of ticks(low, high, Math.max(3, area.height / 42))) {
     const y = crisp(place(scale, at));
     lines.push(area.x, y, area.x + area.width, y);
-    if (y > area.y - 1 && y < area.y + area.height + 1) painter.text(area.x - 6, Math.min(y + 4, area.y + area.height), show(at), scene.palette.dim, "end");
+    if (y > area.y - 1 && y < area.y + area.height + 1)
+      painter.text(area.x - 6, Math.min(y + 4, area.y + area.height), show(at), scene.palette.dim, "end");
   }
   painter.lines(lines, { color: scene.palette.grid });
   return scale;

@@ -1,6 +1,7 @@
 // Marks with their letters, where segments are drawn and where columns are: none is averaged away.
 
-import { crisp, type Area, type Palette, type Scene } from "./figure";
+import type { Palette } from "./colors";
+import { type Area, crisp, type Scene } from "./figure";
 import type { Painter } from "./painter";
 import { place, type Scale } from "./scale";
 import type { Answer } from "./series";
@@ -16,13 +17,34 @@ const look = (text: string, color: keyof Palette, at: Look["at"] = "above"): Loo
 
 /** In the order in which they are drawn: what comes later gives way. */
 const LOOKS: Record<string, Look> = {
-  F: look("F", "loss"), T: look("T", "loss"), P: look("P", "loss"), S: look("S", "loss"), O: look("O", "start"), W: look("W", "loss"), K: look("K", "loss"),
-  rst: look("RST", "loss"), syn: look("SYN", "setup"), fin: look("FIN", "setup"), ce: look("CE", "start"), cwr: look("CWR", "start"),
-  dsack: look("D", "program", "below"), ece: look("ECE", "start", "below"), dup: look("d", "ackline", "below"), zero: look("Z", "loss", "top"),
+  F: look("F", "loss"),
+  T: look("T", "loss"),
+  P: look("P", "loss"),
+  S: look("S", "loss"),
+  O: look("O", "start"),
+  W: look("W", "loss"),
+  K: look("K", "loss"),
+  rst: look("RST", "loss"),
+  syn: look("SYN", "setup"),
+  fin: look("FIN", "setup"),
+  ce: look("CE", "start"),
+  cwr: look("CWR", "start"),
+  dsack: look("D", "program", "below"),
+  ece: look("ECE", "start", "below"),
+  dup: look("d", "ackline", "below"),
+  zero: look("Z", "loss", "top"),
 };
 
 /** Drawn over the columns, which do not tell one segment from another. */
-const BARS: Record<string, keyof Palette> = { F: "loss", T: "loss", P: "loss", S: "loss", O: "start", sack: "program", dsack: "program" };
+const BARS: Record<string, keyof Palette> = {
+  F: "loss",
+  T: "loss",
+  P: "loss",
+  S: "loss",
+  O: "start",
+  sack: "program",
+  dsack: "program",
+};
 
 /** A letter's height, and about its width, pixels. */
 const TALL = 11;
@@ -72,7 +94,8 @@ export function drawMarks(painter: Painter, scene: Scene, area: Area, x: Scale, 
     if (near && px - near.x < widthOf(shown, near.count) + 2) near.count += count;
     else list.push({ x: px, y: shown.at === "below" ? below : above, count });
   }
-  for (const [color, list] of bars) painter.lines(list, { color: palette[color], width: color === "program" ? 1.3 : 2 });
+  for (const [color, list] of bars)
+    painter.lines(list, { color: palette[color], width: color === "program" ? 1.3 : 2 });
   const placed: Box[] = [];
   for (const [mark, shown] of Object.entries(LOOKS)) {
     for (const label of rows.get(mark) ?? []) {
@@ -81,7 +104,12 @@ export function drawMarks(painter: Painter, scene: Scene, area: Area, x: Scale, 
       const half = widthOf(shown, label.count) / 2;
       let at = shown.at === "top" ? area.y + 12 : shown.at === "below" ? label.y + 12 : label.y - 4;
       const step = shown.at === "above" ? -TALL : TALL;
-      for (let tries = 0; tries < 3 && placed.slice(-MOST_NEAR).some((box) => overlaps(box, label.x, at, half)); tries += 1) at += step;
+      for (
+        let tries = 0;
+        tries < 3 && placed.slice(-MOST_NEAR).some((box) => overlaps(box, label.x, at, half));
+        tries += 1
+      )
+        at += step;
       const clamped = Math.max(area.y + 11, Math.min(area.y + area.height - 3, at));
       painter.text(label.x, clamped, textOf(shown, label.count), palette[shown.color], "middle", mark !== "dup");
       placed.push({ x: label.x, y: clamped, half });
@@ -95,12 +123,23 @@ interface Box {
   half: number;
 }
 
-const overlaps = (box: Box, x: number, y: number, half: number) => Math.abs(box.x - x) < box.half + half && Math.abs(box.y - y) < TALL - 1;
+const overlaps = (box: Box, x: number, y: number, half: number) =>
+  Math.abs(box.x - x) < box.half + half && Math.abs(box.y - y) < TALL - 1;
 
-const textOf = ({ text }: Look, count: number): string => (count < 2 || text === "Z" ? text : text === "d" ? `${count}d` : text.length > 1 ? `${text}×${count}` : `${text}${count}`);
+const textOf = ({ text }: Look, count: number): string =>
+  count < 2 || text === "Z"
+    ? text
+    : text === "d"
+      ? `${count}d`
+      : text.length > 1
+        ? `${text}×${count}`
+        : `${text}${count}`;
 const widthOf = (shown: Look, count: number): number => textOf(shown, count).length * WIDE;
 
-/** A band for as long as the window was closed: from the ACK that closed it to the one that opened it. */
+/**
+ * A band for as long as the window was closed: from the ACK that closed it to the one that opened
+ * it.
+ */
 function closed(painter: Painter, scene: Scene, area: Area, x: Scale, answer: Answer): void {
   const { t, win } = answer.lanes[scene.lane];
   let since: number | null = null;

@@ -66,7 +66,8 @@ export class CanvasPainter implements Painter {
 
   /** Lines that are all upright or level are rectangles: a fraction of what strokes cost. */
   private upright(ends: number[], { color, width = 1, alpha = 1 }: Stroke): boolean {
-    for (let at = 0; at + 3 < ends.length; at += 4) if (ends[at] !== ends[at + 2] && ends[at + 1] !== ends[at + 3]) return false;
+    for (let at = 0; at + 3 < ends.length; at += 4)
+      if (ends[at] !== ends[at + 2] && ends[at + 1] !== ends[at + 3]) return false;
     this.to.globalAlpha = alpha;
     this.to.fillStyle = color;
     for (let at = 0; at + 3 < ends.length; at += 4) {
@@ -146,7 +147,10 @@ export class CanvasPainter implements Painter {
 
 const number = (value: number): string => (Math.round(value * 100) / 100).toString();
 const escaped = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[character] ?? character);
+  text.replace(
+    /[&<>"]/g,
+    (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[character] ?? character,
+  );
 
 export class SvgPainter implements Painter {
   private readonly parts: string[] = [];
@@ -233,6 +237,7 @@ export class SvgPainter implements Painter {
 
 function slants(x: number, y: number, width: number, height: number): number[] {
   const ends: number[] = [];
-  for (let at = x - height - ((x - height) % HATCH); at < x + width; at += HATCH) ends.push(at, y + height, at + height, y);
+  for (let at = x - height - ((x - height) % HATCH); at < x + width; at += HATCH)
+    ends.push(at, y + height, at + height, y);
   return ends;
 }

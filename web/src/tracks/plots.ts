@@ -1,11 +1,12 @@
-// The strips on the screen: uPlot draws them. Zoom, pan and pointer come from the figure, which all tracks share.
+// The strips on the screen: uPlot draws them. Zoom, pan and pointer come from the figure, which all
+// tracks share.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Area, Scene } from "./figure";
-import { GUTTER, RIGHT, boundaries } from "./figure";
+import { boundaries, GUTTER, RIGHT } from "./figure";
 import { CanvasPainter, FONT_OF } from "./painter";
-import { place, ticks, type Scale } from "./scale";
+import { place, type Scale, ticks } from "./scale";
 import { Stairs } from "./stairs";
 import type { Line, Strip } from "./strips";
 
@@ -15,7 +16,10 @@ const EDGE = 7;
 const linear = uPlot.paths.linear!();
 const bars = uPlot.paths.bars!({ align: 1, size: [1, Infinity, 1], gap: 0 });
 
-/** Steps: uPlot's own draw every one of them, however many share a pixel. A value holds until the next, the last until `end`. */
+/**
+ * Steps: uPlot's own draw every one of them, however many share a pixel. A value holds until the
+ * next, the last until `end`.
+ */
 function steps(end: () => number): uPlot.Series.PathBuilder {
   return (plot, series, first, last) => {
     const [across, up] = scales(plot);
@@ -45,8 +49,14 @@ function scales(plot: uPlot): [Scale, Scale] {
   ];
 }
 
-/** Shapes that uPlot has not, rectangle by rectangle: as one path they would cost ten times as much. */
-function rectangles(color: () => string, alpha: number, each: (at: number, x: number, y: (value: number) => number, fill: CanvasRenderingContext2D) => void): uPlot.Series {
+/**
+ * Shapes that uPlot has not, rectangle by rectangle: as one path they would cost ten times as much.
+ */
+function rectangles(
+  color: () => string,
+  alpha: number,
+  each: (at: number, x: number, y: (value: number) => number, fill: CanvasRenderingContext2D) => void,
+): uPlot.Series {
   const show = (plot: uPlot, series: number, first: number, last: number) => {
     const [across, up] = scales(plot);
     const [t, values] = [plot.data[0], plot.data[series]!];
@@ -96,32 +106,62 @@ export class Plot {
       pxAlign: false,
       legend: { show: false },
       cursor: {
-        x: false, y: false, drag: { x: false, y: false },
+        x: false,
+        y: false,
+        drag: { x: false, y: false },
         points: {
-          size: 7, width: 1, fill: (_, series) => this.color(series), stroke: () => this.scene.palette.paper,
+          size: 7,
+          width: 1,
+          fill: (_, series) => this.color(series),
+          stroke: () => this.scene.palette.paper,
           // What a column spreads over has no dot; uPlot takes anything but an element for none.
-          show: (_, series) => (this.strip.lines[series - 1]?.sign === undefined ? none : document.createElement("div")),
+          show: (_, series) =>
+            this.strip.lines[series - 1]?.sign === undefined ? none : document.createElement("div"),
         },
         dataIdx: (_, series, near, at) => held(this.strip.t, this.strip.lines[series - 1], near, at),
       },
       scales: { x: { time: false, auto: false }, y: { range: () => [0, this.strip.most] } },
       axes: [
-        { size: 0, values: () => [], splits: (_, __, min, max) => ticks(min, max, this.across()), grid: { stroke: paint("grid"), width: 1 }, ticks: { show: false } },
         {
-          size: GUTTER, gap: 6, font: FONT_OF(false), stroke: paint("dim"), grid: { stroke: paint("grid"), width: 1 }, ticks: { show: false },
+          size: 0,
+          values: () => [],
+          splits: (_, __, min, max) => ticks(min, max, this.across()),
+          grid: { stroke: paint("grid"), width: 1 },
+          ticks: { show: false },
+        },
+        {
+          size: GUTTER,
+          gap: 6,
+          font: FONT_OF(false),
+          stroke: paint("dim"),
+          grid: { stroke: paint("grid"), width: 1 },
+          ticks: { show: false },
           splits: (plot, _, min, max) => ticks(min, max, Math.max(3, about(plot.height, 42))),
           values: (_, splits) => splits.map((value) => this.strip.show(value)),
         },
       ],
       series: [{}, ...strip.lines.map((line, at) => this.series(line, at))],
       hooks: {
-        // uPlot rounds the joins of lines. Thousands of them in a line of a pixel are not seen, and take half of the time.
-        drawAxes: [(plot) => { plot.ctx.lineJoin = "bevel"; }],
-        drawClear: [() => this.within((painter, area) => painter.rect(area.x, area.y, area.width, area.height, this.scene.palette.sheet, 0.55))],
-        draw: [() => this.within((painter, area, x, y) => {
-          boundaries(painter, this.scene, area, x);
-          this.strip.over?.(painter, area, x, y);
-        })],
+        // uPlot rounds the joins of lines. Thousands of them in a line of a pixel are not seen, and
+        // take half of the time.
+        drawAxes: [
+          (plot) => {
+            plot.ctx.lineJoin = "bevel";
+          },
+        ],
+        drawClear: [
+          () =>
+            this.within((painter, area) =>
+              painter.rect(area.x, area.y, area.width, area.height, this.scene.palette.sheet, 0.55),
+            ),
+        ],
+        draw: [
+          () =>
+            this.within((painter, area, x, y) => {
+              boundaries(painter, this.scene, area, x);
+              this.strip.over?.(painter, area, x, y);
+            }),
+        ],
       },
     };
   }
@@ -146,8 +186,16 @@ export class Plot {
           const half = 1.6 * ratio();
           to.fillRect(x - half, y(this.strip.lines[index]!.values[at]!) - half, 2 * half, 2 * half);
         });
-      case "bars": return { ...common, fill: color, alpha: 0.75, width: 0, paths: bars };
-      default: return { ...common, stroke: color, width: line.width ?? 1, paths: line.shape === "steps" ? steps(() => this.scene.answer?.to ?? 0) : linear, ...(line.dash ? { dash: line.dash } : {}) };
+      case "bars":
+        return { ...common, fill: color, alpha: 0.75, width: 0, paths: bars };
+      default:
+        return {
+          ...common,
+          stroke: color,
+          width: line.width ?? 1,
+          paths: line.shape === "steps" ? steps(() => this.scene.answer?.to ?? 0) : linear,
+          ...(line.dash ? { dash: line.dash } : {}),
+        };
     }
   }
 
@@ -173,7 +221,10 @@ export class Plot {
   /** Draws a scene. */
   paint(scene: Scene, strip: Strip, area: Area): void {
     const { plot } = this;
-    const isSame = this.strip.t === strip.t && strip.lines.every((line, at) => line.values === this.strip.lines[at]?.values) && plot.data[0] === strip.t;
+    const isSame =
+      this.strip.t === strip.t &&
+      strip.lines.every((line, at) => line.values === this.strip.lines[at]?.values) &&
+      plot.data[0] === strip.t;
     this.scene = scene;
     this.strip = strip;
     const { width, height } = sizeOf(area);
@@ -187,7 +238,10 @@ export class Plot {
     });
   }
 
-  /** Marks what stands at a place of the figure, and tells its figures by sign; nothing where there is no place. */
+  /**
+   * Marks what stands at a place of the figure, and tells its figures by sign; nothing where there
+   * is no place.
+   */
   point(at: number | null): (string | null)[] {
     const isOff = at === null && this.isOff;
     this.isOff = at === null;

@@ -22,7 +22,9 @@ export function nearest(scene: Scene, plan: Layout, pointer: { x: number; y: num
   const points = scene.answer?.points;
   if (!points) return null;
   const at = value(plan.x, pointer.x);
-  const sequence = plan.tracks.find(({ track, area }) => track.id === "sequence" && pointer.y >= area.y && pointer.y <= area.y + area.height);
+  const sequence = plan.tracks.find(
+    ({ track, area }) => track.id === "sequence" && pointer.y >= area.y && pointer.y <= area.y + area.height,
+  );
   const middle = lower(points.t, at);
   let best: Found | null = null;
   let least = REACH * REACH;
@@ -38,7 +40,10 @@ export function nearest(scene: Scene, plan: Layout, pointer: { x: number; y: num
       const own = points.from[index] === scene.lane;
       const number = own ? points.seq[index] : points.ack[index];
       if (number == null) continue;
-      const [low, high] = [heightOf(scene, sequence.area, number), heightOf(scene, sequence.area, number + (own ? points.len[index]! : 0))];
+      const [low, high] = [
+        heightOf(scene, sequence.area, number),
+        heightOf(scene, sequence.area, number + (own ? points.len[index]! : 0)),
+      ];
       y = Math.max(high, Math.min(low, pointer.y));
     }
     const distance = across + (y === null ? 0 : (y - pointer.y) ** 2);
@@ -51,12 +56,22 @@ export function nearest(scene: Scene, plan: Layout, pointer: { x: number; y: num
 }
 
 const KINDS: Record<string, string> = {
-  F: "F: sent again after duplicate ACKs or SACKs", T: "T: sent again by the timer", P: "P: tail loss probe", S: "S: sent again, needlessly",
-  O: "O: out of order", W: "W: probe of a closed window", K: "K: keep-alive",
+  F: "F: sent again after duplicate ACKs or SACKs",
+  T: "T: sent again by the timer",
+  P: "P: tail loss probe",
+  S: "S: sent again, needlessly",
+  O: "O: out of order",
+  W: "W: probe of a closed window",
+  K: "K: keep-alive",
 };
 
 /** Terms and what is said of them. */
-export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: number }, found: Found | null): [string, string][] {
+export function readout(
+  scene: Scene,
+  plan: Layout,
+  pointer: { x: number; y: number },
+  found: Found | null,
+): [string, string][] {
   const { answer, lane } = scene;
   const at = value(plan.x, Math.max(plan.x.at[0], Math.min(plan.x.at[1], pointer.x)));
   if (!answer) return [["time", `${at.toFixed(6)} s`]];
@@ -67,7 +82,8 @@ export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: num
     let before = index - 1;
     while (before >= 0 && points.from[before] !== own) before -= 1;
     const base = (side: number) => (scene.absolute ? (answer.base[side] ?? 0) : 0);
-    const number = (seq: number | null | undefined, side: number) => (seq == null ? "–" : thousands(scene.absolute ? (base(side) + seq) % 2 ** 32 : seq));
+    const number = (seq: number | null | undefined, side: number) =>
+      seq == null ? "–" : thousands(scene.absolute ? (base(side) + seq) % 2 ** 32 : seq);
     const said: [string, string][] = [
       ["frame", String(points.frame[index])],
       ["time", `${points.t[index]!.toFixed(6)} s`],
@@ -91,7 +107,11 @@ export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: num
   const data = answer.lanes[lane];
   const column = Math.max(0, lower(data.t, at + answer.width / 1e3) - 1);
   const said: [string, string][] = [["time", `${at.toFixed(6)} s`]];
-  const extremes = (term: string, [low, high]: [(number | null)[], (number | null)[]], show: (value: number) => string) => {
+  const extremes = (
+    term: string,
+    [low, high]: [(number | null)[], (number | null)[]],
+    show: (value: number) => string,
+  ) => {
     const [a, b] = [low[column], high[column]];
     if (a != null && b != null) said.push([term, a === b ? show(a) : `${show(a)} – ${show(b)}`]);
   };
@@ -102,7 +122,40 @@ export function readout(scene: Scene, plan: Layout, pointer: { x: number; y: num
   extremes("RTT", data.rtt, time);
   const now = rates(data, at, at + 1e-9, averageOf(scene), 1);
   said.push(["throughput", rate(now.sent[0] ?? 0)], ["goodput", rate(now.acked[0] ?? 0)]);
-  const near = answer.marks.filter(([mark, of, , t]) => of === lane && mark !== "psh" && Math.abs(place(plan.x, t) - pointer.x) < 6).slice(0, 4);
+  const near = answer.marks
+    .filter(([mark, of, , t]) => of === lane && mark !== "psh" && Math.abs(place(plan.x, t) - pointer.x) < 6)
+    .slice(0, 4);
   for (const [mark, , count, , frame] of near) said.push([mark, `${count} from frame ${frame}`]);
   return said;
+}
+
+const HINT = "Point at a segment; drag to zoom, Shift-drag to move, double click for all. Keys: ?";
+
+/**
+ * Writes terms and what is said of them, without a word to the framework: it happens with every
+ * movement of the pointer.
+ */
+export function say(list: HTMLDListElement, told: [string, string][]): void {
+  const rows = told.length === 0 ? [["", HINT] as const] : told;
+  if (told.length === 0 && list.children.length === 1 && list.querySelector("dt") === null) return;
+  while (list.children.length > rows.length) list.lastElementChild?.remove();
+  rows.forEach(([term, said], at) => {
+    const row = list.children[at] ?? list.appendChild(document.createElement("div"));
+    const [dt, dd] = [row.querySelector("dt"), row.querySelector("dd")];
+    if (dt && dd && term !== "") {
+      if (dt.textContent !== term) dt.textContent = term;
+      if (dd.textContent !== said) dd.textContent = said;
+      return;
+    }
+    const fresh = document.createElement("dd");
+    fresh.textContent = said;
+    if (term === "") {
+      fresh.className = "dim";
+      row.replaceChildren(fresh);
+    } else {
+      const head = document.createElement("dt");
+      head.textContent = term;
+      row.replaceChildren(head, fresh);
+    }
+  });
 }

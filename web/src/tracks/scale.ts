@@ -21,7 +21,8 @@ export function ticks(low: number, high: number, about: number): number[] {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = ([1, 2, 5, 10].find((one) => one * power >= raw) ?? 10) * power;
   const found: number[] = [];
-  for (let at = Math.ceil(low / step); at * step <= high + step * 1e-9 && found.length < 100; at += 1) found.push(at * step);
+  for (let at = Math.ceil(low / step); at * step <= high + step * 1e-9 && found.length < 100; at += 1)
+    found.push(at * step);
   return found;
 }
 

@@ -1,7 +1,8 @@
-// The figure on the screen: one canvas for the sequence numbers, the ribbon and the axis, uPlot for the strips, and above all of
-// it what follows the pointer. A frame costs its drawing alone: the framework knows nothing of it.
+// The figure on the screen: one canvas for the sequence numbers, the ribbon and the axis, uPlot for
+// the strips, and above all of it what follows the pointer. A frame costs its drawing alone: the
+// framework knows nothing of it.
 
-import { GAP, drawFrame, layout, type Layout, type Scene, type Sign } from "./figure";
+import { drawFrame, GAP, type Layout, layout, type Scene, type Sign } from "./figure";
 import { CanvasPainter } from "./painter";
 import { Plot } from "./plots";
 import { nearest, readout } from "./readout";
@@ -32,7 +33,10 @@ export class Screen {
   /** Something is drawn under the pointer. */
   private isPointed = false;
 
-  /** The figure has another size, or is new. Asked for at no other time: the browser would lay out the page in mid-frame. */
+  /**
+   * The figure has another size, or is new. Asked for at no other time: the browser would lay out
+   * the page in mid-frame.
+   */
   measure(): void {
     this.size = [this.box.clientWidth, this.box.clientHeight];
   }
@@ -65,7 +69,8 @@ export class Screen {
         plot.paint(scene, strip, area);
       }
     }
-    for (const [id, { root }] of [...this.plots, ...this.legends]) if (root.hidden === shown.has(id)) root.hidden = !shown.has(id);
+    for (const [id, { root }] of [...this.plots, ...this.legends])
+      if (root.hidden === shown.has(id)) root.hidden = !shown.has(id);
   }
 
   private newLegend(id: string): Legend {
@@ -117,7 +122,10 @@ export class Screen {
   }
 }
 
-/** Above a track: what it shows, and what its colours stand for, each with a sign of its own; texts that explain themselves. */
+/**
+ * Above a track: what it shows, and what its colours stand for, each with a sign of its own; texts
+ * that explain themselves.
+ */
 class Legend {
   readonly root = document.createElement("div");
   private said = "";

@@ -1,16 +1,17 @@
 // Time and sequence numbers: what was sent, what was acknowledged, what was allowed.
 //
-// As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room; the ACKs as a staircase
-// below, the window's edge as one above, SACK blocks between. What matters has a letter of its own: `marks.ts`.
+// As in tcptrace: a bar a segment from its first byte to its last, with caps when there is room;
+// the ACKs as a staircase below, the window's edge as one above, SACK blocks between. What matters
+// has a letter of its own: `marks.ts`.
 
 import { thousands } from "../format";
-import { TERMS } from "../limits";
-import { background, crisp, leftAxis, type Area, type Scene, type Sign } from "./figure";
-import type { Painter } from "./painter";
+import { TERMS } from "../terms";
+import { type Area, background, crisp, leftAxis, type Scene, type Sign } from "./figure";
 import { drawMarks, marksOf } from "./marks";
+import type { Painter } from "./painter";
 import { lower, place, type Scale } from "./scale";
-import { Stairs } from "./stairs";
 import type { Answer } from "./series";
+import { Stairs } from "./stairs";
 
 /** How far above the data the window's edge is still drawn, as a share of what they take. */
 const ROOM = 0.6;
@@ -33,7 +34,8 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
     }
   }
   if (!(high >= low)) return null;
-  // The window above, where it leaves the data readable; a piece of it at the rim would tell nothing.
+  // The window above, where it leaves the data readable; a piece of it at the rim would tell
+  // nothing.
   const limit = high + Math.max(high - low, 1) * ROOM;
   let [edge, near, all] = [high, 0, 0];
   for (let at = first; at < last; at += 1) {
@@ -50,7 +52,13 @@ export function extent(answer: Answer, lane: 0 | 1, from: number, to: number): E
 }
 
 /** What is seen of them: where the strip is zoomed in its height too, a part. */
-export function numbersOf(answer: Answer, lane: 0 | 1, from: number, to: number, [bottom, top]: [number, number]): Extent | null {
+export function numbersOf(
+  answer: Answer,
+  lane: 0 | 1,
+  from: number,
+  to: number,
+  [bottom, top]: [number, number],
+): Extent | null {
   const whole = extent(answer, lane, from, to);
   if (!whole) return null;
   const span = whole.high - whole.low;
@@ -69,12 +77,39 @@ export function signsOf({ lane, numbers, connection, answer }: Scene): Sign[] {
   const marks = answer ? marksOf(answer)[lane] : new Set<string>();
   return [
     ["| data", "data", "A segment, from its first byte to its last; a diamond is PSH."],
-    ["⌐ acknowledged", "ackline", "Up to here the receiver has acknowledged. d: a duplicate ACK; a number counts several."],
-    [answer?.scale_known[lane] === false ? "window unknown" : "¬ window’s edge", "edge", "Up to here the receiver allows data: its ACK and its window."],
-    ...(lost ? ([["F T P S sent again", "loss", TERMS["retransmitted"] ?? ""], ["¦ SACK", "program", TERMS["SACK"] ?? ""]] satisfies Sign[]) : []),
-    ...(marks.has("dsack") ? ([["D duplicate SACK", "program", "The receiver says that it had these bytes already (RFC 2883): what was sent again was needless, or was copied on the way."]] satisfies Sign[]) : []),
+    [
+      "⌐ acknowledged",
+      "ackline",
+      "Up to here the receiver has acknowledged. d: a duplicate ACK; a number counts several.",
+    ],
+    [
+      answer?.scale_known[lane] === false ? "window unknown" : "¬ window’s edge",
+      "edge",
+      "Up to here the receiver allows data: its ACK and its window.",
+    ],
+    ...(lost
+      ? ([
+          ["F T P S sent again", "loss", TERMS.retransmitted ?? ""],
+          ["¦ SACK", "program", TERMS.SACK ?? ""],
+        ] satisfies Sign[])
+      : []),
+    ...(marks.has("dsack")
+      ? ([
+          [
+            "D duplicate SACK",
+            "program",
+            "The receiver says that it had these bytes already (RFC 2883): what was sent again was needless, or was copied on the way.",
+          ],
+        ] satisfies Sign[])
+      : []),
     ...(["ce", "ece", "cwr"].some((mark) => marks.has(mark))
-      ? ([["CE ECE CWR congestion", "start", "CE: a queue marked the packet instead of dropping it. ECE: the receiver tells the sender. CWR: the sender has slowed down (RFC 3168)."]] satisfies Sign[])
+      ? ([
+          [
+            "CE ECE CWR congestion",
+            "start",
+            "CE: a queue marked the packet instead of dropping it. ECE: the receiver tells the sender. CWR: the sender has slowed down (RFC 3168).",
+          ],
+        ] satisfies Sign[])
       : []),
     ...(marks.has("zero") ? ([["Z closed window", "loss", TERMS["zero window"] ?? ""]] satisfies Sign[]) : []),
   ];
@@ -85,14 +120,22 @@ export function drawSequence(painter: Painter, scene: Scene, area: Area, x: Scal
   background(painter, scene, area, x);
   if (!answer || !numbers) return;
   const base = scene.absolute ? (answer.base[lane] ?? 0) : 0;
-  const y = leftAxis(painter, scene, area, numbers.low, numbers.high, (at) => thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)));
+  const y = leftAxis(painter, scene, area, numbers.low, numbers.high, (at) =>
+    thousands(scene.absolute ? (base + at) % 2 ** 32 : Math.max(0, at)),
+  );
   painter.within(area.x, area.y, area.width, area.height, () => {
     if (answer.points) drawPoints(painter, scene, area, x, y, answer);
     else drawColumns(painter, scene, area, x, y, answer);
     drawMarks(painter, scene, area, x, y, answer);
     if (!answer.scale_known[lane]) {
       painter.hatch(area.x, area.y, area.width, 14, palette.edge);
-      painter.text(area.x + area.width - 6, area.y + 11, "window unknown: its scale is not in the capture", palette.ink, "end");
+      painter.text(
+        area.x + area.width - 6,
+        area.y + 11,
+        "window unknown: its scale is not in the capture",
+        palette.ink,
+        "end",
+      );
     }
   });
 }
@@ -129,7 +172,8 @@ function drawPoints(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sca
       const tall = Math.max(1.5, below - above);
       const list = kind === "N" || kind === "W" || kind === "K" ? bars : kind === "O" ? late : again;
       list.push(px, below, px, below - tall);
-      if (perSegment > 3 && tall > 5 && list === bars) caps.push(px - 2, below, px + 2, below, px - 2, above, px + 2, above);
+      if (perSegment > 3 && tall > 5 && list === bars)
+        caps.push(px - 2, below, px + 2, below, px - 2, above, px + 2, above);
       if (points.flags[at]! & 8 && perSegment > 7) pushes.push(px, above);
     } else if (points.ack[at] != null) {
       const ack = points.ack[at]!;
@@ -192,11 +236,16 @@ function drawColumns(painter: Painter, scene: Scene, area: Area, x: Scale, y: Sc
   // Nothing is known of what comes later.
   const right = Math.min(area.x + area.width, place(x, answer.to));
   painter.path(edges.until(right), { color: palette.edge, width: 1.2, dash: [5, 2] });
-  painter.lines(bars, { color: palette.data, width: Math.max(1, Math.min(3, (answer.width * area.width) / (scene.to - scene.from))) });
+  painter.lines(bars, {
+    color: palette.data,
+    width: Math.max(1, Math.min(3, (answer.width * area.width) / (scene.to - scene.from))),
+  });
   painter.path(acks.until(right), { color: palette.ackline, width: 1.3 });
 }
 
 /** Where a sequence number is. */
 export function heightOf({ numbers }: Scene, area: Area, sequence: number): number {
-  return numbers ? place({ low: numbers.low, high: numbers.high, at: [area.y + area.height, area.y] }, sequence) : area.y;
+  return numbers
+    ? place({ low: numbers.low, high: numbers.high, at: [area.y + area.height, area.y] }, sequence)
+    : area.y;
 }

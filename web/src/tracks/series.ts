@@ -1,15 +1,19 @@
 // Graphs of a connection as the program gives them, and where they come from.
 //
-// An answer tells of a time range in columns with their extremes and every kind of mark in them, and of the segments one by
-// one where they are few. The same answer is drawn at any zoom: while a finer one is on its way, it stands in.
+// An answer tells of a time range in columns with their extremes and every kind of mark in them,
+// and of the segments one by one where they are few. The same answer is drawn at any zoom: while a
+// finer one is on its way, it stands in.
 
-import type { Content, End, Frame } from "../model";
+import type { Content } from "../document";
+import type { End, Frame } from "../model";
 import { Embedded } from "./embedded";
 
 /** Lowest and highest of a figure in each column; null where it has none. */
 export type Extremes = [(number | null)[], (number | null)[]];
 
-/** One side's data, and what the other side's ACKs said of it, by columns in which anything passed. */
+/**
+ * One side's data, and what the other side's ACKs said of it, by columns in which anything passed.
+ */
 export interface Lane {
   t: number[];
   packets: number[];
@@ -34,7 +38,10 @@ export interface Points {
   seq: (number | null)[];
   ack: (number | null)[];
   win: (number | null)[];
-  /** A letter each: `-` no data, `N` new, `F` `T` `P` `S` sent again, `O` out of order, `W` window probe, `K` keep-alive. */
+  /**
+   * A letter each: `-` no data, `N` new, `F` `T` `P` `S` sent again, `O` out of order, `W` window
+   * probe, `K` keep-alive.
+   */
   kind: string;
   fly: (number | null)[];
   /** Seconds. */
@@ -48,7 +55,10 @@ export interface Points {
   sack: [number, number, number][];
 }
 
-/** Kind, whose data (0: the client's), how many, the first one's time and frame, from and to which sequence number. */
+/**
+ * Kind, whose data (0: the client's), how many, the first one's time and frame, from and to which
+ * sequence number.
+ */
 export type Mark = [string, number, number, number, Frame, number, number];
 
 export interface Answer {
@@ -74,11 +84,20 @@ export interface Answer {
 }
 
 export const FLAGS: [number, string][] = [
-  [0x02, "SYN"], [0x01, "FIN"], [0x04, "RST"], [0x08, "PSH"], [0x10, "ACK"], [0x20, "URG"], [0x40, "ECE"], [0x80, "CWR"],
+  [0x02, "SYN"],
+  [0x01, "FIN"],
+  [0x04, "RST"],
+  [0x08, "PSH"],
+  [0x10, "ACK"],
+  [0x20, "URG"],
+  [0x40, "ECE"],
+  [0x80, "CWR"],
 ];
 
 export const flagNames = (flags: number): string =>
-  FLAGS.filter(([bit]) => flags & bit).map(([, name]) => name).join(" ") || "none";
+  FLAGS.filter(([bit]) => flags & bit)
+    .map(([, name]) => name)
+    .join(" ") || "none";
 
 export const laneOf = (end: End): 0 | 1 => (end === "client" ? 0 : 1);
 

@@ -1,6 +1,9 @@
 // Staircases that cost no more than their pixels, however many steps they have.
 
-/** A staircase. What falls into one column of pixels is one upright line, from the least to the greatest. */
+/**
+ * A staircase. What falls into one column of pixels is one upright line, from the least to the
+ * greatest.
+ */
 export class Stairs {
   readonly path: number[] = [];
   private column = NaN;

@@ -1,10 +1,12 @@
 // The strips below the sequence numbers: bytes in flight, round trips, rates, windows, packets.
 //
-// A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to a painter for a picture.
+// A strip says what is drawn, not how: `plots.ts` gives it to uPlot for the screen, `drawStrip` to
+// a painter for a picture.
 
 import { rate, roundBytes, thousands, time } from "../format";
-import { TERMS } from "../limits";
-import { leftAxis, type Area, type Palette, type Scene, type Sign } from "./figure";
+import { TERMS } from "../terms";
+import type { Palette } from "./colors";
+import { type Area, leftAxis, type Scene, type Sign } from "./figure";
 import type { Painter } from "./painter";
 import { lower, place, type Scale } from "./scale";
 import type { Extremes, Lane, Points } from "./series";
@@ -13,7 +15,9 @@ export type Values = (number | null)[];
 
 /** One figure over time. */
 export interface Line {
-  /** A value holds until the next, or not; `spread` goes from the least to the greatest of a column. */
+  /**
+   * A value holds until the next, or not; `spread` goes from the least to the greatest of a column.
+   */
   shape: "steps" | "line" | "squares" | "spread" | "bars";
   color: keyof Palette;
   values: Values;
@@ -86,13 +90,28 @@ export function flight(scene: Scene): Strip {
     means: TERMS["in flight"] ?? "",
     signs: [
       ["— bytes", "data", "Bytes in flight whenever the sender sent or learned of an ACK."],
-      ...(rounds.length > 0 ? [["▬ cwnd, at least", "start", "The most that was in flight in each round. A sender never has more than its congestion window in flight, so the window was at least this; no capture shows it itself."] satisfies Sign] : []),
-      [above, "edge", TERMS["window"] ?? ""],
+      ...(rounds.length > 0
+        ? [
+            [
+              "▬ cwnd, at least",
+              "start",
+              "The most that was in flight in each round. A sender never has more than its congestion window in flight, so the window was at least this; no capture shows it itself.",
+            ] satisfies Sign,
+          ]
+        : []),
+      [above, "edge", TERMS.window ?? ""],
     ],
     t: data.t,
     lines: [
       { shape: "spread", color: "data", values: data.fly[1], least: data.fly[0] },
-      { shape: "steps", color: "edge", values: known ? data.win[1] : NONE, width: 1.2, dash: [5, 2], sign: rounds.length > 0 ? 2 : 1 },
+      {
+        shape: "steps",
+        color: "edge",
+        values: known ? data.win[1] : NONE,
+        width: 1.2,
+        dash: [5, 2],
+        sign: rounds.length > 0 ? 2 : 1,
+      },
       { shape: "steps", color: "data", values: data.fly[1], width: 1.4, sign: 0 },
     ],
     most: top,
@@ -111,7 +130,10 @@ export function flight(scene: Scene): Strip {
 }
 
 /** Round trips of the segments, for either side's data. */
-const samples = once((points: Points): [Values, Values] => [0, 1].map((lane) => points.rtt.map((rtt, at) => (points.from[at] === lane ? null : rtt))) as [Values, Values]);
+const samples = once(
+  (points: Points): [Values, Values] =>
+    [0, 1].map((lane) => points.rtt.map((rtt, at) => (points.from[at] === lane ? null : rtt))) as [Values, Values],
+);
 
 export function roundTrips(scene: Scene): Strip {
   const { answer, lane, connection, palette } = scene;
@@ -123,10 +145,14 @@ export function roundTrips(scene: Scene): Strip {
   const most = Math.max(greatest(values, shown(scene, t, answer.width)), least);
   return {
     title: "round-trip time",
-    means: TERMS["RTT"] ?? "",
+    means: TERMS.RTT ?? "",
     signs: [
       ["▪ sample", "ack", "A segment that was sent once, to the ACK that covers it."],
-      [least > 0 ? `-- least, ${time(least)}` : "least unknown", "path", "The least of the connection: what the path takes when nothing queues."],
+      [
+        least > 0 ? `-- least, ${time(least)}` : "least unknown",
+        "path",
+        "The least of the connection: what the path takes when nothing queues.",
+      ],
     ],
     t,
     lines: [
@@ -136,7 +162,11 @@ export function roundTrips(scene: Scene): Strip {
     most: most * 1.15 || 0.001,
     show: time,
     over: (painter, area, _x, y) => {
-      if (least > 0) painter.path([area.x, place(y, least), area.x + area.width, place(y, least)], { color: palette.path, dash: [4, 3] });
+      if (least > 0)
+        painter.path([area.x, place(y, least), area.x + area.width, place(y, least)], {
+          color: palette.path,
+          dash: [4, 3],
+        });
     },
   };
 }
@@ -152,7 +182,13 @@ const sums = once((lane: Lane) => {
 });
 
 /** Rates over a sliding window, at so many times. */
-export function rates(data: Lane, from: number, to: number, window: number, count: number): { t: number[]; sent: number[]; acked: number[] } {
+export function rates(
+  data: Lane,
+  from: number,
+  to: number,
+  window: number,
+  count: number,
+): { t: number[]; sent: number[]; acked: number[] } {
   const { sent, acked } = sums(data);
   const result = { t: [] as number[], sent: [] as number[], acked: [] as number[] };
   for (let step = 0; step <= count; step += 1) {
@@ -181,7 +217,10 @@ export function throughput(scene: Scene, pixels: number): Strip {
   return {
     title: `rates over ${time(window)}`,
     means: "A sliding window: each point tells of the time before it.",
-    signs: [["— throughput", "data", TERMS["throughput"] ?? ""], ["-- goodput", "ackline", TERMS["goodput"] ?? ""]],
+    signs: [
+      ["— throughput", "data", TERMS.throughput ?? ""],
+      ["-- goodput", "ackline", TERMS.goodput ?? ""],
+    ],
     t: found.t,
     lines: [
       { shape: "line", color: "data", values: found.sent, width: 1.3, sign: 0 },
@@ -200,9 +239,11 @@ export function advertised(scene: Scene): Strip {
   const known = answer.scale_known[lane];
   const [low, high]: Extremes = known ? data.win : [NONE, NONE];
   return {
-    title: known ? `advertised window of the ${receiver}` : `window of the ${receiver}: unknown, its scale is not in the capture`,
-    means: TERMS["window"] ?? "",
-    signs: known ? [["¬ bytes", "edge", TERMS["window"] ?? ""]] : [],
+    title: known
+      ? `advertised window of the ${receiver}`
+      : `window of the ${receiver}: unknown, its scale is not in the capture`,
+    means: TERMS.window ?? "",
+    signs: known ? [["¬ bytes", "edge", TERMS.window ?? ""]] : [],
     t: data.t,
     lines: [
       { shape: "spread", color: "edge", values: high, least: low },
@@ -224,7 +265,10 @@ export function advertised(scene: Scene): Strip {
   };
 }
 
-/** An interval that fits: 1, 2 or 5 times a power of ten, from a millisecond up, and no narrower than a few pixels. */
+/**
+ * An interval that fits: 1, 2 or 5 times a power of ten, from a millisecond up, and no narrower
+ * than a few pixels.
+ */
 export function intervalOf(scene: Scene, pixels: number): number {
   const least = Math.max(scene.answer?.width ?? 0, 1e-3);
   const span = scene.to - scene.from;
@@ -255,8 +299,13 @@ export function packets(scene: Scene, pixels: number): Strip {
   const [from, back] = lane === 0 ? ["client", "server"] : ["server", "client"];
   return {
     title: `${countBytes ? "payload bytes" : "packets"} per ${time(interval)}`,
-    means: countBytes ? "Payload that passed in each interval, copies included." : "Packets that passed in each interval.",
-    signs: [[`▮ ${from}`, "data", `What the ${from} sent.`], [`— ${back}`, "ackline", `What the ${back} sent.`]],
+    means: countBytes
+      ? "Payload that passed in each interval, copies included."
+      : "Packets that passed in each interval.",
+    signs: [
+      [`▮ ${from}`, "data", `What the ${from} sent.`],
+      [`— ${back}`, "ackline", `What the ${back} sent.`],
+    ],
     t: own.map((_, at) => start + at * interval),
     lines: [
       { shape: "bars", color: "data", values: own, sign: 0 },
@@ -278,7 +327,15 @@ export function drawStrip(painter: Painter, scene: Scene, area: Area, x: Scale, 
   });
 }
 
-function drawLine(painter: Painter, palette: Palette, t: number[], line: Line, [first, last]: [number, number], x: Scale, y: Scale): void {
+function drawLine(
+  painter: Painter,
+  palette: Palette,
+  t: number[],
+  line: Line,
+  [first, last]: [number, number],
+  x: Scale,
+  y: Scale,
+): void {
   const points: number[] = [];
   let before = NaN;
   const wide = t.length > 1 ? place(x, t[1]!) - place(x, t[0]!) : 1;
@@ -290,7 +347,8 @@ function drawLine(painter: Painter, palette: Palette, t: number[], line: Line, [
       const low = line.least?.[at];
       if (low != null && low < value) points.push(px, place(y, low), px, py);
     } else if (line.shape === "bars") {
-      if (value > 0) painter.rect(px, py, Math.max(1, wide - (wide > 3 ? 1 : 0)), y.at[0] - py, palette[line.color], 0.75);
+      if (value > 0)
+        painter.rect(px, py, Math.max(1, wide - (wide > 3 ? 1 : 0)), y.at[0] - py, palette[line.color], 0.75);
     } else {
       if (line.shape === "steps" && !Number.isNaN(before)) points.push(px, before);
       points.push(px, py);

@@ -20,7 +20,7 @@ pub(crate) use alike::rises;
 pub use between::Between;
 pub use context::{Context, Pool};
 pub use overrun::Overrun;
-pub use path::{LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate};
+pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
 pub(crate) use rounds::first_copy;

@@ -14,6 +14,15 @@ const FEW: u64 = 6;
 /// `amplification-risk`). Rüth et al. 2018 found it at large providers, and little above it.
 pub const LARGEST_INITIAL_WINDOW: u64 = 32;
 
+/// Segments that a new connection sends at once (RFC 6928).
+pub const INITIAL_WINDOW: u64 = 10;
+
+/// Round trips until so many segments are sent when the flight doubles each time (RFC 5681 section
+/// 3.1): ⌈log2(segments / window + 1)⌉.
+pub fn rounds_needed(segments: u64, window: u64) -> u32 {
+    (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
+}
+
 /// Index of the first round of which something was lost; the number of rounds when nothing was.
 pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
     let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };

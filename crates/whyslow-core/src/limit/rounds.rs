@@ -17,6 +17,11 @@ const GROWTH: f64 = 1.2;
 const GROWTH_PAUSE: usize = 2;
 /// No sender's buffer is smaller (the least value of Linux' tcp_wmem): flights of fewer bytes are messages.
 const LEAST_BUFFER: u64 = 4_096;
+/// In a plateau the sender waits for the receiver for so much of the time.
+const LEAST_WAIT: f64 = 0.5;
+/// The same of a plateau of twice the usual length: a sender that paces (BBR) sends for most of a
+/// round trip, and waits for the rest of it.
+const LEAST_WAIT_LONG: f64 = 0.25;
 /// Rounds without growth that make a plateau.
 const PLATEAU: usize = 4;
 /// A plateau after a loss must be longer, as congestion avoidance can look flat for a while.
@@ -240,7 +245,7 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
         && bytes > context.mss
         && room_left
         && !rises(&flights, context.mss)
-        && waits_for_acks(transfer, first, lost)
+        && waits_for_acks(transfer, first, lost, LEAST_WAIT)
         && are_granted(waits(transfer, first, lost));
     is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
 }
@@ -405,7 +410,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
             && high > context.mss
             && high >= LEAST_BUFFER
             && room_left
-            && waits_for_acks(transfer, first, after)
+            && waits_for_acks(transfer, first, after, if length >= 2 * needed { LEAST_WAIT_LONG } else { LEAST_WAIT })
             && stands_still(&tops[first..after], context.mss)
         {
             let bytes = median(tops[first..after].to_vec()).unwrap_or_default();
@@ -439,13 +444,13 @@ fn lost_before_capture(transfer: &TransferFacts) -> bool {
     unseen >= 3 && unseen * 200 >= transfer.segments
 }
 
-/// Whether the sender spent most of these rounds waiting for the receiver, and not sending, nor for its application.
-fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize) -> bool {
+/// Whether the sender spent this share of these rounds waiting for the receiver, and not sending, nor for its application.
+fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize, share: f64) -> bool {
     let start = transfer.rounds[first].start;
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
     let until = |gap: &Gap| if gap.release == Release::Nothing { gap.heard.unwrap_or(gap.end) } else { gap.end };
     let waited: Nanos = waits(transfer, first, after).map(|gap| until(gap) - gap.start).sum();
-    waited.0 * 2 > (end - start).0
+    waited > (end - start).scale(share)
 }
 
 /// For each round, whether it ran at the rate, or nearly.

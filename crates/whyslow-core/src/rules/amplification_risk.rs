@@ -32,14 +32,13 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
+use crate::limit::INITIAL_WINDOW;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfer(check));
 
 /// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
 const MOST_USUAL: u64 = 50;
-/// What the fix asks for (RFC 6928).
-const INITIAL_WINDOW: u64 = 10;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);

@@ -2,14 +2,11 @@
 
 use crate::analysis::{End, Frame, Limit, LimitShare, Near, State};
 use crate::flow::Side;
-use crate::limit::{Context, Partition, Plateau, Wait};
+use crate::limit::{Context, INITIAL_WINDOW, Partition, Plateau, Wait};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
 use crate::units::Nanos;
 use std::net::IpAddr;
-
-/// Segments that pass at once when a connection is new (RFC 6928).
-const INITIAL_WINDOW: u64 = 10;
 
 /// One transfer.
 #[derive(Debug)]

@@ -71,7 +71,12 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let summary =
         format!("{what}; repairing that, and sending slower for it, took {} of {}", time(cost), time(case.duration()),);
     let in_bursts = burst(case) >= IN_BURSTS;
-    let confidence = if (share_lost > 0.01 || explains) && !in_bursts { 0.9 } else { 0.7 };
+    let confidence = match share_lost > 0.01 || explains {
+        // A policer with few stretches between its losses leaves nothing else to see.
+        _ if in_bursts => 0.58,
+        true => 0.9,
+        false => 0.7,
+    };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));

@@ -64,7 +64,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(flight),
     );
     // Elsewhere a bottleneck before the capture point makes the spacing even as well.
-    let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.6 }), summary);
+    let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.65 }), summary);
     let spread = case.transfer.acked_rate;
     found.evidence.push(evidence("rate of payload", steady, "bit/s", &case.frames_of(Limit::Pacing)));
     if shape.burst.is_none() {
@@ -121,7 +121,7 @@ mod tests {
         assert!(paced().finding(Cause::Bandwidth).is_none());
         let mut afar = paced();
         afar.facts.vantage.near = Near::Client;
-        assert_eq!(afar.finding(Cause::Pacing).unwrap().confidence, 0.6);
+        assert_eq!(afar.finding(Cause::Pacing).unwrap().confidence, 0.65);
     }
 
     #[test]

@@ -29,6 +29,7 @@
 //! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.
 
 use super::case::TransferCase;
+use super::command;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
 use crate::analysis::{Actor, Finding, Limit};
@@ -72,15 +73,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
-    let target = ((2.0 * 100e6 / 8.0 * rtt.as_secs_f64()) as u64).div_ceil(65_536).max(1) * 65_536;
-    found.fix = fix(
-        Actor::Receiver,
-        format!(
-            "raise the window of the application's protocol (HTTP/2 stream and connection window, SSH channel, outstanding reads): 100 Mbit/s at this round trip needs {} B (2 × bandwidth × RTT)",
-            thousands(target)
-        ),
-        None,
-    );
+    let needed = command::buffer_for(case).map_or(String::new(), |(_, why)| format!(": {why}"));
+    let what = "raise the window of the application's protocol (HTTP/2 stream and connection window, SSH channel, outstanding reads)";
+    found.fix = fix(Actor::Receiver, format!("{what}{needed}"), None);
     found.settle = Some(format!(
         "a program that answers each of {} with a message looks the same: see which program keeps the window, at either end",
         count(plateau.bytes.div_ceil(case.context.mss), "segment")

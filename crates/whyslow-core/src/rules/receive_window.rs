@@ -44,7 +44,7 @@ pub(super) const RULE: Rule =
 
 /// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
 /// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
-const UNIT_TAKEN: f64 = 0.7;
+const UNIT_TAKEN: f64 = 0.65;
 
 /// One part in so many of the time of full windows is a good part of it.
 const A_PART: i64 = 5;

@@ -118,7 +118,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         } else {
             format!("the server reset the connection {} after a request ({what}), without an answer", time(waited))
         };
-        let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.6)), summary);
+        let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), summary);
         let frames = [message.frames.0, message.frames.1];
         found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
         found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), "ms", &[frame]));

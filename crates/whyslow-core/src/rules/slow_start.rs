@@ -35,7 +35,7 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Fix, Limit};
 use crate::cause::Cause;
-use crate::limit::LARGEST_INITIAL_WINDOW;
+use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
 
 pub(super) const RULE: Rule =
@@ -119,14 +119,6 @@ fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     (!by_program && !by_window && is_first).then_some(window)
 }
 
-/// Today's usual initial window, segments (RFC 6928).
-const INITIAL_WINDOW: u64 = 10;
-
-/// Round trips until so many segments are sent, when the flight doubles each time: ⌈log2(n / window + 1)⌉.
-fn rounds_needed(segments: u64, window: u64) -> u32 {
-    (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
-}
-
 /// A larger first flight, as far as the receiver's first window lets it, or none at all.
 fn remedy(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Option<Fix> {
     let mss = case.context.mss;
@@ -158,8 +150,8 @@ fn remedy(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Option<
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::rounds_needed;
     use crate::cause::Cause;
+    use crate::limit::rounds_needed;
     use crate::rules::scene::Scene;
 
     #[test]

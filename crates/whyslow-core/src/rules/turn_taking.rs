@@ -29,7 +29,7 @@ use super::rule::{Check, Rule};
 use super::say::{WORTH_SAYING, count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
-use crate::limit::{NOTICED, Wait};
+use crate::limit::{INITIAL_WINDOW, NOTICED, Wait, rounds_needed};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
@@ -41,13 +41,24 @@ const LEAST_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 
-/// What the turns would take if all were asked for at once: a round trip, and what both programs
-/// do for them. What a turn takes beyond its round trip is such work where it is long; else most
-/// of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
-fn at_once(took: &[Nanos], rtt: Nanos) -> Nanos {
+/// What the turns would take if all were asked for at once: the `rounds` that their bytes need, and
+/// what both programs do for them. What a turn takes beyond its round trip is such work where it is
+/// long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
+fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
     let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
     let least = beyond().min().unwrap_or_default();
-    rtt + beyond().map(|time| if time < WORTH_SAYING { least } else { time }).sum()
+    rtt.scale(f64::from(rounds)) + beyond().map(|time| if time < WORTH_SAYING { least } else { time }).sum()
+}
+
+/// The round trips that all requests and all answers need when they are sent in one go: the windows
+/// of both sides open at the same time.
+fn rounds(case: &ConnectionCase<'_>, turns: &[&TransferFacts]) -> u32 {
+    let asker = case.facts.asker;
+    let asked = turns.iter().filter_map(|answer| answer.request).map(|request| request.bytes).sum();
+    let answered = turns.iter().map(|answer| answer.bytes()).sum();
+    let segments = |side: usize, bytes: u64| bytes.div_ceil(case.facts.halves[side].mss.max(1));
+    let needed = segments(asker, asked).max(segments(1 - asker, answered));
+    rounds_needed(needed, INITIAL_WINDOW).max(1)
 }
 
 /// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it was there.
@@ -94,7 +105,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         let took: Vec<Nanos> = waits().map(|(wait, _)| wait.exchange.wait() + before(wait)).collect();
         let (whole, all) = (facts.last - facts.first, took.iter().copied().sum());
         // Turns that took longer than their connection lasted were timed by a clock that was set.
-        found.predicted_s = (all <= whole).then(|| whole - all + at_once(&took, rtt));
+        found.predicted_s = (all <= whole).then(|| whole - all + at_once(&took, rtt, rounds(case, &turns)));
     }
     Some(found)
 }
@@ -108,9 +119,10 @@ mod tests {
     #[test]
     fn at_once_a_batch_takes_a_round_trip_and_the_work() {
         let took = [101, 102, 105, 101, 101].map(ms);
-        assert_eq!(at_once(&took, ms(100)), ms(105), "five times a millisecond, and no wake-ups");
-        assert_eq!(at_once(&[101, 160, 101].map(ms), ms(100)), ms(162), "what takes long is work");
-        assert_eq!(at_once(&[ms(99)], ms(100)), ms(100));
-        assert_eq!(at_once(&[], ms(100)) - ms(100), Nanos::ZERO);
+        assert_eq!(at_once(&took, ms(100), 1), ms(105), "five times a millisecond, and no wake-ups");
+        assert_eq!(at_once(&took, ms(100), 3), ms(305), "answers that a new window does not hold");
+        assert_eq!(at_once(&[101, 160, 101].map(ms), ms(100), 1), ms(162), "what takes long is work");
+        assert_eq!(at_once(&[ms(99)], ms(100), 1), ms(100));
+        assert_eq!(at_once(&[], ms(100), 1) - ms(100), Nanos::ZERO);
     }
 }

@@ -51,8 +51,8 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
             // A reader that keeps up has the buffer that it has: the largest window that was offered stays.
             if let Window::Seen(steps) = &mut scenario.receiver.window {
                 let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
-                let most = replay.passing_window.map_or(most, |passing| passing.min(most));
-                let full = steps.partition_point(|step| step.1 < most);
+                let most = replay.passing_largest.map_or(most, |passing| passing.min(most));
+                let full = steps.iter().position(|step| step.1 >= most).unwrap_or(steps.len());
                 steps.truncate(full);
                 steps.push((steps.last().map_or(0, |step| step.0 + 1), most));
             }
@@ -76,7 +76,10 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
             let_window_grow(&mut scenario.receiver.window, replay);
             remove(&mut changed, Limit::ProtocolWindow);
         }
-        Cause::Application => remove(&mut changed, Limit::Application),
+        Cause::Application => {
+            let_window_grow(&mut scenario.receiver.window, replay);
+            remove(&mut changed, Limit::Application);
+        }
         Cause::NagleDelayedAck => remove(&mut changed, Limit::NagleDelayedAck),
         Cause::DelayedAck => {
             remove(&mut changed, Limit::AckDelay);

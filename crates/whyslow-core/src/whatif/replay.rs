@@ -32,6 +32,8 @@ pub struct Replay {
     pub(super) cut: bool,
     /// Bytes that a window that was never shut let pass in a round trip, where windows held the sender for some rounds.
     pub(super) passing_window: Option<u64>,
+    /// The same of windows about as large as the largest: a reader that falls behind offers less and less.
+    pub(super) passing_largest: Option<u64>,
     /// The window that the transfers before this one would have left, had no silence cut it.
     pub(super) before: Option<Carried>,
     /// What is known of the path beside this transfer, payload bits per second.
@@ -151,7 +153,8 @@ impl Replay {
             has_losses: !losses.is_empty(),
             needless: transfer.retransmitted.spurious > 0,
             cut: cap.is_some() && has_cuts(transfer, partition),
-            passing_window: passing_window(transfer, partition),
+            passing_window: passing_window(transfer, partition, 0),
+            passing_largest: passing_window(transfer, partition, largest_window(transfer) / 2),
             before: earlier.window,
             path: Path { given: context.path_rate, met: earlier.rate, least: least_rate(transfer, context) },
         })
@@ -373,11 +376,18 @@ fn window(transfer: &TransferFacts) -> Window {
     if steps.is_empty() { Window::Unlimited } else { Window::Seen(steps) }
 }
 
-/// What a full but open window let pass in a round: less than its size where the receiver's program reads a moment after the ACK has left.
-fn passing_window(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
+/// The largest window that was offered, bytes.
+fn largest_window(transfer: &TransferFacts) -> u64 {
+    transfer.rounds.iter().filter_map(|round| round.window).max().unwrap_or_default()
+}
+
+/// What a full but open window of `least` bytes or more let pass in a round: less than its size where the receiver's program reads a
+/// moment after the ACK has left.
+fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -> Option<u64> {
     let inner = transfer.rounds.len().saturating_sub(1);
     let rounds = transfer.rounds.iter().zip(&partition.rounds).take(inner);
     let held = rounds.filter(|(round, limit)| **limit == Limit::ReceiveWindow && round.merged == 1);
+    let held = held.filter(|(round, _)| round.window.is_some_and(|window| window >= least));
     let bytes: Vec<u64> = held.map(|(round, _)| round.bytes).collect();
     (bytes.len() >= HELD_ROUNDS).then(|| bytes.iter().sum::<u64>() / bytes.len() as u64)
 }

@@ -1,6 +1,7 @@
-//! The casebook: a case for every cause, in which every page is what the program prints, every scenario the recipe of its
-//! sample, and every derived capture what its commands make. `CASEBOOK=update cargo test -p whyslow --test program casebook` rewrites pages and
-//! scenarios in place.
+//! The casebook: a case for every cause, in which every page is what the program prints, every scenario
+//! the recipe of its sample, and every derived capture what its commands make.
+//! `CASEBOOK=update cargo test -p whyslow --test program casebook` rewrites pages (those of the README and
+//! docs/ too), scenarios and the index' table of causes in place.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,9 @@ const BESIDE: &[(&str, &str)] = &[
     ("small-segments", "receive-window"),
     ("tls-record-buffering", "slow-start"),
 ];
+
+/// What the table of causes begins with in the index.
+const BY_CAUSE: &str = "\n## By cause\n\n| cause | in a sentence | the case |\n|---|---|---|\n";
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -133,7 +137,37 @@ fn every_page_and_scenario_is_the_real_one() {
             wrong.push(format!("casebook/{cause}.md\n{}", first_difference(&case, &text)));
         }
     }
+    for name in ["README.md", "docs/both-ends.md"] {
+        let written = fs::read_to_string(root().join(name)).unwrap();
+        assert!(!shown(&written).is_empty(), "{name} shows no page");
+        let text = with_pages(&written);
+        if update {
+            fs::write(root().join(name), text).unwrap();
+        } else if text != written {
+            wrong.push(format!("{name}\n{}", first_difference(&written, &text)));
+        }
+    }
     assert!(wrong.is_empty(), "not what is printed; CASEBOOK=update rewrites it:\n{}", wrong.join("\n"));
+}
+
+/// The table by which the index ends: each cause, the first sentence of its documentation, the title of its case.
+#[test]
+fn the_index_lists_every_cause() {
+    let path = root().join("casebook/README.md");
+    let index = fs::read_to_string(&path).unwrap();
+    let cases = cases();
+    let mut real = format!("{}{BY_CAUSE}", index.split_once(BY_CAUSE).unwrap().0);
+    for cause in whyslow_core::cause::Cause::ALL {
+        let (slug, documentation) = (cause.slug(), cause.markdown());
+        let [sentence, title] = [&documentation, &cases[slug]].map(|text| text.lines().next().unwrap());
+        let title = title.trim_start_matches("# ");
+        real += &format!("| [{slug}]({slug}.md) | {sentence} | {title} |\n");
+    }
+    if std::env::var_os("CASEBOOK").is_some_and(|wish| wish == "update") {
+        fs::write(path, real).unwrap();
+    } else {
+        assert!(index == real, "CASEBOOK=update rewrites casebook/README.md:\n{}", first_difference(&index, &real));
+    }
 }
 
 fn first_difference(written: &str, real: &str) -> String {
@@ -238,23 +272,30 @@ fn links(text: &str) -> Vec<&str> {
     text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
 }
 
+/// The project's own Markdown.
+fn texts() -> Vec<PathBuf> {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["", "casebook", "docs", "samples", ".github"].map(|folder| root().join(folder));
+    let files = folders.into_iter().chain(crates).flat_map(|folder| fs::read_dir(folder).unwrap());
+    let paths = files.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
 #[test]
 fn every_link_resolves() {
-    let read = |path: &Path| fs::read_to_string(path).unwrap();
-    let folder = root().join("casebook");
-    let index = read(&folder.join("README.md"));
-    let mut texts: Vec<(PathBuf, String)> =
-        cases().into_iter().map(|(cause, case)| (folder.join(format!("{cause}.md")), case)).collect();
-    texts.push((folder.join("README.md"), index.clone()));
-    let linked: BTreeSet<&str> = links(&index).into_iter().filter_map(|target| target.strip_suffix(".md")).collect();
+    let index = fs::read_to_string(root().join("casebook/README.md")).unwrap();
+    let symptoms = index.split_once(BY_CAUSE).unwrap().0;
+    let linked: BTreeSet<&str> = links(symptoms).into_iter().filter_map(|target| target.strip_suffix(".md")).collect();
     for cause in causes() {
-        assert!(linked.contains(cause.as_str()), "casebook/README.md does not lead to {cause}");
+        assert!(linked.contains(cause.as_str()), "no symptom in casebook/README.md leads to {cause}");
     }
-    assert!(links(&read(&root().join("README.md"))).contains(&"casebook/README.md"));
-    for (path, text) in texts {
+    let texts = texts();
+    assert!(texts.len() > causes().len());
+    for path in texts {
+        let text = fs::read_to_string(&path).unwrap();
         for target in links(&text).into_iter().filter(|target| !target.starts_with("http")) {
             let there = target.split('#').next().unwrap_or_default();
-            assert!(folder.join(there).exists(), "{}: {target} leads nowhere", path.display());
+            assert!(path.parent().unwrap().join(there).exists(), "{}: {target} leads nowhere", path.display());
         }
     }
 }

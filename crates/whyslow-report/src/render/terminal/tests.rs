@@ -3,6 +3,8 @@
 use super::super::example::{self, analysis, connection, transfer};
 use super::*;
 use crate::text::width;
+use anstyle::{AnsiColor, Effects, Style};
+use serde_json::Value;
 use whyslow_core::analysis::{Limit, Rtt, State};
 
 pub(super) use super::super::example::ALL_LIMITS;
@@ -189,6 +191,31 @@ fn a_count_is_not_told_twice() {
         vec![example::problem("a", 1_336, "1336 of 3853 packets"), example::problem("b", 2_000, "some packets")];
     let text = plain(&one, brief(80));
     assert!(text.contains("1336 of 3853 packets\n") && text.contains("some packets (2,000 times)\n"), "{text}");
+}
+
+/// The page has a table of its own, in `web/src/limits.json`.
+#[test]
+fn the_page_names_and_colours_limits_as_the_terminal_does() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/limits.json");
+    let table: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(table.as_object().unwrap().len(), ALL_LIMITS.len());
+    for limit in ALL_LIMITS {
+        let row = &table[serde_json::to_value(limit).unwrap().as_str().unwrap()];
+        let color = match row["group"].as_str().unwrap() {
+            "setup" => AnsiColor::Blue.on_default(),
+            "program" => AnsiColor::Magenta.on_default(),
+            "window" => AnsiColor::Cyan.on_default(),
+            "start" => AnsiColor::Yellow.on_default(),
+            "ack" => AnsiColor::BrightMagenta.on_default(),
+            "loss" => AnsiColor::Red.on_default(),
+            "path" => AnsiColor::Green.on_default(),
+            "unknown" => Style::new().effects(Effects::DIMMED),
+            other => panic!("no colour for {other}"),
+        };
+        assert_eq!(names::color(limit), color, "{limit:?}");
+        assert_eq!(row["name"], names::limit(limit), "{limit:?}");
+        assert_eq!(row["letter"], names::letter(limit).to_string(), "{limit:?}");
+    }
 }
 
 #[test]

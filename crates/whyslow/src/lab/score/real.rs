@@ -60,8 +60,8 @@ pub(crate) struct Promise {
 /// What a promise is of.
 #[derive(Clone, Copy, Debug)]
 enum Of {
-    /// A transfer from this end: which of those of about its size.
-    Transfer { from: End, nth: usize, bytes: u64 },
+    /// A transfer from this end: which of those of about its size. The end had sent `before` bytes.
+    Transfer { from: End, nth: usize, bytes: u64, before: u64 },
     /// The connection that took longest.
     Connection,
     /// Connections one after the other.
@@ -73,13 +73,40 @@ impl Of {
     fn took(self, analysis: &Analysis) -> Option<f64> {
         let connections = || analysis.connections.iter();
         let took = match self {
-            Self::Transfer { from, nth, bytes } => alike(analysis, from, bytes).nth(nth)?.duration_s,
+            Self::Transfer { from, nth, bytes, before } => {
+                let transfer = alike(analysis, from, bytes).nth(nth)?;
+                (transfer.duration_s - lead(analysis, transfer, before)).or_zero()
+            }
             Self::Connection => connections().map(|connection| connection.duration_s).max()?,
             // Their closing is nobody's wait.
             Self::Series => connections().map(used).sum(),
         };
         Some(took.as_secs_f64())
     }
+}
+
+/// Bytes that its end had sent on the connection when a transfer began.
+fn sent_before(analysis: &Analysis, transfer: &Transfer) -> u64 {
+    let connection = analysis.connections.iter().find(|it| it.transfers.iter().any(|it| std::ptr::eq(it, transfer)));
+    let transfers = connection.into_iter().flat_map(|connection| &connection.transfers);
+    let earlier = transfers.filter(|it| it.from == transfer.from && it.start_s < transfer.start_s);
+    earlier.map(|earlier| earlier.bytes).sum()
+}
+
+/// How long a transfer took until its end had sent `before` bytes: a program that waits less may
+/// join to a transfer what was one of its own before.
+fn lead(analysis: &Analysis, transfer: &Transfer, before: u64) -> Nanos {
+    let joined = before.saturating_sub(sent_before(analysis, transfer));
+    // A greeting more or less is the programs'.
+    if joined * 100 < transfer.bytes {
+        return Nanos::ZERO;
+    }
+    let mut sent = 0;
+    let rounds = transfer.rounds.iter().take_while(|round| {
+        sent += round.bytes;
+        sent <= joined
+    });
+    rounds.map(|round| round.duration_s).sum()
 }
 
 /// From a connection's first packet to the end of the last that it carried.
@@ -206,7 +233,12 @@ fn of_transfers(label: &str, cause: &'static str, end: End, analysis: &Analysis)
     transfers(analysis).filter(move |transfer| transfer.from == end).filter_map(move |transfer| {
         let finding = transfer.findings.iter().find(|finding| finding.cause.slug() == cause)?;
         let before = alike(analysis, end, transfer.bytes).take_while(|other| other.start_s < transfer.start_s);
-        let of = Of::Transfer { from: end, nth: before.count(), bytes: transfer.bytes };
+        let of = Of::Transfer {
+            from: end,
+            nth: before.count(),
+            bytes: transfer.bytes,
+            before: sent_before(analysis, transfer),
+        };
         Promise::new(label, end, finding, of, analysis)
     })
 }

@@ -1,0 +1,23 @@
+// What the program gives the page: an envelope of the same build around the contracts of `model.ts`
+// and `compare/model.ts`.
+
+import type { Comparison } from "./compare/model";
+import type { Analysis } from "./model";
+
+/** The document that the page shows: `Content` in whyslow-serve. */
+export interface Content {
+  schema: "whyslow-page/1";
+  version: string;
+  name: string;
+  analysis: Analysis;
+  connections_total: number;
+  causes: { cause: string; seconds: number; connections: number }[];
+  docs: Record<string, { title: string; html: string }>;
+  /** What is set side by side at first. */
+  compare: [[number, number], [number, number]] | null;
+  /** Why nothing is, though it was wished for. */
+  uncompared: string | null;
+  /** Comparisons in a report's own file. */
+  comparisons: Comparison[];
+  series: Record<string, unknown>;
+}
