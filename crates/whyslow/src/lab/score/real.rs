@@ -610,7 +610,7 @@ mod tests {
             measured_s: Some(1.0),
             problems: Vec::new(),
             host: Some(Host::Server),
-            of: Of::Transfer { from: End::Server, nth: 0, bytes: 1000 },
+            of: Of::Transfer { from: End::Server, nth: 0, bytes: 1000, before: 0 },
         };
         let report = Report {
             schema: SCHEMA,
