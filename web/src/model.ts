@@ -31,7 +31,6 @@ export type Limit =
   | "loss-recovery"
   | "timeout"
   | "bandwidth"
-  | "close"
   | "round-trip"
   | "unknown";
 /**

@@ -11,6 +11,8 @@ pub use exchange::*;
 pub use icmp::IcmpError;
 pub use pair::*;
 
+pub use crate::cause::Cause;
+
 use crate::units::Nanos;
 use serde::{Serialize, Serializer};
 
@@ -490,7 +492,7 @@ impl Finding {
     /// Whether somebody waited for the network or the server meanwhile. What the client's own program takes is told, and ranks behind all
     /// that was waited for.
     pub fn is_waited_for(&self) -> bool {
-        self.cause != "client-think"
+        self.cause != Cause::ClientThink
     }
 
     /// Does something with every frame of its evidence.
@@ -626,8 +628,6 @@ pub enum Limit {
     Timeout,
     /// The path carried what it could.
     Bandwidth,
-    /// Waiting for the close.
-    Close,
     /// The last bytes' way to the receiver and their ACK's way back: what no setting can remove.
     RoundTrip,
     /// Not known.
@@ -657,7 +657,6 @@ impl Limit {
             Self::LossRecovery => "loss-recovery",
             Self::Timeout => "timeout",
             Self::Bandwidth => "bandwidth",
-            Self::Close => "close",
             Self::RoundTrip => "round-trip",
             Self::Unknown => "unknown",
         }
@@ -668,7 +667,7 @@ impl Limit {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The cause's public name.
-    pub cause: &'static str,
+    pub cause: Cause,
     /// Seconds lost to it.
     pub seconds: Nanos,
     /// 0–1.

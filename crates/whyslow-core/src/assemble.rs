@@ -1,24 +1,22 @@
 //! From what a connection's stages found to its entry in the [`Analysis`](crate::analysis::Analysis).
 
 mod exchanges;
+mod label;
 mod written;
 
+pub(crate) use written::Names;
+
 use crate::analysis::{
-    Connection, Direction, Elided, End, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS,
-    MAX_TRANSFERS, Near, Problem, Retransmission, Round, Rtt, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS,
+    Near, Problem, Retransmission, Round, Rtt, State, Transfer,
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition, Wait};
 use crate::rules::{self, ConnectionCase, Exit, Flows, Outline, TransferCase, say};
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
 use crate::whatif::{Earlier, Replay, Replays};
-use std::collections::HashMap;
-use std::net::IpAddr;
-
-/// Names of addresses, and whether the address only stands in for the name.
-pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
+use label::{end_of, label};
 
 /// A connection's entry, and its outline for the rules over several. Times are told from `first`; `path_rate` is what is said of the path
 /// (payload bits per second). Replays of its transfers are kept in `replays`, and the transfers themselves in `flows`, as far as they
@@ -117,10 +115,6 @@ pub(crate) fn connection(
     };
     written::restore(&mut connection, facts, names);
     (connection, outline)
-}
-
-fn end_of(facts: &Facts, side: Side) -> End {
-    if side == facts.client { End::Client } else { End::Server }
 }
 
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
@@ -226,20 +220,6 @@ fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<
             limit,
         })
         .collect()
-}
-
-/// What the payload tells of a transfer.
-fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String> {
-    let content = &facts.content[sender];
-    let in_it = |seq: u64| seq >= transfer.seq.0 && seq < transfer.seq.1.max(transfer.seq.0 + 1);
-    if let Some((_, head)) = content.heads.iter().find(|(seq, _)| in_it(*seq)) {
-        return Some(format!("HTTP {head}"));
-    }
-    match content.protocol? {
-        Protocol::Tls => Some("TLS application data".into()),
-        Protocol::Http => None,
-        Protocol::Ssh => Some("SSH".into()),
-    }
 }
 
 /// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.

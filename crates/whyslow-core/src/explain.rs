@@ -6,6 +6,7 @@
 
 mod accounts;
 mod fragment;
+mod open;
 mod openings;
 mod shares;
 
@@ -23,6 +24,7 @@ use crate::whatif::Replays;
 use crate::wire::{self, Ends, Glance, Icmp, Segment, Skip};
 use accounts::{Account, Accounts, Size};
 use fragment::CaptureState;
+use open::Open;
 use openings::Openings;
 use shares::{Move, Shares};
 use std::net::IpAddr;
@@ -124,15 +126,6 @@ pub struct Deal {
     /// What it is to be given, before it takes any more packets.
     pub awaited: Vec<Ticket>,
 }
-
-/// A connection, and the capture in which it began.
-#[derive(Debug)]
-struct Open {
-    capture: usize,
-    tcp: tcp::Connection,
-}
-
-const _: () = assert!(size_of::<Kept<Open>>() <= 448, "of open connections there may be a million");
 
 impl Explainer {
     /// Nothing read yet; takes all connections.

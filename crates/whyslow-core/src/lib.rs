@@ -18,6 +18,7 @@
 pub mod analysis;
 mod assemble;
 pub mod capture;
+pub mod cause;
 pub mod compare;
 pub mod explain;
 pub mod flow;
@@ -25,6 +26,7 @@ pub mod limit;
 pub mod pair;
 pub mod rules;
 pub mod series;
+mod stats;
 pub mod tcp;
 pub mod units;
 pub mod whatif;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use whyslow_core::analysis::{Analysis, Connection, Finding, Message};
+use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Message};
 use whyslow_core::rules::Together;
 use whyslow_core::units::Nanos;
 
@@ -13,8 +13,8 @@ const BULK: u64 = 14_600;
 /// The time that one cause cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CauseCost {
-    /// Its public name.
-    pub cause: &'static str,
+    /// Which.
+    pub cause: Cause,
     /// Over all connections; what passed at the same time counts once.
     pub seconds: Nanos,
     /// Connections that it cost time, with how much each, the worst first. Of a finding that spans connections and was
@@ -34,8 +34,8 @@ pub fn cost(connection: &Connection) -> Nanos {
 
 /// The causes of one connection with the time that each cost over its transfers, the worst first; behind all of them what its client's
 /// own program took.
-pub fn causes(connection: &Connection) -> Vec<(&'static str, Nanos)> {
-    let mut sums: HashMap<&'static str, Nanos> = HashMap::new();
+pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
+    let mut sums: HashMap<Cause, Nanos> = HashMap::new();
     for finding in findings(connection) {
         *sums.entry(finding.cause).or_default() += finding.seconds;
     }
@@ -71,7 +71,7 @@ fn is_interactive(connection: &Connection) -> bool {
 }
 
 /// The causes that findings over several connections sum up, each with a connection that shares it.
-pub fn shared(analysis: &Analysis) -> HashSet<(&'static str, u64)> {
+pub fn shared(analysis: &Analysis) -> HashSet<(Cause, u64)> {
     let shared = analysis.findings.iter().filter(|finding| finding.shared);
     shared.flat_map(|finding| finding.connections.iter().map(|&id| (finding.cause, id))).collect()
 }
@@ -128,7 +128,7 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
         least: Nanos,
         connections: HashMap<u64, Nanos>,
     }
-    let mut sums: HashMap<&'static str, Sum> = HashMap::new();
+    let mut sums: HashMap<Cause, Sum> = HashMap::new();
     // Of what some share each has a part, which names them all.
     let named = |finding: &'_ Finding| (finding.cause, finding.connections.clone());
     let wholes: HashSet<_> = analysis.findings.iter().filter(|finding| finding.shared).map(named).collect();
@@ -177,8 +177,8 @@ pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
 }
 
 /// See [`Finding::is_waited_for`].
-fn is_waited_for(cause: &str) -> bool {
-    cause != "client-think"
+fn is_waited_for(cause: Cause) -> bool {
+    cause != Cause::ClientThink
 }
 
 #[cfg(test)]
@@ -197,7 +197,7 @@ mod tests {
         for cause in &causes {
             assert!(cause.connections.is_sorted_by_key(|&(id, seconds)| (Reverse(seconds), id)));
         }
-        let spanning = causes.iter().find(|cost| cost.cause == "new-connection-each-time");
+        let spanning = causes.iter().find(|cost| cost.cause == Cause::NewConnectionEachTime);
         assert_eq!(spanning.map(|cost| cost.connections.len()), Some(40));
     }
 
@@ -207,7 +207,9 @@ mod tests {
         analysis.findings.clear();
         let seconds = |analysis: &Analysis| {
             let causes = by_cause(analysis);
-            let [loss] = &causes.iter().filter(|cost| cost.cause == "loss").collect::<Vec<_>>()[..] else { panic!() };
+            let [loss] = &causes.iter().filter(|cost| cost.cause == Cause::Loss).collect::<Vec<_>>()[..] else {
+                panic!()
+            };
             let each: Nanos = loss.connections.iter().map(|(_, seconds)| *seconds).sum();
             (loss.seconds, each, lost(analysis).elapsed(), lost(analysis).total())
         };
@@ -242,11 +244,11 @@ mod tests {
     #[test]
     fn what_sums_up_the_findings_of_connections_adds_nothing() {
         let mut analysis = example::many();
-        let of = |analysis: &Analysis| by_cause(analysis).into_iter().find(|cost| cost.cause == "loss");
+        let of = |analysis: &Analysis| by_cause(analysis).into_iter().find(|cost| cost.cause == Cause::Loss);
         analysis.findings.clear();
         let alone = of(&analysis);
         let mut sum = example::slow_start().connections[0].transfers[0].findings[0].clone();
-        (sum.cause, sum.shared) = ("loss", true);
+        (sum.cause, sum.shared) = (Cause::Loss, true);
         sum.seconds = alone.as_ref().map_or(Nanos::ZERO, |cost| cost.seconds);
         sum.connections = alone.iter().flat_map(|cost| &cost.connections).map(|(id, _)| *id).collect();
         analysis.findings.push(sum);
@@ -269,12 +271,12 @@ mod tests {
         thinking.id = 3;
         thinking.transfers[0].findings.truncate(1);
         (thinking.transfers[0].findings[0].cause, thinking.transfers[0].findings[0].seconds) =
-            ("client-think", Nanos::from_millis(9_000));
+            (Cause::ClientThink, Nanos::from_millis(9_000));
         let analysis = example::analysis(vec![thinking, session, bulk]);
         let order: Vec<u64> = worst(&analysis).iter().map(|connection| connection.id).collect();
         assert_eq!(order, [1, 3, 2]);
         assert_eq!(cost(&analysis.connections[0]), Nanos::ZERO);
-        assert_eq!(by_cause(&analysis).last().map(|cost| cost.cause), Some("client-think"));
+        assert_eq!(by_cause(&analysis).last().map(|cost| cost.cause), Some(Cause::ClientThink));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write;
 use whyslow_core::analysis::{Analysis, Connection};
+use whyslow_core::cause::Cause;
 use whyslow_core::compare::{self, Chosen, Comparison, NotThere, Which};
-use whyslow_core::rules;
 use whyslow_core::units::Nanos;
 use whyslow_io::{Place, Reading};
 use whyslow_report::ranking;
@@ -58,7 +58,7 @@ struct Content<'a> {
 /// What a cause cost over all connections.
 #[derive(Serialize)]
 struct Cost {
-    cause: &'static str,
+    cause: Cause,
     seconds: Nanos,
     connections: usize,
 }
@@ -109,7 +109,7 @@ impl Document {
             keep_worst(&mut reading.analysis, &compared, kept);
         }
         let analysis = &reading.analysis;
-        let docs: BTreeMap<_, _> = rules::causes().iter().map(|cause| (cause.slug, doc(&cause.markdown()))).collect();
+        let docs: BTreeMap<_, _> = Cause::ALL.iter().map(|cause| (cause.slug(), doc(&cause.markdown()))).collect();
         let names: Vec<&str> = analysis.captures.iter().map(|capture| capture.path.as_str()).collect();
         let mut content = Content {
             schema: "whyslow-page/1",

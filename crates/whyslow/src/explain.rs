@@ -94,7 +94,7 @@ fn keep(analysis: &mut Analysis, id: u64) -> anyhow::Result<()> {
 /// Whether one of these causes is among the findings or the problems of the captures.
 fn is_found(analysis: &Analysis, causes: &[String]) -> bool {
     let of_connections = analysis.connections.iter().flat_map(ranking::findings);
-    let findings = of_connections.chain(&analysis.findings).map(|finding| finding.cause);
+    let findings = of_connections.chain(&analysis.findings).map(|finding| finding.cause.slug());
     let captures = analysis.captures.iter().map(|capture| &capture.problems);
     let connections = analysis.connections.iter().map(|connection| &connection.problems);
     let problems = captures.chain(connections).flatten().map(|problem| problem.slug.as_str());

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use std::fmt::Write;
-use whyslow_core::rules::{self, CauseDoc};
+use whyslow_core::cause::Cause;
 use whyslow_report::render::markdown;
 
 /// The documentation is laid out no wider than reads well.
@@ -13,16 +13,16 @@ const WIDEST: usize = 100;
 /// # Errors
 /// When there is none of that name; says which one may have been meant.
 pub(crate) fn one(slug: &str, width: usize) -> anyhow::Result<String> {
-    let Some(cause) = rules::causes().iter().find(|cause| cause.slug == slug) else { bail!(unknown(slug)) };
+    let Some(cause) = Cause::from_slug(slug) else { bail!(unknown(slug)) };
     Ok(markdown::terminal(&format!("# {slug}\n\n{}", cause.markdown()), width.min(WIDEST)))
 }
 
 /// Every cause with its first sentence.
 pub(crate) fn list(width: usize) -> String {
     let mut document = String::new();
-    for cause in rules::causes() {
+    for &cause in Cause::ALL {
         // Writing to a string cannot fail.
-        let _ = writeln!(document, "- **{}**: {}", cause.slug, summary(cause));
+        let _ = writeln!(document, "- **{}**: {}", cause, summary(cause));
     }
     document += "\n`whyslow help-cause CAUSE` explains one.\n";
     markdown::terminal(&document, width.min(WIDEST))
@@ -33,16 +33,16 @@ pub(crate) fn list(width: usize) -> String {
 /// # Errors
 /// For any other name; says which one may have been meant.
 pub(crate) fn known(slug: &str) -> Result<String, String> {
-    if rules::causes().iter().any(|cause| cause.slug == slug) { Ok(slug.to_owned()) } else { Err(unknown(slug)) }
+    Cause::from_slug(slug).map(|cause| cause.slug().to_owned()).ok_or_else(|| unknown(slug))
 }
 
-fn summary(cause: &CauseDoc) -> String {
+fn summary(cause: Cause) -> String {
     let document = cause.markdown();
     document.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned()
 }
 
 fn unknown(slug: &str) -> String {
-    match nearest(slug, rules::causes().iter().map(|cause| cause.slug)) {
+    match nearest(slug, Cause::ALL.iter().map(|cause| cause.slug())) {
         Some(near) => format!("there is no cause `{slug}`; did you mean `{near}`? `whyslow help-cause` lists all"),
         None => format!("there is no cause `{slug}`; `whyslow help-cause` lists all"),
     }

@@ -21,7 +21,6 @@ export type Limit =
   | "loss-recovery"
   | "timeout"
   | "bandwidth"
-  | "close"
   | "round-trip"
   | "unknown";
 export type Line = [number, number][];

@@ -150,7 +150,7 @@ fn losses_are_repaired_as_a_stack_repairs_them() {
         .iter()
         .flat_map(|connection| &connection.transfers)
         .flat_map(|transfer| &transfer.findings)
-        .map(|finding| finding.cause)
+        .map(|finding| finding.cause.slug())
         .collect();
     assert!(causes.contains("slow-start") && causes.len() > 2, "{causes:?}");
 }

@@ -1,6 +1,6 @@
 //! A connection's exchanges, as they are told.
 
-use super::{end_of, label};
+use super::label::{end_of, label};
 use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, Transfer};
 use crate::flow::Side;
 use crate::limit::{Span, Wait};

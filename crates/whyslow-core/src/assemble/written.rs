@@ -1,8 +1,8 @@
 //! Hosts are told as the capture writes them: where a text hides them behind other words, those words, in every sentence.
 
-use super::Names;
 use crate::analysis::{Connection, Finding};
 use crate::tcp::facts::Facts;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Puts back what stands in the capture for the addresses that stand in for it.
@@ -61,6 +61,9 @@ fn replaced(text: &str, address: IpAddr, port: u16, name: &str) -> Option<String
     }
     found.then_some(out)
 }
+
+/// Names of addresses, and whether the address only stands in for the name.
+pub(crate) type Names = HashMap<IpAddr, (String, bool)>;
 
 #[cfg(test)]
 mod tests {

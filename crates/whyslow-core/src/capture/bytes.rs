@@ -39,3 +39,11 @@ impl Order {
         bytes.get(at..)?.first_chunk().map(|chunk| self.u32(*chunk))
     }
 }
+
+/// The byte order that the section header block at the start of `block` declares; none when it declares none.
+pub(super) fn section_order(block: &[u8]) -> Option<Order> {
+    let magic = block.get(8..)?.first_chunk()?;
+    [Order::Little, Order::Big].into_iter().find(|order| order.u32(*magic) == BYTE_ORDER_MAGIC)
+}
+
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;

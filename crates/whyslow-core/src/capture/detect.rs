@@ -1,7 +1,7 @@
 //! What kind of capture the first bytes begin, or what they are instead.
 
 use super::CaptureError;
-use super::bytes::Order;
+use super::bytes::{Order, section_order};
 use super::pcap::Variant;
 
 /// As many of the first bytes as a verdict may need.
@@ -9,7 +9,6 @@ pub(super) const ENOUGH: usize = 512;
 
 /// The pcapng section header block's type; a palindrome, so it reads the same in either byte order.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
 /// A format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +42,6 @@ pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureEr
         Some(message) => Err(CaptureError { offset: 0, message }),
         None => Ok(Some(Format::Text)),
     }
-}
-
-/// The byte order that the section header block at the start of `block` declares; none when it declares none.
-pub(super) fn section_order(block: &[u8]) -> Option<Order> {
-    let magic = block.get(8..)?.first_chunk()?;
-    [Order::Little, Order::Big].into_iter().find(|order| order.u32(*magic) == BYTE_ORDER_MAGIC)
 }
 
 /// How a format that is not read can be made one that is.

@@ -11,6 +11,7 @@ mod ledger;
 mod pcap;
 mod pcapng;
 mod reader;
+mod records;
 pub mod text;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use super::bytes::Order;
 use super::ledger::Ledger;
-use super::reader::{Progress, Records};
+use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
 
 /// What a file's magic number says.

@@ -8,15 +8,15 @@
 //! damaged block, this reader looks for the next whole one and numbers on.
 
 mod block;
+mod kind;
 mod time;
 
 use super::bytes::Order;
-use super::detect::section_order;
+use super::bytes::section_order;
 use super::ledger::Ledger;
 use super::pcap::longest_packet;
-use super::reader::{Progress, Records};
+use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
-use block::kind;
 use time::Resolution;
 
 /// Type and length before a block's body.

@@ -3,6 +3,7 @@
 use super::detect::{self, Format};
 use super::pcap::Pcap;
 use super::pcapng::PcapNg;
+use super::records::Records;
 use super::text::TextReader;
 use super::{CaptureError, Sink, Summary};
 
@@ -95,24 +96,6 @@ impl State {
             Format::Text => Self::Text(Box::default()),
         }
     }
-}
-
-/// A format made of records, each of which is read once all of its bytes are at hand.
-pub(super) trait Records {
-    /// Reads all records that are whole in `bytes`. With `end` set no more bytes will come, and all are consumed.
-    ///
-    /// # Errors
-    /// When nothing can be read at all.
-    fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError>;
-}
-
-/// How far [`Records::read`] came.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
-    /// Bytes that are done with.
-    pub(super) consumed: usize,
-    /// Bytes that must be at hand, from there on, for the next step.
-    pub(super) need: usize,
 }
 
 /// Feeds bytes in any split to a format, and keeps what must wait for more.

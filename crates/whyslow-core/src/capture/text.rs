@@ -24,6 +24,7 @@ mod dump;
 mod echoes;
 mod errors;
 mod grammar;
+mod icmp;
 mod line;
 mod lookups;
 mod names;
@@ -35,6 +36,7 @@ mod relative;
 mod services;
 mod start;
 mod summary;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -47,7 +49,7 @@ use lookups::Talk;
 use pending::{Part, Pending};
 use pings::Echo;
 use start::Start;
-use summary::Tally;
+use tally::Tally;
 use time::{Placed, Stamp};
 
 /// How long a line may be; the rest of a longer one is left out.

@@ -1,7 +1,9 @@
 //! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the transfer's end, how it would go on.
 
+use super::chosen::Chosen;
+use super::comparison::Grown;
 use super::reach::Prospect;
-use super::{Chosen, Grown, wait};
+use crate::analysis::{Limit, Transfer};
 use crate::units::Nanos;
 
 /// Rounds by which a curve is continued at most.
@@ -108,4 +110,12 @@ fn within(points: &[(Nanos, u64)], bytes: u64) -> Option<Nanos> {
     };
     let share = (bytes - below) as f64 / (above - below).max(1) as f64;
     Some(before + (after - before).scale(share))
+}
+
+/// From the request to the first byte; none where the transfer answers no request.
+pub(super) fn wait(transfer: &Transfer) -> Option<Nanos> {
+    let waits = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
+    let mut waited = transfer.before.iter().filter(|share| waits(share.limit)).peekable();
+    waited.peek()?;
+    Some(waited.map(|share| share.seconds.or_zero()).sum())
 }

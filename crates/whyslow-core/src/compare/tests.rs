@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::analysis::{
-    Analysis, Capture, Connection, Direction, Endpoint, Frame, Handshake, LimitShare, Retransmitted, Round, Rtt, State,
+    Analysis, Capture, Connection, Direction, End, Endpoint, Frame, Handshake, Limit, LimitShare, Near, Retransmitted,
+    Round, Rtt, State,
 };
+use crate::units::Nanos;
 
 fn ms(value: i64) -> Nanos {
     Nanos::from_millis(value)

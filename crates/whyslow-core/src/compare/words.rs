@@ -142,7 +142,6 @@ fn held(limit: Limit) -> &'static str {
         Limit::LossRecovery => "for lost segments",
         Limit::Timeout => "for the retransmission timer",
         Limit::Bandwidth => "for the path's rate",
-        Limit::Close => "for the close",
         Limit::RoundTrip => "for the last round trip",
         Limit::Unknown => "for what the capture does not tell",
     }

@@ -3,7 +3,7 @@
 //! An account costs far more than all else that is done for a short connection. One that is known to have lost nothing has its
 //! rank by its bytes alone, and needs none before it is certain that it will be listed.
 
-use super::Open;
+use super::open::Open;
 use crate::analysis::{Connection, MAX_CONNECTIONS};
 use crate::flow::{ConnectionId, Kept};
 use crate::pair::Mark;

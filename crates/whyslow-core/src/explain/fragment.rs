@@ -5,6 +5,7 @@ use super::openings::{self, Openings};
 use crate::analysis::{Analysis, Capture, Lookup, Ping, PingRtt, Problem, SCHEMA};
 use crate::assemble;
 use crate::capture::{self, Clock, Summary};
+use crate::cause::Cause;
 use crate::flow::ConnectionId;
 use crate::pair::Mark;
 use crate::rules::{self, Flows, say};
@@ -229,7 +230,7 @@ impl CaptureState {
             "most of a side's are, so that packets were rewritten after the capture, or captured before the network card finished them"
         };
         let meaningless = (segments > 0).then(|| Problem {
-            slug: "bad-checksums".into(),
+            slug: Cause::BadChecksums.slug().into(),
             count: segments,
             detail: format!(
                 "{} in {} with a wrong TCP checksum, used all the same: {why}",
@@ -271,10 +272,10 @@ impl CaptureState {
         problems.extend(checksums);
         let early =
             first_time.zip(summary.first_time).map_or(Nanos::ZERO, |(told, earliest)| (told - earliest).or_zero());
-        let is_told = problems.iter().any(|problem| problem.slug == "clock-step");
+        let is_told = problems.iter().any(|problem| problem.slug == Cause::ClockStep.slug());
         if early > Nanos::ZERO && summary.clock != Clock::None && !is_told {
             problems.push(Problem {
-                slug: "clock-step".into(),
+                slug: Cause::ClockStep.slug().into(),
                 count: 1,
                 detail: format!(
                     "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",

@@ -5,7 +5,7 @@
 //! direction. Who asks must see for himself that the connection at the place is still the one that was noted, by its number, which
 //! no other has.
 
-use super::{ConnectionId, Side};
+use super::kept::{ConnectionId, Side};
 use crate::wire::Heading;
 
 /// Directions that are kept in mind at most.

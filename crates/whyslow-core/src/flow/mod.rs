@@ -8,11 +8,13 @@
 //! depends on its own part and on the time alone, so that parts can be looked after by several tables, each given the
 //! segments of its own parts and told the time of all, and the outcome is that of one.
 
+mod kept;
 mod memory;
 mod part;
 
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Ends, Flags, Heading, Segment};
+pub use kept::{ConnectionId, Expiry, Gone, Kept, Side};
 use memory::{Memory, Noted};
 pub use part::Part;
 use part::Slot;
@@ -29,13 +31,6 @@ pub fn part_of(hash: u64) -> usize {
     // The lowest bits and the highest are the hash table's own.
     (hash >> 40) as usize % PARTS
 }
-
-/// A connection, numbered in the order of first packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnectionId(pub u64);
-
-/// One of the two ends, before it is known which is the client: 0 sent the first packet that was seen.
-pub type Side = usize;
 
 /// Where a segment belongs.
 #[derive(Debug)]
@@ -100,87 +95,6 @@ pub enum Recalled<'a, T> {
     /// Nothing: it must be looked for.
     Unknown,
 }
-
-/// How long a connection may be silent before it leaves the table, by its state.
-#[derive(Clone, Copy, Debug)]
-pub struct Expiry {
-    /// After a reset, or FINs from both ends (TIME-WAIT is 2 MSL = 4 min at most, RFC 9293; Linux holds 60 s).
-    pub closed: Nanos,
-    /// Only SYNs so far (Linux gives up after 127 s, RFC 6298 back-off with 6 retries).
-    pub opening: Nanos,
-    /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
-    pub open: Nanos,
-    /// Most connections held at once, over all parts; half as many, and a sixteenth, of those of which a single segment came.
-    pub connections: usize,
-}
-
-impl Default for Expiry {
-    fn default() -> Self {
-        Self {
-            closed: Nanos::from_millis(60_000),
-            opening: Nanos::from_millis(130_000),
-            open: Nanos::from_millis(7_440_000),
-            connections: 1 << 20,
-        }
-    }
-}
-
-/// A connection that is in the table, or has left it.
-#[derive(Debug)]
-pub struct Kept<T> {
-    /// Which it is.
-    pub id: ConnectionId,
-    /// What was kept for it.
-    pub value: T,
-    /// Those of its first segment: side 0 is the sender of that.
-    pub ends: Ends,
-    /// Initial sequence numbers, of sides that have sent a SYN.
-    isn: [SeqNumber; 2],
-    syn: [bool; 2],
-    fin: [bool; 2],
-    reset: bool,
-    answered: bool,
-}
-
-impl<T> Kept<T> {
-    /// Who sent a segment with these ends.
-    #[inline(always)]
-    fn side(&self, ends: &Ends) -> Side {
-        usize::from(!self.ends.same_sender(ends))
-    }
-
-    fn is_closed(&self) -> bool {
-        self.reset || (self.fin[0] && self.fin[1])
-    }
-
-    /// Whether this SYN opens another connection on the same four-tuple.
-    fn is_reuse(&self, from: Side, segment: &Segment<'_>) -> bool {
-        let known = self.syn[from] && self.isn[from] == segment.seq;
-        let simultaneous = !self.syn[from] && self.syn[1 - from] && !self.answered;
-        !known && !simultaneous
-    }
-
-    fn note(&mut self, from: Side, segment: &Segment<'_>) {
-        let flags = segment.flags;
-        if flags.has(Flags::SYN) && !self.syn[from] {
-            (self.isn[from], self.syn[from]) = (segment.seq, true);
-        }
-        self.answered |= !flags.has(Flags::SYN) || flags.has(Flags::ACK);
-        self.fin[from] |= flags.has(Flags::FIN);
-        self.reset |= flags.has(Flags::RST);
-    }
-
-    fn patience(&self, expiry: &Expiry) -> Nanos {
-        match (self.is_closed(), self.answered) {
-            (true, _) => expiry.closed,
-            (false, false) => expiry.opening,
-            (false, true) => expiry.open,
-        }
-    }
-}
-
-/// Connections that have left the table.
-pub type Gone<T> = Vec<Box<Kept<T>>>;
 
 /// The connections that are open now.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! One part of the table: a hash table whose slots hold what a look over all of them needs, so that the connections
 //! themselves are touched only when a segment is theirs or they leave.
 
-use super::{Expiry, Gone, Kept};
+use super::kept::{Expiry, Gone, Kept};
 use crate::units::Nanos;
 use crate::wire::Ends;
 use hashbrown::HashTable;

@@ -2,7 +2,8 @@
 //! that between two losses exactly that rate passed, whatever the sender's window did meanwhile. Losses that come by chance cut
 //! the time into stretches of any rate.
 
-use super::Context;
+use super::context::{Context, Pool};
+use crate::stats::median;
 use crate::tcp::facts::{Loss, TransferFacts};
 use crate::units::Nanos;
 
@@ -44,20 +45,6 @@ pub struct Between {
     /// The rate is that of other transfers of the connection as well, and this one has too few
     /// losses to tell it alone.
     pub by_others: bool,
-    /// Round trips were longer than the path needs when something was lost.
-    pub queued: bool,
-}
-
-/// What passed between the losses of all transfers of a connection, if that is one rate: the path
-/// is the same for all of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pool {
-    /// Lower tenth, median and upper tenth of the rates, payload bits per second.
-    rates: [f64; 3],
-    /// How many stretches there are.
-    stretches: usize,
-    /// Segments lost in all of them.
-    pub losses: usize,
     /// Round trips were longer than the path needs when something was lost.
     pub queued: bool,
 }
@@ -216,9 +203,8 @@ fn before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos> {
 }
 
 /// Whether these round trips are longer than the least, as a rule.
-fn are_long(mut times: Vec<Nanos>, least: Nanos) -> bool {
-    times.sort_unstable();
-    times.get(times.len() / 2).is_some_and(|typical| *typical > least.scale(INFLATED) + Nanos::from_millis(1))
+fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
+    median(times).is_some_and(|typical| typical > least.scale(INFLATED) + Nanos::from_millis(1))
 }
 
 #[cfg(test)]

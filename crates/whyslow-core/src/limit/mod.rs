@@ -4,24 +4,30 @@
 //! stretches meet without gap or overlap, so that their shares sum to 1. Long pauses are told by what ended them; the rest
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
+mod alike;
 mod between;
+mod context;
 mod overrun;
 mod path;
 mod phases;
 mod rates;
 mod rounds;
 mod unasked;
+mod wait;
 mod waits;
 
-pub use between::{Between, Pool};
+pub(crate) use alike::rises;
+pub use between::Between;
+pub use context::{Context, Pool};
 pub use overrun::Overrun;
-pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_loss, least_rate, rounds_needed, seen_rate};
-pub use phases::{NOTICED, before, handshake, tls_handshake};
+pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
+pub use phases::{before, handshake, tls_handshake};
 pub use rates::Burst;
+pub(crate) use rounds::first_copy;
 pub use rounds::{Plateau, Shape};
-pub(crate) use rounds::{first_copy, rises};
 pub use unasked::may_speak_unasked;
-pub use waits::{Wait, waits};
+pub use wait::{NOTICED, Wait};
+pub use waits::waits;
 
 use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
 use crate::flow::Side;
@@ -29,7 +35,69 @@ use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 use unasked::Unasked;
-use waits::SEGMENT;
+use wait::SEGMENT;
+
+/// What the path carries, payload bits per second, as far as this transfer shows it: the rate at which a queue stood before it, or the one
+/// at which it delivered bursts.
+pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
+    let held = partition.time(Limit::Bandwidth).0 * HELD_BY_PATH >= transfer.duration().0;
+    partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
+}
+
+/// Of a transfer's time, what the path must have held it for to tell what it carries.
+const HELD_BY_PATH: i64 = 4;
+
+impl Context {
+    /// For transfers that `sender` sends.
+    pub fn new(facts: &Facts, sender: Side) -> Self {
+        let rtt = facts.min_rtt();
+        let alone = Self {
+            mss: facts.halves[sender].mss,
+            rtt,
+            epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
+            one_direction: facts.doubts.one_direction,
+            elided: !facts.elided.is_empty(),
+            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            stamped: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
+            next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
+            opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
+            small_window: small_window(facts, sender),
+            first_loss: time_of_first_loss(facts, sender),
+            unasked: Unasked::of(facts),
+            is_multipath: facts.handshake.is_multipath(),
+            path_rate: None,
+            pool: None,
+            announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
+        };
+        Self { pool: between::pool(&facts.halves[sender].transfers, &alone), ..alone }
+    }
+}
+
+/// When a transfer began in which something had to be sent again, the first of them.
+fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
+    facts.halves[sender].transfers.iter().find(|transfer| transfer.resent_bytes > 0).map(|transfer| transfer.start)
+}
+
+/// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
+/// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
+fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
+    let half = &facts.halves[sender];
+    if facts.handshake.retries[sender] > 0 {
+        return Some(half.mss);
+    }
+    let used_up = |gap: &&Gap| {
+        gap.release == Release::Ack
+            && !gap.recovering
+            && gap.after_len >= half.mss
+            && gap.in_flight > 0
+            && gap.in_flight <= 3 * half.mss
+    };
+    let firsts = half.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
+    firsts.filter(used_up).map(|gap| gap.in_flight).min()
+}
+
+/// So many transfers of a connection show the window that its sender begins with.
+const FIRST_TRANSFERS: usize = 64;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -42,11 +110,6 @@ const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 /// With more segments than this in flight, another comes before a receiver has waited long for it.
 const FEW: u64 = 4;
 
-/// A window's round trip is so many times the path's own where at least half of it stands in a queue, …
-const QUEUED: f64 = 2.0;
-/// … and longer than that by what no host's scheduling adds.
-const LEAST_QUEUE: Nanos = Nanos::from_millis(10);
-
 /// Linux' least retransmission timer; RFC 6298 asks for 1 s.
 const LEAST_TIMER: Nanos = Nanos::from_millis(190);
 
@@ -57,9 +120,6 @@ const LEAST_RTO: Nanos = Nanos::from_millis(1_000);
 
 /// More rounds than this of less than a segment each are messages of their own.
 const MESSAGES: u64 = 3;
-
-/// So many transfers of a connection show the window that its sender begins with.
-const FIRST_TRANSFERS: usize = 64;
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,118 +204,6 @@ pub fn shares(times: impl Iterator<Item = (Limit, Nanos)>) -> Vec<LimitShare> {
     sums.into_iter()
         .map(|(limit, seconds)| LimitShare { limit, seconds, share: seconds.0 as f64 / whole.0.max(1) as f64 })
         .collect()
-}
-
-/// What a partition needs to know beside the transfer itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Context {
-    /// Segment size.
-    pub mss: u64,
-    /// Least round trip of the path.
-    pub rtt: Option<Nanos>,
-    /// What counts as "at once".
-    pub epsilon: Nanos,
-    /// Only this direction, or only the other, was captured.
-    pub one_direction: bool,
-    /// Packets of the connection were left out of a text.
-    pub elided: bool,
-    /// The capture stands nearer to the receiver than to the sender.
-    pub near_receiver: bool,
-    /// Both sides send timestamps.
-    pub stamped: bool,
-    /// It stands at the receiver.
-    pub next_to_receiver: bool,
-    /// A SYN was captured: what comes first is what was sent first.
-    pub opening_seen: bool,
-    /// A window of less than four segments that the sender has shown to begin with, bytes.
-    pub small_window: Option<u64>,
-    /// The sender's payload is of a protocol that announces what is to come: HTTP, or TLS with whatever is in it.
-    pub announces: bool,
-    /// When something of this direction was first sent again: the window that this left goes on in later transfers.
-    pub first_loss: Option<Nanos>,
-    /// What either side says may be no answer.
-    pub(crate) unasked: Unasked,
-    /// What the path carries, payload bits per second, where somebody said so.
-    pub path_rate: Option<f64>,
-    /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes over another.
-    pub is_multipath: bool,
-    /// What passed between the losses of all transfers of this direction, if that is one rate.
-    pub pool: Option<Pool>,
-}
-
-impl Context {
-    /// For transfers that `sender` sends.
-    pub fn new(facts: &Facts, sender: Side) -> Self {
-        let rtt = facts.min_rtt();
-        let alone = Self {
-            mss: facts.halves[sender].mss,
-            rtt,
-            epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
-            one_direction: facts.doubts.one_direction,
-            elided: !facts.elided.is_empty(),
-            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
-            stamped: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
-            next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
-            opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
-            small_window: small_window(facts, sender),
-            first_loss: time_of_first_loss(facts, sender),
-            unasked: Unasked::of(facts),
-            is_multipath: facts.handshake.is_multipath(),
-            path_rate: None,
-            pool: None,
-            announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
-        };
-        Self { pool: between::pool(&facts.halves[sender].transfers, &alone), ..alone }
-    }
-
-    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
-    /// length is the round trip, unless something was repaired in it, or a program or a closed window held it up.
-    pub fn round_trip(&self, transfer: &TransferFacts, index: usize) -> Option<Nanos> {
-        let rounds = &transfer.rounds;
-        let round = rounds.get(index).filter(|round| round.merged == 1)?;
-        if !self.near_receiver {
-            return round.rtt;
-        }
-        let next = rounds.get(index + 1)?;
-        let within = transfer.gaps.partition_point(|gap| gap.end <= round.start);
-        let mut pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.end <= next.start);
-        // Those that nothing ended are the path's own only where data was on its way.
-        let is_held = |gap: &Gap| match gap.release {
-            Release::Ack | Release::WindowAck => gap.closed.is_some(),
-            Release::Nothing => gap.ran_dry || gap.idle || gap.heard.is_some(),
-            Release::WindowUpdate | Release::Peer | Release::Timer => true,
-        };
-        (round.resent == 0 && !pauses.any(is_held)).then(|| next.start - round.start)
-    }
-
-    /// Whether at least half of what was in flight in a round stood in a queue.
-    pub fn stands_in_queue(&self, transfer: &TransferFacts, index: usize) -> bool {
-        let least = self.rtt.map(|rtt| rtt.scale(QUEUED).max(rtt + LEAST_QUEUE));
-        self.round_trip(transfer, index).zip(least).is_some_and(|(trip, least)| trip >= least)
-    }
-}
-
-/// When a transfer began in which something had to be sent again, the first of them.
-fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
-    facts.halves[sender].transfers.iter().find(|transfer| transfer.resent_bytes > 0).map(|transfer| transfer.start)
-}
-
-/// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
-/// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
-fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
-    let half = &facts.halves[sender];
-    if facts.handshake.retries[sender] > 0 {
-        return Some(half.mss);
-    }
-    let used_up = |gap: &&Gap| {
-        gap.release == Release::Ack
-            && !gap.recovering
-            && gap.after_len >= half.mss
-            && gap.in_flight > 0
-            && gap.in_flight <= 3 * half.mss
-    };
-    let firsts = half.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
-    firsts.filter(used_up).map(|gap| gap.in_flight).min()
 }
 
 /// Cuts up a transfer's time.

@@ -2,8 +2,9 @@
 //! what passes has waited behind a queue; a policer drops the excess, and what passes has waited for nothing. Senders that follow no
 //! loss (BBR) overrun a path for many round trips, and keep to its rate between: of them, the losses tell no more than this.
 
-use super::Context;
+use super::context::Context;
 use super::rates::begins_spaced;
+use crate::stats::median_f64;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -77,8 +78,6 @@ pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) ->
     if over.len() < LEAST_ROUNDS || losses < LEAST_LOSSES {
         return None;
     }
-    let mut offered: Vec<f64> = over.iter().map(|over| over.offered).collect();
-    offered.sort_unstable_by(f64::total_cmp);
     let mut waits: Vec<Nanos> = over.iter().filter_map(|over| over.wait).collect();
     waits.sort_unstable();
     // A round is as long as its round trip at least, and as the sender's pauses make it: next to
@@ -86,7 +85,7 @@ pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) ->
     let place = if context.near_receiver { LEAST_ROUNDS - 1 } else { waits.len() / 2 };
     Some(Overrun {
         rate,
-        offered: offered[offered.len() / 2],
+        offered: median_f64(over.iter().map(|over| over.offered).collect())?,
         rounds: over.len(),
         losses,
         wait: waits.get(place).copied().filter(|_| waits.len() >= LEAST_ROUNDS),

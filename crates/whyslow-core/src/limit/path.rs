@@ -1,7 +1,6 @@
 //! What a transfer shows of its path beside what held it.
 
-use super::{Context, Partition};
-use crate::analysis::Limit;
+use super::context::Context;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
@@ -24,11 +23,8 @@ pub fn rounds_needed(segments: u64, window: u64) -> u32 {
     (segments.div_ceil(window.max(1)) + 1).next_power_of_two().trailing_zeros()
 }
 
-/// Of a transfer's time, what the path must have held it for to tell what it carries.
-const HELD_BY_PATH: i64 = 4;
-
 /// Index of the first round of which something was lost; the number of rounds when nothing was.
-pub fn first_loss(transfer: &TransferFacts) -> usize {
+pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
     let Some(place) = transfer.losses.iter().map(|loss| loss.seq).min() else { return transfer.rounds.len() };
     let mut sent = transfer.seq.0;
     let holds = |bytes: u64| {
@@ -48,7 +44,7 @@ pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
     let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
     let first = frame.max(mss);
-    let bursts = transfer.rounds.iter().enumerate().take(first_loss(transfer)).filter_map(|(index, round)| {
+    let bursts = transfer.rounds.iter().enumerate().take(first_lossy_flight(transfer)).filter_map(|(index, round)| {
         // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
         // was left.
         let whole = context.near_receiver || index + 2 < transfer.rounds.len();
@@ -60,13 +56,6 @@ pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     });
     let mean = rate_of(transfer.bytes(), transfer.duration());
     bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
-}
-
-/// What the path carries, payload bits per second, as far as this transfer shows it: the rate at which a queue stood before it, or the one
-/// at which it delivered bursts.
-pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
-    let held = partition.time(Limit::Bandwidth).0 * HELD_BY_PATH >= transfer.duration().0;
-    partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
 }
 
 /// What the path carries at the least, payload bits per second: what it delivered within a round trip, or on average.

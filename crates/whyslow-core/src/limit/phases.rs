@@ -1,13 +1,10 @@
 //! What went before a transfer's first byte: the handshakes, the request's way, the server's thinking.
 
-use super::Wait;
+use super::wait::{NOTICED, Wait};
 use crate::analysis::{Limit, LimitShare};
 use crate::flow::Side;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
-
-/// People begin to notice a wait so long.
-pub const NOTICED: Nanos = Nanos::from_millis(50);
 
 /// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went before it on this
 /// connection. A wait is told as who asked lives it: one round trip, plus what the server took. `wait`: the exchange that it answers in.

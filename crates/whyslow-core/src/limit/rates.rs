@@ -1,7 +1,8 @@
 //! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it, and whether it is the sender's own.
 
-use super::Context;
-use super::rounds::rises;
+use super::alike::{alike_rates, rises};
+use super::context::Context;
+use crate::stats::median;
 use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -77,10 +78,9 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
 /// flight is even too.
 pub(super) fn queues(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let rounds = &transfer.rounds[first_round(transfer, from)..];
-    let mut flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
-    flights.sort_unstable();
+    let flights = rounds.iter().map(|round| round.in_flight);
     let Some(needed) = needed(context, rate) else { return false };
-    let Some(&typical) = flights.get(flights.len() / 2) else { return false };
+    let Some(typical) = median(flights.collect()) else { return false };
     let more = typical as f64 - needed;
     more > 0.0 && (more > clump(transfer) || is_long_as_a_rule(transfer, context, from))
 }
@@ -98,9 +98,7 @@ fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -
         return false;
     };
     let rounds = &transfer.rounds[first_round(transfer, from)..];
-    let mut times: Vec<Nanos> = rounds.iter().filter_map(|round| round.rtt).collect();
-    times.sort_unstable();
-    times.get(times.len() / 2).is_some_and(|&typical| typical > longer(least))
+    median(rounds.iter().filter_map(|round| round.rtt).collect()).is_some_and(|typical| typical > longer(least))
 }
 
 /// Bytes that were sent between one pause and the next, where pauses take most of the time; else
@@ -219,7 +217,7 @@ fn even(points: &[(Nanos, u64)]) -> bool {
         .collect();
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
-    at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick))
+    at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick))
 }
 
 /// Index of the first round that belongs to what holds from a time on: the one that goes on then, if more of it comes after. A queue
@@ -333,7 +331,7 @@ pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
     let even = paces.len() >= LEAST_HALVES
-        && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| super::rounds::alike_rates(1.0 / slow, 1.0 / quick));
+        && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick));
     let rate = 8.0 / at(0.5).filter(|_| even)?;
     // A mark is made by a queue: then the rate is the path's.
     let queued = transfer.ecn_echoes > 0;

@@ -1,10 +1,12 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
-use super::Context;
+use super::alike::{alike_rates, rises};
 use super::between::{Between, between};
+use super::context::Context;
 use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
 use crate::analysis::Limit;
+use crate::stats::median;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
@@ -29,8 +31,6 @@ const PLATEAU_AFTER_LOSS: usize = 16;
 const LARGER: f64 = 3.0;
 /// The same behind a loss, where the congestion window, cut to 0.7 at most (RFC 9438 section 4.6), makes flights of one size as well.
 const LARGER_BEFORE_LOSS: f64 = 1.25;
-/// Rates over equal amounts of bytes are steady when the higher ones are no more than this above the lower ones.
-const STEADY: f64 = 1.25;
 /// Rates needed before that means something.
 const STEADY_BINS: u64 = 8;
 
@@ -131,7 +131,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     }
     let passes = shape.steady.or(shape.between.map(|between| between.rate));
     shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
-    let lost = first_loss(transfer);
+    let lost = first_repair(transfer);
     let again = first_copy(transfer);
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
@@ -267,7 +267,7 @@ pub(crate) fn first_copy(transfer: &TransferFacts) -> usize {
 
 /// The first round with a copy of something that was lost. Copies of what had arrived do not end slow start for good: a sender that
 /// learns of it takes its window and its threshold back (RFC 3522, RFC 3708), and one that does not grows slowly from then on.
-fn first_loss(transfer: &TransferFacts) -> usize {
+fn first_repair(transfer: &TransferFacts) -> usize {
     let rounds = &transfer.rounds;
     match transfer.losses.iter().filter(|loss| !loss.needless).map(|loss| loss.time).min() {
         Some(time) => first_copy(transfer).max(rounds.partition_point(|round| round.start <= time).saturating_sub(1)),
@@ -311,11 +311,6 @@ fn is_told_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64)
 
 fn steady(spread: &RateSpread) -> bool {
     spread.bins >= STEADY_BINS && alike_rates(spread.p10, spread.p90)
-}
-
-/// Whether rates between these are one rate.
-pub(super) fn alike_rates(low: f64, high: f64) -> bool {
-    low > 0.0 && high / low <= STEADY
 }
 
 fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shape, lost: usize) {
@@ -382,14 +377,6 @@ fn stands_still(tops: &[u64], mss: u64) -> bool {
     high - low <= alike(high, mss) && !rises(tops, mss)
 }
 
-/// Whether flights grow from the first half of them to the second by as much as congestion avoidance would make them.
-pub(crate) fn rises(tops: &[u64], mss: u64) -> bool {
-    let half = tops.len() / 2;
-    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
-    let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
-    rise > 0.2 * mss as f64 * (tops.len() - half) as f64
-}
-
 /// Runs of rounds with the same flight, in order.
 fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Plateau> {
     let rounds = &transfer.rounds;
@@ -426,9 +413,7 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
             && waits_for_acks(transfer, first, after, if length >= 2 * needed { LEAST_WAIT_LONG } else { LEAST_WAIT })
             && stands_still(&tops[first..after], context.mss)
         {
-            let mut sorted = tops[first..after].to_vec();
-            let middle = sorted.len() / 2;
-            let bytes = *sorted.select_nth_unstable(middle).1;
+            let bytes = median(tops[first..after].to_vec()).unwrap_or_default();
             found.push(Plateau { first, after, bytes, window, cycle: cycle(transfer, first, after) });
         }
         first = after;
@@ -450,10 +435,7 @@ fn cycle(transfer: &TransferFacts, first: usize, after: usize) -> Option<(u64, N
     if pairs.len() < 2 || uneven * 10 < pairs.len() * 8 {
         return None;
     }
-    let middle = pairs.len() / 2;
-    let bytes = pairs.select_nth_unstable_by_key(middle, |pair| pair.0).1.0;
-    let time = pairs.select_nth_unstable_by_key(middle, |pair| pair.1).1.1;
-    Some((bytes, time))
+    median(pairs.iter().map(|pair| pair.0).collect()).zip(median(pairs.iter().map(|pair| pair.1).collect()))
 }
 
 /// Retransmissions whose first copies are not in the capture, too many for chance.

@@ -5,8 +5,8 @@
 //! seconds later has nothing to do with them. It knows how the payload of a connection begins, its ports, who spoke when; and promises
 //! to doubt what none of these shows to be an answer.
 
-use super::phases::NOTICED;
-use super::waits::{SEGMENT, Wait};
+use super::wait::{NOTICED, SEGMENT, Wait};
+use crate::stats::median;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release};
 use crate::units::Nanos;
@@ -157,8 +157,7 @@ fn answers_less(facts: &Facts) -> bool {
 
 /// Whether the server is known, though not how the connection began, by its many answers, which are prompt as a rule.
 fn is_prompt(facts: &Facts) -> bool {
-    let mut times: Vec<Nanos> =
+    let times: Vec<Nanos> =
         facts.exchanges.iter().filter(|e| e.request.is_some()).filter_map(|exchange| exchange.server).collect();
-    let middle = times.len() / 2;
-    times.len() >= HABIT && *times.select_nth_unstable(middle).1 <= NOTICED
+    times.len() >= HABIT && median(times).is_some_and(|typical| typical <= NOTICED)
 }

@@ -1,10 +1,12 @@
 //! Whose time an exchange took: the client's program before it, the server's within it, or nobody's.
 
+use crate::stats::median;
 use crate::tcp::content::Protocol;
-use crate::tcp::facts::{ExchangeFacts, Facts, TransferFacts};
+use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
 
 use super::unasked::Unasked;
+use super::wait::{SEGMENT, Wait};
 
 /// Pauses of a program between its own requests are shorter than this, or than a few round trips: behind longer ones the next request is
 /// another occasion, and what was before it waited for nobody. It is also where a push begins anew (`tcp::turns`).
@@ -21,39 +23,6 @@ const SIGN: u64 = 100;
 /// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small message that comes later answers nothing
 /// that anybody waited for.
 const GIVEN_UP: Nanos = Nanos::from_millis(60_000);
-
-/// A message of one segment, as large as Ethernet's are: loopback's hold a bulk, and where the handshake is missing no size is known.
-pub(super) const SEGMENT: u64 = 1_460;
-
-/// An exchange, and whose time it took.
-#[derive(Clone, Copy, Debug)]
-pub struct Wait {
-    /// The exchange.
-    pub exchange: ExchangeFacts,
-    /// It is the first one behind the handshakes.
-    pub is_first: bool,
-    /// What the client's program took before it.
-    pub client: Nanos,
-    /// What passed before it, and nobody waited.
-    pub idle: Nanos,
-    /// What the server took within it; none where that is not known.
-    pub server: Option<Nanos>,
-    /// The request waited for something to happen, and nobody for the answer, or what the server said may have been no answer: it took
-    /// the server so long.
-    pub polled: Option<Nanos>,
-}
-
-impl Wait {
-    /// Whether this transfer is the answer in it, or, if the client sends it, the request.
-    pub fn is_of(&self, by_client: bool, transfer: usize) -> bool {
-        (if by_client { self.exchange.request } else { self.exchange.answer }) == Some(transfer)
-    }
-
-    /// For how long its user waited.
-    pub fn waited(&self) -> Nanos {
-        (self.exchange.wait() - self.polled.unwrap_or_default()).or_zero()
-    }
-}
 
 /// Of each exchange but the TLS handshake's, in time order.
 pub fn waits(facts: &Facts) -> Vec<Wait> {
@@ -113,13 +82,12 @@ fn mark_polls(facts: &Facts, all: &mut [Wait]) {
             wait.polled = wait.server.take();
         }
     }
-    let mut thinking: Vec<Nanos> = all.iter().filter(|wait| is_small(wait)).filter_map(|wait| wait.server).collect();
+    let thinking: Vec<Nanos> = all.iter().filter(|wait| is_small(wait)).filter_map(|wait| wait.server).collect();
     let late = thinking.iter().filter(|time| **time >= POLL).count();
     if late < 2 {
         return;
     }
-    let middle = thinking.len() / 2;
-    if *thinking.select_nth_unstable(middle).1 < POLL {
+    if median(thinking).is_none_or(|typical| typical < POLL) {
         return;
     }
     for wait in all.iter_mut().filter(|wait| is_small(wait)) {

@@ -17,6 +17,7 @@
 mod align;
 mod change;
 mod clock;
+mod figures;
 mod mark;
 mod proxy;
 mod told;

@@ -6,7 +6,7 @@
 //! the other decides, and where neither does, how long the proxy's window was full.
 
 use super::align::Aligned;
-use super::told::{millis, percentile};
+use super::figures::{millis, percentile};
 use crate::analysis::{End, Limit, Proxy, Transfer};
 use crate::units::Nanos;
 

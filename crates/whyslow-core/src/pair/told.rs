@@ -1,6 +1,7 @@
 //! From aligned packets to what is told of a pair.
 
 use super::align::{self, Aligned, Part, Refusal, Way};
+use super::figures::{millis, percentile};
 use super::mark::Found;
 use super::watch::Track;
 use super::{change, proxy, words};
@@ -8,6 +9,7 @@ use crate::analysis::{
     Analysis, Connection, End, Evidence, Leg, MAX_LOST_FRAMES, MAX_PAIRS, MatchedBy, Near, OneWay, Pair, PairClock,
     PairDirection, Place, Problem, Rtt,
 };
+use crate::cause::Cause;
 use crate::flow::Side;
 use crate::rules::say;
 use crate::units::{Nanos, SeqNumber};
@@ -38,7 +40,10 @@ pub fn compare(
         let same_payload = found.marks[0].bytes == found.marks[1].bytes;
         by = if same_payload { MatchedBy::Payload } else { return Err(None) };
     }
-    if connections.iter().any(|connection| connection.problems.iter().any(|problem| problem.slug == "elided-text")) {
+    if connections
+        .iter()
+        .any(|connection| connection.problems.iter().any(|problem| problem.slug == Cause::ElidedText.slug()))
+    {
         return Err(Some("one of them is a text from which packets were left out".to_owned()));
     }
     let proxied = by == MatchedBy::Payload;
@@ -350,20 +355,10 @@ impl<'a, 'b> Direction<'a, 'b> {
     }
 }
 
-/// Milliseconds, to the microsecond.
-pub(super) fn millis(time: Nanos) -> f64 {
-    (time.as_millis_f64() * 1000.0).round() / 1000.0
-}
-
 /// The figures of sorted delays, over `base`.
 fn one_way(sorted: &[Nanos], base: Nanos) -> OneWay {
     let at = |share: f64| percentile(sorted, share).map(|delay| millis(delay - base));
     OneWay { min: at(0.0), p50: at(0.5), p95: at(0.95), samples: sorted.len() as u64 }
-}
-
-pub(super) fn percentile(sorted: &[Nanos], share: f64) -> Option<Nanos> {
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get((last as f64 * share).round() as usize).copied()
 }
 
 /// The path's three parts.
@@ -488,13 +483,13 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<(u6
 }
 
 /// Causes that speak of what was sent again.
-const RESENDING: [&str; 8] = [
-    "loss",
-    "timeout",
-    "tail-loss",
-    "spurious-retransmission",
-    "lost-retransmission",
-    "random-loss",
-    "policer",
-    "mtu-black-hole",
+const RESENDING: [Cause; 8] = [
+    Cause::Loss,
+    Cause::Timeout,
+    Cause::TailLoss,
+    Cause::SpuriousRetransmission,
+    Cause::LostRetransmission,
+    Cause::RandomLoss,
+    Cause::Policer,
+    Cause::MtuBlackHole,
 ];

@@ -27,14 +27,15 @@
 //! RFC 6928, RFC 5681 section 3.1; Rüth and Hohlfeld, "Demystifying TCP Initial Window Configurations of Content Distribution Networks", TMA
 //! 2018; Kührer et al., "Hell of a Handshake: Abusing TCP for Reflective Amplification DDoS Attacks", WOOT 2014.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 use crate::limit::INITIAL_WINDOW;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "amplification-risk", source: include_str!("amplification_risk.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfer(check));
 
 /// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
 const MOST_USUAL: u64 = 50;
@@ -70,7 +71,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         times,
         thousands(flight.div_ceil(mss)),
     );
-    let mut found = finding("amplification-risk", Nanos::ZERO, case.trust(0.8), summary);
+    let mut found = finding(Cause::AmplificationRisk, Nanos::ZERO, case.trust(0.8), summary);
     let frames = [first.first_frame, first.last_frame];
     found.evidence.push(evidence("sent before the first ACK", flight as f64, "B", &frames));
     found.evidence.push(evidence("request", request as f64, "B", &[]));
@@ -96,24 +97,25 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::Scene;
     use crate::units::Nanos;
 
     #[test]
     fn a_first_flight_of_more_than_fifty_segments_is_a_risk_that_costs_no_time() {
-        let found = Scene::flights(&[60_000, 5_000]).finding("amplification-risk").unwrap();
+        let found = Scene::flights(&[60_000, 5_000]).finding(Cause::AmplificationRisk).unwrap();
         assert_eq!(found.seconds, Nanos::ZERO);
         assert_eq!(found.evidence[2].value, 600.0, "60,000 B for 100 B");
-        assert!(Scene::flights(&[50_000, 5_000]).finding("amplification-risk").is_none());
+        assert!(Scene::flights(&[50_000, 5_000]).finding(Cause::AmplificationRisk).is_none());
     }
 
     #[test]
     fn a_window_that_was_earned_before_is_none() {
         let mut scene = Scene::flights(&[60_000, 5_000]);
         scene.transfer.seq = (10_001, 75_001);
-        assert!(scene.finding("amplification-risk").is_none(), "10,000 B had been acknowledged");
+        assert!(scene.finding(Cause::AmplificationRisk).is_none(), "10,000 B had been acknowledged");
         let mut scene = Scene::flights(&[60_000, 5_000]);
         scene.facts.handshake.offers[0] = None;
-        assert!(scene.finding("amplification-risk").is_none(), "what went before is not known");
+        assert!(scene.finding(Cause::AmplificationRisk).is_none(), "what went before is not known");
     }
 }

@@ -36,15 +36,17 @@
 //! ## References
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations"; RFC 7661.
 
+use super::case::TransferCase;
+use super::relay::is_relayed;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "application", source: include_str!("application.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if case.is_ssh_message() {
@@ -55,7 +57,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     }
     let lost = silent(case);
     // Pauses in the rhythm of another connection are of that.
-    if !case.matters(lost, 0.15) || super::proxy_split::is_relayed(case) {
+    if !case.matters(lost, 0.15) || is_relayed(case) {
         return None;
     }
     let spans = &case.partition.spans;
@@ -78,7 +80,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let doubtful: Nanos = pauses.clone().filter(|gap| may_be_timer(case, gap)).map(|gap| gap.end - gap.start).sum();
     let doubtful = !case.near_sender() && doubtful.0 >= lost.0 / 2;
     let confidence = if doubtful { 0.55 } else { sure };
-    let mut found = finding("application", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
     let length: Nanos = longest.end - longest.start;
     let frames = [longest.frames.0, longest.frames.1];
     found.evidence.push(evidence("pauses", number as f64, "pauses", &[]));
@@ -117,7 +119,7 @@ fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
         time(case.duration()),
     );
     let confidence = if case.share(lost) >= 0.5 { 0.85 } else { 0.7 };
-    let mut found = finding("application", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Application, lost, case.trust(confidence), summary);
     let frames = [transfer.frames.0, transfer.frames.1];
     found.evidence.push(evidence("rate at which it wrote", written, "bit/s", &frames));
     found.evidence.push(evidence("mean segment", mean as f64, "B", &[]));
@@ -161,6 +163,7 @@ fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::content::Protocol;
     use crate::tcp::facts::{RateSpread, Release};
@@ -177,13 +180,13 @@ mod tests {
 
     #[test]
     fn a_program_that_writes_a_little_every_moment_keeps_its_own_rate() {
-        let found = trickle().finding("application").unwrap();
+        let found = trickle().finding(Cause::Application).unwrap();
         assert!(found.summary.contains("in segments of 200 B"), "{}", found.summary);
-        assert!(trickle().finding("bandwidth").is_none() && trickle().finding("small-segments").is_none());
+        assert!(trickle().finding(Cause::Bandwidth).is_none() && trickle().finding(Cause::SmallSegments).is_none());
         // One lost segment says nothing of a full path.
         let mut lossy = trickle();
         lossy.transfer.losses.push(Default::default());
-        assert!(lossy.finding("application").is_some() && lossy.finding("bandwidth").is_none());
+        assert!(lossy.finding(Cause::Application).is_some() && lossy.finding(Cause::Bandwidth).is_none());
     }
 
     #[test]
@@ -192,7 +195,7 @@ mod tests {
             let mut scene = Scene::flights(&[size, size]);
             (scene.transfer.gaps[0].release, scene.transfer.gaps[0].ran_dry) = (Release::Nothing, true);
             scene.facts.content[1].protocol = protocol;
-            scene.finding("application")
+            scene.finding(Cause::Application)
         };
         assert!(paused(1_500, None).is_some());
         assert!(paused(1_500, Some(Protocol::Ssh)).is_none());
@@ -205,7 +208,7 @@ mod tests {
         for round in &mut scene.transfer.rounds {
             (round.in_flight, round.rtt) = (40_000, Some(ms(200)));
         }
-        assert!(scene.finding("application").is_none());
-        assert!(scene.finding("bandwidth").is_some());
+        assert!(scene.finding(Cause::Application).is_none());
+        assert!(scene.finding(Cause::Bandwidth).is_some());
     }
 }

@@ -20,7 +20,7 @@
 //! ## References
 //! RFC 9293 section 3.1, RFC 1071; Wireshark User's Guide section 7.10 (checksums, and offloading).
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "bad-checksums", source: include_str!("bad_checksums.rs"), check: Check::Reader };
+pub(super) const RULE: Rule = Rule::new(Cause::BadChecksums, Check::Reader);

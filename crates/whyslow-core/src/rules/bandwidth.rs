@@ -34,14 +34,17 @@
 //! ## References
 //! Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016 (delivery rate); RFC 6349.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
+use crate::tcp::Brief;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "bandwidth", source: include_str!("bandwidth.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check))
+    .excluded_by(&[Cause::Policer, Cause::Shaper])
+    .may_cost(may_be_steady);
 
 /// A transfer shorter than this says little about a path's rate.
 const LEAST_TIME: Nanos = Nanos::from_millis(200);
@@ -51,20 +54,15 @@ const LINE_RATE: f64 = 900e6;
 /// A rate that governs so much of the time governs the transfer.
 const ALL_ALONG: f64 = 0.75;
 
-/// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
-pub(super) fn queue_is_hidden(case: &TransferCase<'_>) -> bool {
-    case.context.near_receiver && !case.context.stamped
+/// Of a rate that is steady the limits need eight bins of ten segments, and all else that takes several rounds needs more.
+fn may_be_steady(brief: &Brief) -> bool {
+    brief.largest >= 80
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
-    if super::policer::is_policed(case)
-        || super::shaper::is_shaped(case)
-        || case.duration() < LEAST_TIME
-        || !case.matters(held, 0.3)
-        || steady >= LINE_RATE
-    {
+    if case.duration() < LEAST_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
         return None;
     }
     let mss = case.context.mss as f64;
@@ -78,15 +76,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let share = case.share(held);
-    let hidden = queue_is_hidden(case);
+    let hidden = case.queue_is_hidden();
     let confidence = match share {
         share if share >= ALL_ALONG && !hidden => 0.85,
         share if share >= 0.5 => 0.75,
         _ => 0.6,
     };
-    let mut found = finding("bandwidth", held, case.trust(confidence), summary);
+    let mut found = finding(Cause::Bandwidth, held, case.trust(confidence), summary);
     let spread = if case.transfer.acked_rate.bins > 0 { case.transfer.acked_rate } else { case.transfer.sent_rate };
-    found.evidence.push(evidence("steady rate of payload", steady, "bit/s", &frames_of(case, Limit::Bandwidth)));
+    found.evidence.push(evidence("steady rate of payload", steady, "bit/s", &case.frames_of(Limit::Bandwidth)));
     found.evidence.push(evidence("rate on the wire, with headers", on_the_wire, "bit/s", &[]));
     found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
     found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
@@ -111,6 +109,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::{RateSpread, Release};
 
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn one_rate_all_along_is_the_paths() {
-        assert_eq!(full().finding("bandwidth").unwrap().confidence, 0.85);
+        assert_eq!(full().finding(Cause::Bandwidth).unwrap().confidence, 0.85);
     }
 
     #[test]
@@ -133,7 +132,7 @@ mod tests {
         // Half of the rounds carried a tenth.
         scene.transfer.rounds[..9].iter_mut().for_each(|round| round.bytes = 10_000);
         scene.transfer.gaps[..9].iter_mut().for_each(|gap| gap.release = Release::Nothing);
-        let found = scene.finding("bandwidth").unwrap();
+        let found = scene.finding(Cause::Bandwidth).unwrap();
         assert!(found.confidence < 0.8 && found.settle.unwrap().contains("a part of the time"), "{}", found.summary);
     }
 
@@ -143,16 +142,16 @@ mod tests {
         // One flight far beyond what the rate needs, so that it is not said to be the sender's.
         scene.transfer.rounds.iter_mut().for_each(|round| round.in_flight = 50_000);
         scene.transfer.rounds[3].in_flight = 300_000;
-        assert!(scene.finding("bandwidth").is_none());
+        assert!(scene.finding(Cause::Bandwidth).is_none());
         // Two such flights that took longer: the path gave no more.
         for round in &mut scene.transfer.rounds[3..5] {
             (round.in_flight, round.rtt) = (300_000, Some(ms(90)));
         }
-        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85);
+        assert_eq!(scene.finding(Cause::Bandwidth).unwrap().confidence, 0.85);
         scene.transfer.rounds[3].in_flight = 50_000;
-        assert!(scene.finding("bandwidth").is_none());
+        assert!(scene.finding(Cause::Bandwidth).is_none());
         scene.transfer.ecn_echoes = 1;
-        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85);
+        assert_eq!(scene.finding(Cause::Bandwidth).unwrap().confidence, 0.85);
     }
 
     #[test]
@@ -161,11 +160,11 @@ mod tests {
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(50))];
         // There a full path has no pauses.
         scene.transfer.gaps.clear();
-        assert_eq!(scene.finding("bandwidth").unwrap().confidence, 0.85, "timestamps tell");
+        assert_eq!(scene.finding(Cause::Bandwidth).unwrap().confidence, 0.85, "timestamps tell");
         for offer in scene.facts.handshake.offers.iter_mut().flatten() {
             offer.timestamps = false;
         }
-        let found = scene.finding("bandwidth").unwrap();
+        let found = scene.finding(Cause::Bandwidth).unwrap();
         assert!(found.confidence < 0.8 && found.settle.unwrap().contains("capture at the sender"), "{}", found.summary);
     }
 }

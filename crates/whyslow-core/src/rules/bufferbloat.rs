@@ -23,14 +23,15 @@
 //! ## References
 //! RFC 7567, RFC 8289 (CoDel), RFC 8290 (fq_codel); Gettys and Nichols 2011.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "bufferbloat", source: include_str!("bufferbloat.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Bufferbloat, Check::Transfer(check));
 
 const GROWTH: Nanos = Nanos::from_millis(30);
 /// Rounds needed for a correlation to mean something.
@@ -55,7 +56,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(least),
         time(least + growth),
     );
-    let mut found = finding("bufferbloat", growth, case.trust(0.8), summary);
+    let mut found = finding(Cause::Bufferbloat, growth, case.trust(0.8), summary);
     found.evidence.push(evidence("least round trip", least.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("95th percentile over the rounds", high, "ms", &[]));
     found.evidence.push(evidence("correlation with the bytes in flight", follows, "", &[]));
@@ -106,6 +107,7 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
 
     #[test]
@@ -116,13 +118,13 @@ mod tests {
             for round in &mut scene.transfer.rounds {
                 round.rtt = Some(ms(100) + ms(10 * (round.in_flight / MSS) as i64));
             }
-            scene.finding("bufferbloat")
+            scene.finding(Cause::Bufferbloat)
         };
         assert_eq!(growing(&[3, 6, 9, 12, 15, 18]).unwrap().seconds, ms(180));
         let mut messages = Scene::flights(&[20, 20, 20, 20, 150, 20, 20]);
         for round in &mut messages.transfer.rounds {
             round.rtt = Some(if round.in_flight > 100 { ms(143) } else { ms(101) });
         }
-        assert!(messages.finding("bufferbloat").is_none());
+        assert!(messages.finding(Cause::Bufferbloat).is_none());
     }
 }

@@ -18,13 +18,13 @@
 //! ## References
 //! Paxson, "Automated Packet Trace Analysis of TCP Implementations", 1997.
 
+use super::rule::{Check, Rule};
 use super::say::thousands;
-use super::{Check, Rule};
 use crate::analysis::Problem;
+use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "capture-loss", source: include_str!("capture_loss.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::CaptureLoss, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let doubts = &facts.doubts;
@@ -32,7 +32,7 @@ fn check(facts: &Facts) -> Option<Problem> {
         return None;
     }
     Some(Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: doubts.unseen_stretches,
         detail: format!(
             "{} B in {} stretches were acknowledged and never captured (first noticed in frame {}): the capture lost packets, so no loss on the path is concluded from these",

@@ -1,6 +1,6 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Frame, Limit, LimitShare, Near};
+use crate::analysis::{End, Frame, Limit, LimitShare, Near, State};
 use crate::flow::Side;
 use crate::limit::{Context, INITIAL_WINDOW, Partition, Plateau, Wait};
 use crate::tcp::content::Protocol;
@@ -124,6 +124,20 @@ impl TransferCase<'_> {
         is_ssh && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
     }
 
+    /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
+    pub(super) fn queue_is_hidden(&self) -> bool {
+        self.context.near_receiver && !self.context.stamped
+    }
+
+    /// First and last frame of the rounds under a limit.
+    pub(super) fn frames_of(&self, limit: Limit) -> Vec<Frame> {
+        let mut held = self.transfer.rounds.iter().zip(&self.partition.rounds).filter(|(_, l)| **l == limit);
+        match held.next() {
+            None => Vec::new(),
+            Some((first, _)) => vec![first.first_frame, held.next_back().map_or(first, |(last, _)| last).last_frame],
+        }
+    }
+
     /// The plateau of flights, if it has one.
     pub(super) fn plateau(&self) -> Option<Plateau> {
         self.partition.shape.plateau
@@ -191,7 +205,41 @@ pub struct Outline {
     /// Round trip.
     pub rtt: Option<Nanos>,
     /// Where the first of its transfers that left slow start early did so.
-    pub early_exit: Option<super::Exit>,
+    pub early_exit: Option<Exit>,
     /// First frame.
     pub first_frame: Frame,
+}
+
+/// Where one transfer left slow start, for the comparison with those of other connections.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit {
+    /// Who sent.
+    pub sender: End,
+    /// Flight at which the doubling stopped, segments.
+    pub segments: u64,
+    /// What that cost.
+    pub lost: Nanos,
+    /// By how much the last round trip of the doubling was longer than the least.
+    pub rise: Nanos,
+    /// Whether that is enough for HyStart.
+    pub hystart: bool,
+    /// First frame of that flight.
+    pub frame: Frame,
+}
+
+/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
+/// any more, or never was (its address is forged); nobody is known to wait then.
+pub(super) fn is_half_open(facts: &Facts) -> bool {
+    let handshake = &facts.handshake;
+    let [one, two] = handshake.retries;
+    facts.state == State::Open
+        && handshake.syn_ack.is_some()
+        && handshake.ack.is_none()
+        && (one > 0 && two > 0)
+        && facts.halves.iter().all(|half| half.last_payload.is_none())
+}
+
+/// Whether the text shows no IP headers: each packet has some time to live.
+pub(super) fn lacks_ip_headers(facts: &Facts) -> bool {
+    facts.is_text && facts.ttl.iter().all(|(syn, payload)| syn.unwrap_or(0) == 0 && payload.unwrap_or(0) == 0)
 }

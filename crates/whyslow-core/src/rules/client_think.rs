@@ -27,15 +27,16 @@
 //! ## References
 //! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin to notice.
 
+use super::case::ConnectionCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Frame};
+use crate::cause::Cause;
 use crate::limit::{NOTICED, Wait};
 use crate::tcp::content::Protocol;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "client-think", source: include_str!("client_think.rs"), check: Check::Connection(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ClientThink, Check::Connection(check));
 
 /// So many pauses between requests make a series.
 const SERIES: usize = 2;
@@ -77,7 +78,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         .collect();
     let summary = format!("the client's own program took {}", parts.join(", and "));
     // Where the first packets are not in the capture, it may have been another connection's turn.
-    let mut found = finding("client-think", lost, case.trust(0.8), summary);
+    let mut found = finding(Cause::ClientThink, lost, case.trust(0.8), summary);
     let frames = |wait: &Wait| -> Vec<Frame> {
         let request = wait.exchange.request.and_then(|index| facts.halves[facts.client].transfers.get(index));
         request.map(|request| request.frames.0).into_iter().collect()

@@ -16,18 +16,18 @@
 //! ## References
 //! None.
 
+use super::rule::{Check, Rule};
 use super::say::count;
-use super::{Check, Rule};
 use crate::analysis::Problem;
+use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "clock-step", source: include_str!("clock_step.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ClockStep, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let back = facts.doubts.backwards;
     (back > 0).then(|| Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: back,
         detail: format!(
             "{} older than the one before; taken to be as late as that, and not used to measure round trips; findings are less sure",

@@ -20,7 +20,7 @@
 //! ## References
 //! tcpdump(1); RFC 3164 section 4.1.2 (syslog's time); journalctl(1), `--output=short-precise`.
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "coarse-times", source: include_str!("coarse_times.rs"), check: Check::Reader };
+pub(super) const RULE: Rule = Rule::new(Cause::CoarseTimes, Check::Reader);

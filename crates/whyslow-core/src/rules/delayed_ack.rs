@@ -26,12 +26,16 @@
 //! ## References
 //! RFC 1122 section 4.2.3.2, RFC 5681 section 4.2; Linux tcp(7).
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
+use crate::limit::DELAYED_ACK;
+use crate::stats::median;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "delayed-ack", source: include_str!("delayed_ack.rs"), check: Check::Transfer(check) };
+    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.late_ack >= DELAYED_ACK);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::AckDelay);
@@ -39,9 +43,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let spans: Vec<_> = case.partition.spans.iter().filter(|span| span.limit == Limit::AckDelay).collect();
-    let mut lengths: Vec<_> = spans.iter().map(|span| span.length()).collect();
-    lengths.sort_unstable();
-    let typical = *lengths.get(lengths.len() / 2)?;
+    let typical = median(spans.iter().map(|span| span.length()).collect())?;
     let longest = spans.iter().max_by_key(|span| span.length())?;
     let frames: Vec<_> = case
         .transfer
@@ -57,7 +59,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         count(number, "ACK"),
         time(typical)
     );
-    let mut found = finding("delayed-ack", lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), summary);
+    let mut found = finding(Cause::DelayedAck, lost, case.trust(if number >= 3 { 0.85 } else { 0.6 }), summary);
     found.evidence.push(evidence("late ACKs", number as f64, "ACKs", &frames));
     found.evidence.push(evidence("typical delay", typical.as_millis_f64(), "ms", &[]));
     found.fix = fix(

@@ -25,13 +25,14 @@
 //! ## References
 //! RFC 2883, RFC 3708 (using D-SACKs to detect duplication), RFC 5560 (a metric for it).
 
+use super::case::ConnectionCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "duplication", source: include_str!("duplication.rs"), check: Check::Connection(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Duplication, Check::Connection(check));
 
 /// Copies that mean something, and as a share of the segments.
 const LEAST: u64 = 3;
@@ -64,7 +65,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         share * 100.0,
         time(lost),
     );
-    let mut found = finding("duplication", lost, case.trust(0.8), summary);
+    let mut found = finding(Cause::Duplication, lost, case.trust(0.8), summary);
     found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, "segments", &[]));
     let twice = facts.doubts.duplicate_frames;
     if twice > 0 {

@@ -28,19 +28,18 @@
 //! ## References
 //! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New TCP slow start", 2011.
 
+use super::case::{Exit, Outline, TransferCase};
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
 use super::together::Together;
-use super::{Check, Outline, Rule, TransferCase};
-use crate::analysis::{Actor, End, Finding, Frame, Limit};
+use crate::analysis::{Actor, End, Finding, Limit};
+use crate::cause::Cause;
+use crate::stats::median;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule {
-    slug: "early-slow-start-exit",
-    source: include_str!("early_slow_start_exit.rs"),
-    check: Check::TransferAndAcross(check, across),
-};
+pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::TransferAndAcross(check, across));
 
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;
@@ -57,23 +56,6 @@ fn slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(usize, &'a [RoundFacts
     let lost = rounds.iter().position(|round| round.resent > 0).unwrap_or(rounds.len());
     let run = base.get(first..lost)?.iter().take_while(|limit| **limit == Limit::CongestionAvoidance).count();
     (run >= LEAST_ROUNDS).then(|| (first, &rounds[first..first + run]))
-}
-
-/// Where one transfer left slow start, for the comparison with those of other connections.
-#[derive(Clone, Copy, Debug)]
-pub struct Exit {
-    /// Who sent.
-    pub sender: End,
-    /// Flight at which the doubling stopped, segments.
-    pub segments: u64,
-    /// What that cost.
-    pub lost: Nanos,
-    /// By how much the last round trip of the doubling was longer than the least.
-    pub rise: Nanos,
-    /// Whether that is enough for HyStart.
-    pub hystart: bool,
-    /// First frame of that flight.
-    pub frame: Frame,
 }
 
 /// Whether and where this transfer left slow start early.
@@ -137,7 +119,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(start.in_flight),
         time(lost),
     );
-    let mut found = finding("early-slow-start-exit", lost, case.trust(0.8), summary);
+    let mut found = finding(Cause::EarlySlowStartExit, lost, case.trust(0.8), summary);
     let frames = [start.first_frame, last.last_frame];
     found.evidence.push(evidence(
         "flight at which the doubling stopped",
@@ -186,9 +168,7 @@ fn across(outlines: &[Outline]) -> Vec<Finding> {
 }
 
 fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
-    let mut sizes: Vec<u64> = group.iter().map(|(_, exit)| exit.segments).collect();
-    sizes.sort_unstable();
-    let typical = *sizes.get(sizes.len() / 2)?;
+    let typical = median(group.iter().map(|(_, exit)| exit.segments).collect())?;
     let tolerance = ((typical as f64 * SAME) as u64).max(1);
     let all = group.len();
     group.retain(|(_, exit)| exit.segments.abs_diff(typical) <= tolerance);
@@ -212,7 +192,7 @@ fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
         count(typical, "segment"),
         lost.told(),
     );
-    let mut told = finding("early-slow-start-exit", lost.elapsed(), 0.85, summary);
+    let mut told = finding(Cause::EarlySlowStartExit, lost.elapsed(), 0.85, summary);
     let frames: Vec<_> = group.iter().take(6).map(|(_, exit)| exit.frame).collect();
     told.evidence.push(evidence("connections that stopped at this size", number as f64, "connections", &frames));
     told.evidence.push(evidence("flight at which the doubling stopped, median", typical as f64, "segments", &[]));
@@ -233,6 +213,7 @@ fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::analysis::Frame;
 
     fn outline(id: u64, segments: u64, hystart: bool) -> Outline {
         let exit = Exit {
@@ -267,7 +248,7 @@ mod tests {
     fn flights_that_shrink_without_a_loss_are_held_by_something_else() {
         let exit = |slow: &[u64]| {
             let sizes: Vec<u64> = [10, 20, 40].iter().chain(slow).map(|n| n * 1000).collect();
-            crate::rules::scene::Scene::flights(&sizes).finding("early-slow-start-exit").is_some()
+            crate::rules::scene::Scene::flights(&sizes).finding(Cause::EarlySlowStartExit).is_some()
         };
         assert!(exit(&[42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52]));
         assert!(!exit(&[42, 30, 31, 32, 33, 34, 48, 49, 50, 51, 52]));

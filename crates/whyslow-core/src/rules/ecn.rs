@@ -27,12 +27,14 @@
 //! ## References
 //! RFC 3168, RFC 8289 sections 3.2 and 4.3 (CoDel's target and interval), RFC 8511 (a smaller reduction for marks), RFC 9768.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule { slug: "ecn", source: include_str!("ecn.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Ecn, Check::Transfer(check));
 
 /// CoDel's defaults, milliseconds (RFC 8289 section 4).
 const TARGET: f64 = 5.0;
@@ -65,7 +67,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("ecn", lost, case.trust(0.8), summary);
+    let mut found = finding(Cause::Ecn, lost, case.trust(0.8), summary);
     found.evidence.push(evidence("ACKs that echo congestion (ECE)", transfer.ecn_echoes as f64, "ACKs", &[frame]));
     found.evidence.push(evidence("reductions said by the sender (CWR)", transfer.reductions as f64, "segments", &[]));
     if transfer.marked > 0 {
@@ -103,6 +105,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
 
     /// Slow start to 40 segments, an echo in the fourth round, and slow growth from 20 on.
@@ -120,17 +123,17 @@ mod tests {
 
     #[test]
     fn an_echo_makes_the_slow_growth_behind_it_its_own() {
-        let found = marked().finding("ecn").unwrap();
+        let found = marked().finding(Cause::Ecn).unwrap();
         // The third round's rest, eleven rounds more; the last one is the way to the receiver and back.
         assert_eq!(found.seconds, ms(50 + 1100));
-        assert!(marked().finding("loss").is_none());
+        assert!(marked().finding(Cause::Loss).is_none());
     }
 
     #[test]
     fn a_loss_ends_what_the_marks_cost() {
         let mut scene = marked();
         scene.transfer.rounds[6].resent = 1;
-        assert_eq!(scene.finding("ecn").unwrap().seconds, ms(350));
+        assert_eq!(scene.finding(Cause::Ecn).unwrap().seconds, ms(350));
     }
 
     #[test]
@@ -138,12 +141,12 @@ mod tests {
         let mut scene = marked();
         scene.facts.handshake.offers[0].as_mut().unwrap().ecn = 0b111;
         scene.facts.handshake.offers[1].as_mut().unwrap().ecn = 0b010;
-        assert!(scene.finding("ecn").is_none());
+        assert!(scene.finding(Cause::Ecn).is_none());
         let mut refused = marked();
         refused.facts.handshake.offers[1].as_mut().unwrap().ecn = 0;
-        assert!(refused.finding("ecn").is_none());
+        assert!(refused.finding(Cause::Ecn).is_none());
         let mut unseen = marked();
         unseen.facts.handshake.offers = [None; 2];
-        assert!(unseen.finding("ecn").is_some(), "the sender answers, so it is ECN");
+        assert!(unseen.finding(Cause::Ecn).is_some(), "the sender answers, so it is ECN");
     }
 }

@@ -18,13 +18,13 @@
 //! ## References
 //! None.
 
+use super::rule::{Check, Rule};
 use super::say::thousands;
-use super::{Check, Rule};
 use crate::analysis::Problem;
+use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "elided-text", source: include_str!("elided_text.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ElidedText, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let doubts = &facts.doubts;
@@ -41,7 +41,7 @@ fn check(facts: &Facts) -> Option<Problem> {
         }
     };
     Some(Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: facts.elided.len() as u64,
         detail: format!("{what}: bytes and whole times are told, not what came to pass between"),
     })

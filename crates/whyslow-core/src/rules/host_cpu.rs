@@ -29,15 +29,16 @@
 //! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled transfers are not held by the
 //! network); Linux Documentation/networking/scaling.rst.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit::DELAYED_ACK;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "host-cpu", source: include_str!("host_cpu.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check));
 
 /// Pauses of the sender that make a habit.
 const LEAST_PAUSES: usize = 5;
@@ -95,7 +96,7 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
         count(pauses.len() as u64, "time"),
         time(lost),
     );
-    let mut found = finding("host-cpu", lost, case.trust(0.4), summary);
+    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
     found.evidence.push(evidence("pauses that nothing in the capture ended", pauses.len() as f64, "pauses", &[]));
     let frames = [longest.frames.0, longest.frames.1];
     found.evidence.push(evidence("longest of them", (longest.end - longest.start).as_millis_f64(), "ms", &frames));
@@ -134,7 +135,7 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("host-cpu", lost, case.trust(0.4), summary);
+    let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
     found.evidence.push(evidence("data to ACK at the receiver, median", late.as_millis_f64(), "ms", &[]));
     if let Some(least) = case.half().ack_delay_min {
         found.evidence.push(evidence("data to ACK at the receiver, least", least.as_millis_f64(), "ms", &[]));
@@ -156,6 +157,7 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::analysis::Near;
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, gap, ms};
     use crate::tcp::facts::Release;
 
@@ -175,12 +177,12 @@ mod tests {
 
     #[test]
     fn pauses_that_nothing_ended_may_be_the_senders_processor() {
-        let found = stalled().finding("host-cpu").unwrap();
+        let found = stalled().finding(Cause::HostCpu).unwrap();
         assert_eq!(found.seconds, ms(8 * 30), "before the first flight was whole, no window is known");
         assert!(found.confidence <= 0.5);
         let mut afar = stalled();
         afar.facts.vantage.near = Near::Client;
-        assert!(afar.finding("host-cpu").is_none(), "the path may have made them");
+        assert!(afar.finding(Cause::HostCpu).is_none(), "the path may have made them");
     }
 
     #[test]
@@ -188,7 +190,7 @@ mod tests {
         let with = |change: fn(&mut super::Gap)| {
             let mut scene = stalled();
             scene.transfer.gaps.iter_mut().filter(|gap| gap.release == Release::Nothing).for_each(change);
-            scene.finding("host-cpu")
+            scene.finding(Cause::HostCpu)
         };
         assert!(with(|_| ()).is_some());
         assert!(with(|gap| gap.ran_dry = true).is_none(), "the program had no more");
@@ -201,10 +203,10 @@ mod tests {
     fn acks_that_come_late_where_they_are_made() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.facts.halves[1].ack_delay_p50 = Some(ms(20));
-        assert!(scene.finding("host-cpu").is_none(), "it was not captured there");
+        assert!(scene.finding(Cause::HostCpu).is_none(), "it was not captured there");
         scene.facts.vantage.near = Near::Client;
-        assert_eq!(scene.finding("host-cpu").unwrap().seconds, ms(400).scale(0.2));
+        assert_eq!(scene.finding(Cause::HostCpu).unwrap().seconds, ms(400).scale(0.2));
         scene.facts.halves[1].ack_delay_p50 = Some(ms(40));
-        assert!(scene.finding("host-cpu").is_none(), "delayed ACKs");
+        assert!(scene.finding(Cause::HostCpu).is_none(), "delayed ACKs");
     }
 }

@@ -31,12 +31,16 @@
 //! ## References
 //! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997.
 
+use super::case::TransferCase;
+use super::repair;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, percent, rate, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule { slug: "loss", source: include_str!("loss.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Loss, Check::Transfer(check)).excluded_by(&[Cause::Policer, Cause::RandomLoss]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -48,16 +52,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let resent = case.transfer.resent_bytes;
     let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
-    let ceiling = case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| mathis(case.context.mss, rtt, share_lost));
+    let ceiling =
+        case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| repair::mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     // What SACK would spare has a finding of its own, and so have copies that were lost too.
-    let others = super::no_sack::lost(case) + super::lost_retransmission::lost(case);
-    let cost = (cost(case) - others).or_zero();
-    if super::policer::is_policed(case)
-        || super::random_loss::is_random(case)
-        || !case.matters(cost, 0.1)
-        || (kinds.fast == 0 && recovering == Nanos::ZERO)
-    {
+    let others = repair::cost_without_sack(case) + repair::cost_of_lost_copies(case);
+    let cost = (repair::cost(case) - others).or_zero();
+    if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
     }
     // A few losses make no share of what the path loses.
@@ -76,7 +77,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         true => 0.9,
         false => 0.7,
     };
-    let mut found = finding("loss", cost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));
     found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, "%", &[]));
@@ -98,7 +99,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
                 percent(share_lost)
             )
         },
-        bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
+        repair::bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {
         found.settle = Some(
@@ -124,74 +125,10 @@ fn burst(case: &TransferCase<'_>) -> f64 {
     times.len() as f64 / events as f64
 }
 
-/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever
-/// is lost, as BBR does.
-pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
-    (!case.partition.shape.paced && !ignores_losses(case)).then_some(super::command::BBR)
-}
-
-/// So many losses must have left a sender's flights as they were.
-const IGNORED: usize = 3;
-/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of
-/// it, and Reno with half.
-const KEPT: f64 = 0.9;
-/// Rounds after the last loss whose flights would have grown if the window did.
-const GROWING: usize = 12;
-
-/// Whether losses do not make the sender's window smaller, or nothing makes it larger again though
-/// nothing holds it: a window that follows losses does both.
-fn ignores_losses(case: &TransferCase<'_>) -> bool {
-    let rounds = &case.transfer.rounds;
-    let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
-    let calm = |index: usize| rounds.get(index).is_some_and(|round| round.resent == 0);
-    let mut kept: Vec<f64> = lossy
-        .iter()
-        .filter(|&&index| calm(index - 1))
-        .filter_map(|&index| {
-            // Repairs take a round or two.
-            let after = (index + 1..index + 6).find(|&next| calm(next) && calm(next + 1))? + 1;
-            Some(rounds[after].in_flight as f64 / rounds[index - 1].in_flight.max(1) as f64)
-        })
-        .collect();
-    kept.sort_unstable_by(f64::total_cmp);
-    if kept.len() >= IGNORED && kept[kept.len() / 2] >= KEPT {
-        return true;
-    }
-    // Growth behind the last loss would be seen, where the window of the receiver leaves room.
-    let Some(last) = lossy.last() else { return false };
-    let rest = rounds.get(last + 2..rounds.len().saturating_sub(1)).unwrap_or_default();
-    let room = rest.iter().all(|round| round.window.is_none_or(|window| window > 2 * round.in_flight));
-    let flights: Vec<u64> = rest.iter().map(|round| round.in_flight).collect();
-    let waits = case.time(Limit::Application) + case.time(Limit::SenderCap);
-    rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
-}
-
-/// Repairing, and from the first loss on the time under a window that losses made small. What
-/// copies of segments that came late made the sender do is the reordering's.
-pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
-    let kinds = &case.transfer.retransmitted;
-    let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
-    let share = lost as f64 / (lost + case.transfer.needless_fast).max(1) as f64;
-    (case.time(Limit::LossRecovery) + slow_since_loss(case)).scale(share)
-}
-
-/// Time in congestion avoidance after the first loss.
-fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
-    let Some(first) = case.transfer.rounds.iter().find(|round| round.resent > 0) else {
-        return Nanos::ZERO;
-    };
-    let spans = case.partition.spans.iter();
-    spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
-}
-
-/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
-pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
-    mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::facts::Loss;
 
@@ -220,13 +157,13 @@ mod tests {
 
     #[test]
     fn losses_one_by_one_are_the_paths() {
-        let found = lossy(1).finding("loss").unwrap();
+        let found = lossy(1).finding(Cause::Loss).unwrap();
         assert_eq!((found.confidence, found.settle), (0.9, None));
     }
 
     #[test]
     fn what_loses_in_bursts_is_not_known() {
-        let found = lossy(6).finding("loss").unwrap();
+        let found = lossy(6).finding(Cause::Loss).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
 
@@ -234,25 +171,25 @@ mod tests {
     fn a_few_losses_are_counted_and_make_no_share() {
         let mut scene = lossy(1);
         scene.transfer.retransmitted.fast = 4;
-        let found = scene.finding("loss").unwrap();
+        let found = scene.finding(Cause::Loss).unwrap();
         assert!(found.summary.starts_with("4 lost segments had to be sent again"), "{}", found.summary);
         assert!(!found.fix.unwrap().what.contains('%'));
-        assert!(lossy(1).finding("loss").unwrap().summary.starts_with("2.91 % of the bytes"));
+        assert!(lossy(1).finding(Cause::Loss).unwrap().summary.starts_with("2.91 % of the bytes"));
     }
 
     #[test]
     fn one_loss_among_many_late_segments_costs_its_own_part() {
-        let whole = lossy(1).finding("loss").unwrap().seconds;
+        let whole = lossy(1).finding(Cause::Loss).unwrap().seconds;
         let mut late = lossy(1);
         late.transfer.needless_fast = 12;
-        assert_eq!(late.finding("loss").unwrap().seconds, whole.scale(0.5));
+        assert_eq!(late.finding(Cause::Loss).unwrap().seconds, whole.scale(0.5));
         late.transfer.needless_fast = 1_000;
-        assert!(late.finding("loss").is_none());
+        assert!(late.finding(Cause::Loss).is_none());
     }
 
     #[test]
     fn bbr_is_no_fix_for_a_sender_that_ignores_losses() {
-        let command = |scene: &Scene| scene.finding("loss").unwrap().fix.unwrap().command;
+        let command = |scene: &Scene| scene.finding(Cause::Loss).unwrap().fix.unwrap().command;
         assert_eq!(command(&lossy(1)), None, "the flights stay as they were");
         let mut halved = lossy(1);
         halved.transfer.rounds[15..].iter_mut().for_each(|round| round.in_flight /= 2);
@@ -278,8 +215,8 @@ mod tests {
         }
         scene.transfer.retransmitted.fast = 3;
         scene.transfer.resent_bytes = 3 * MSS;
-        let found = scene.finding("loss").unwrap();
+        let found = scene.finding(Cause::Loss).unwrap();
         assert!(found.seconds <= ms(1_100), "{found:?}");
-        assert!(scene.finding("bandwidth").unwrap().seconds >= ms(4_500));
+        assert!(scene.finding(Cause::Bandwidth).unwrap().seconds >= ms(4_500));
     }
 }

@@ -26,38 +26,24 @@
 //! ## References
 //! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why timeouts happen.
 
+use super::case::TransferCase;
+use super::repair::{cost_of_lost_copies, wait_for_lost_copies};
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Limit};
-use crate::tcp::facts::Release;
+use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
+use crate::tcp::facts::LostCopies;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "lost-retransmission", source: include_str!("lost_retransmission.rs"), check: Check::Transfer(check) };
-
-/// Of the waits for the timer, those for a copy that answered duplicate ACKs.
-pub(super) fn waited_for_timer(case: &TransferCase<'_>) -> Nanos {
-    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_copy && !gap.tail);
-    waits.map(|gap| gap.end - gap.start).sum()
-}
-
-/// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
-pub(super) fn lost(case: &TransferCase<'_>) -> Nanos {
-    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
-    let lost = case.transfer.lost_copies.1.min(repairing);
-    let other = case.facts.doubts.one_direction
-        || super::mtu_black_hole::is_black_hole(case)
-        || super::policer::is_policed(case);
-    if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
-}
+pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let (number, _, frames) = &case.transfer.lost_copies;
-    let lost = lost(case);
+    let LostCopies { count: number, frames, .. } = &case.transfer.lost_copies;
+    let lost = cost_of_lost_copies(case);
     if lost == Nanos::ZERO {
         return None;
     }
-    let by_timer = waited_for_timer(case);
+    let by_timer = wait_for_lost_copies(case);
     let summary = format!(
         "{} of lost segments {} lost too: {} of {} until the next copies",
         count(*number, "copy").replace("copys", "copies"),
@@ -65,7 +51,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("lost-retransmission", lost, case.trust(0.85), summary);
+    let mut found = finding(Cause::LostRetransmission, lost, case.trust(0.85), summary);
     found.evidence.push(evidence("copies that were lost", *number as f64, "segments", frames));
     found.evidence.push(evidence("of the wait, for the timer", by_timer.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt() {

@@ -27,16 +27,18 @@
 //! RFC 896, RFC 1122 section 4.2.3.4; Cheshire, "TCP Performance problems caused by interaction between Nagle's
 //! Algorithm and Delayed ACK", 2005.
 
+use super::case::ConnectionCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "nagle-delayed-ack", source: include_str!("nagle_delayed_ack.rs"), check: Check::Connection(check) };
+    Rule::new(Cause::NagleDelayedAck, Check::Connection(check)).may_cost(|brief| brief.pauses >= LEAST as u64);
 
-pub(super) const LEAST: usize = 3;
+const LEAST: usize = 3;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
@@ -84,7 +86,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         _ if waited[case.facts.client] => "set TCP_NODELAY on the client's socket",
         _ => "set TCP_NODELAY on the server's socket",
     };
-    let mut found = finding("nagle-delayed-ack", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::NagleDelayedAck, lost, case.trust(confidence), summary);
     found.evidence.push(evidence("small segments held back", waits.len() as f64, "segments", &frames));
     found.evidence.push(evidence("typical wait", median.as_millis_f64(), "ms", &[]));
     found.fix = fix(

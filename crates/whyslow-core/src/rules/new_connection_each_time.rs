@@ -25,17 +25,15 @@
 //! ## References
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
+use super::case::Outline;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, fix, time};
-use super::{Check, Outline, Rule};
 use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
+use crate::cause::Cause;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule {
-    slug: "new-connection-each-time",
-    source: include_str!("new_connection_each_time.rs"),
-    check: Check::Across(check),
-};
+pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Across(check));
 
 const LEAST: usize = 3;
 const SHARE: f64 = 0.3;
@@ -98,7 +96,7 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
         time(lost),
         time(whole),
     );
-    let mut found = super::say::finding("new-connection-each-time", lost, 0.85, summary);
+    let mut found = super::say::finding(Cause::NewConnectionEachTime, lost, 0.85, summary);
     let frames: Vec<_> = series.iter().take(6).map(|outline| outline.first_frame).collect();
     found.evidence.push(evidence("connections one after the other", series.len() as f64, "connections", &frames));
     let first = |frames: &[Frame]| frames.iter().copied().take(6).collect::<Vec<_>>();

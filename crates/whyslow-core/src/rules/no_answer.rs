@@ -41,23 +41,25 @@
 //! ## References
 //! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
 
+use super::black_hole::is_stuck;
+use super::case::ConnectionCase;
+use super::case::is_half_open;
 use super::icmp;
 use super::outstanding::{Outstanding, outstanding};
+use super::repair::{TRIES, given_up};
+use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, End, Finding, Frame, State};
+use crate::cause::Cause;
 use crate::tcp::FIRST_TIMERS;
-use crate::tcp::facts::{Facts, Fate, Gap, HalfFacts, Release, TransferFacts};
+use crate::tcp::facts::{Facts, Fate, TransferFacts};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "no-answer", source: include_str!("no_answer.rs"), check: Check::Connection(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.waits);
 
 /// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first one, of older systems.
-pub(super) const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
+const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
 const OLD_FIRST_TIMER: Nanos = FIRST_TIMERS[1];
-/// Tries that make no chance.
-const TRIES: u64 = 2;
 /// An ACK takes no longer than a round trip and this (delayed ACKs of Linux and Windows).
 const ACK: Nanos = Nanos::from_millis(200);
 /// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for longer is idle.
@@ -113,7 +115,7 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(waited),
     );
     // Anybody can send an error.
-    let mut found = finding("no-answer", waited, case.trust(0.85), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), summary);
     found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
     found.evidence.push(evidence("from the first SYN to the last error", (last - first).as_millis_f64(), "ms", &[]));
     found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::shown));
@@ -146,7 +148,7 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
         (false, _) => format!("{server} never answered: {} in {}", count(tries, "SYN"), time(waited)),
     };
     let confidence = if tries < TRIES { 0.5 } else { 0.9 };
-    let mut found = finding("no-answer", waited, case.trust(confidence), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(confidence), summary);
     found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
     found.evidence.push(evidence("from the first to the last of them", tried.as_secs_f64(), "s", &[]));
     found.evidence.push(evidence("from the last one to the end of the capture", silence.as_secs_f64(), "s", &[]));
@@ -159,18 +161,6 @@ fn unopened(case: &ConnectionCase<'_>) -> Option<Finding> {
     );
     found.settle = Some("a capture at the server shows whether the SYNs come there, and whether it answers".into());
     Some(found)
-}
-
-/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
-/// any more, or never was (its address is forged); nobody is known to wait then.
-pub(super) fn is_half_open(facts: &Facts) -> bool {
-    let handshake = &facts.handshake;
-    let [one, two] = handshake.retries;
-    facts.state == State::Open
-        && handshake.syn_ack.is_some()
-        && handshake.ack.is_none()
-        && (one > 0 && two > 0)
-        && facts.halves.iter().all(|half| half.last_payload.is_none())
 }
 
 fn half_open(case: &ConnectionCase<'_>) -> Finding {
@@ -186,7 +176,7 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
         count(answered, "SYN-ACK"),
         time(waited)
     );
-    let mut found = finding("no-answer", waited, case.trust(0.9), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
     found.evidence.push(evidence("SYNs", asked as f64, "SYNs", &[frame]));
     let frames: Vec<Frame> = handshake.syn_ack.iter().map(|(_, frame)| *frame).collect();
     found.evidence.push(evidence("SYN-ACKs that nobody acknowledged", answered as f64, "SYN-ACKs", &frames));
@@ -199,23 +189,6 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
     found
 }
 
-/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
-/// acknowledged. None where something was.
-fn last_tries(transfer: &TransferFacts) -> &[Gap] {
-    let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
-    let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
-    let waits = &transfer.gaps[transfer.gaps.len() - tries..];
-    let to_the_end = waits.last().is_some_and(|wait| wait.end == transfer.last_send);
-    if transfer.acknowledged || !to_the_end { &[] } else { waits }
-}
-
-/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
-pub(super) fn given_up<'a>(half: &HalfFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
-    let waits = last_tries(transfer);
-    let is_last = half.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
-    if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
-}
-
 /// Data that the timer sent again and again, up to the last packet.
 fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
@@ -223,7 +196,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
         let transfer = facts.halves[side].transfers.last()?;
         let waits = given_up(&facts.halves[side], transfer);
         // Small segments may pass.
-        let black_hole = super::mtu_black_hole::is_stuck(facts, transfer);
+        let black_hole = is_stuck(facts, transfer);
         (!waits.is_empty() && !black_hole).then_some((side, transfer, waits))
     };
     let (side, transfer, waits) = [facts.client, 1 - facts.client].into_iter().find_map(given_up)?;
@@ -255,7 +228,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
             time(waited)
         )
     };
-    let mut found = finding("no-answer", waited, case.trust(0.9), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.9), summary);
     let frames: Vec<Frame> = waits.iter().take(6).map(|wait| wait.frames.1).collect();
     found.evidence.push(evidence("tries without an ACK", tries as f64, "tries", &frames));
     found.evidence.push(evidence("last wait between two of them", (last.end - last.start).as_secs_f64(), "s", &[]));
@@ -335,7 +308,7 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
             format!("the server closed after {} without an answer to {what}", time(waited))
         }
     };
-    let mut found = finding("no-answer", waited, case.trust(due), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(due), summary);
     let frames = [message.frames.0, message.frames.1];
     found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
     found.evidence.push(evidence("from its end on", waited.as_secs_f64(), "s", &ended.frames()));
@@ -391,7 +364,7 @@ fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
             time(waited)
         ),
     };
-    let mut found = finding("no-answer", waited, case.trust(0.6), summary);
+    let mut found = finding(Cause::NoAnswer, waited, case.trust(0.6), summary);
     let frames = [answer.frames.0, answer.frames.1];
     found.evidence.push(evidence("payload of the answer until then", answer.bytes() as f64, "B", &frames));
     found.evidence.push(evidence("silence behind it", waited.as_secs_f64(), "s", &ended.frames()));

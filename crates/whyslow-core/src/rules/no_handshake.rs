@@ -18,13 +18,13 @@
 //! ## References
 //! RFC 7323 section 2.
 
+use super::rule::{Check, Rule};
 use super::say::count;
-use super::{Check, Rule};
 use crate::analysis::Problem;
+use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "no-handshake", source: include_str!("no_handshake.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::NoHandshake, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let handshake = &facts.handshake;
@@ -38,7 +38,7 @@ fn check(facts: &Facts) -> Option<Problem> {
     });
     let so = taken.unwrap_or_else(|| "nothing is said about full windows".into());
     Some(Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: 2 - seen as u64,
         detail: if handshake.unreadable.contains(&true) {
             format!("the options of the SYNs are cut or damaged: window scale and MSS are unknown, so {so}")

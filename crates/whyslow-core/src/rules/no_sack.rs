@@ -24,30 +24,21 @@
 //! ## References
 //! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996.
 
+use super::case::TransferCase;
+use super::repair::cost_without_sack;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
+use crate::tcp::facts::Recoveries;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "no-sack", source: include_str!("no_sack.rs"), check: Check::Transfer(check) };
-
-/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
-pub(super) fn lost(case: &TransferCase<'_>) -> Nanos {
-    let handshake = &case.facts.handshake;
-    let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
-    let (number, took) = case.transfer.recoveries;
-    let lost = match case.rtt() {
-        Some(rtt) if off && case.transfer.retransmitted.fast > number => (took - rtt.scale(number as f64)).or_zero(),
-        _ => Nanos::ZERO,
-    };
-    if case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
-}
+pub(super) const RULE: Rule = Rule::new(Cause::NoSack, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = lost(case);
+    let lost = cost_without_sack(case);
     let kinds = &case.transfer.retransmitted;
-    let (number, took) = case.transfer.recoveries;
+    let Recoveries { count: number, took } = case.transfer.recoveries;
     if lost == Nanos::ZERO {
         return None;
     }
@@ -67,7 +58,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(took),
         time(rtt.scale(number as f64)),
     );
-    let mut found = finding("no-sack", lost, case.trust(0.85), summary);
+    let mut found = finding(Cause::NoSack, lost, case.trust(0.85), summary);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     let lacking = (0..2).filter(|&side| lacks(side)).count();

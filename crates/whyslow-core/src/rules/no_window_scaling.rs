@@ -23,15 +23,16 @@
 //! ## References
 //! RFC 7323 section 2.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "no-window-scaling", source: include_str!("no_window_scaling.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies);
 
 /// The option was seen to be missing, and what the windows held back is large enough to come from that.
-pub(super) fn applies(case: &TransferCase<'_>) -> bool {
+fn applies(case: &TransferCase<'_>) -> bool {
     let offers = &case.facts.handshake.offers;
     let missing =
         case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
@@ -61,7 +62,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(rtt),
         rate(window_rate(window, rtt)),
     );
-    let mut found = finding("no-window-scaling", lost, case.trust(0.95), summary);
+    let mut found = finding(Cause::NoWindowScaling, lost, case.trust(0.95), summary);
     let syns: Vec<_> = [case.facts.handshake.syn, case.facts.handshake.syn_ack].iter().flatten().map(|s| s.1).collect();
     found.evidence.push(evidence("handshake without the option", missing.len() as f64, "SYNs", &syns));
     found.evidence.push(evidence("largest window", window as f64, "B", &[]));

@@ -17,18 +17,18 @@
 //! ## References
 //! Linux networking/segmentation-offloads.
 
+use super::rule::{Check, Rule};
 use super::say::count;
-use super::{Check, Rule};
 use crate::analysis::Problem;
+use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "offload", source: include_str!("offload.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Offload, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     let large = facts.doubts.larger_than_mss;
     (large > 0).then(|| Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: large,
         detail: format!(
             "{} larger than the MSS (TSO or GRO at the capturing host): packet sizes and spacing are not those on the wire",

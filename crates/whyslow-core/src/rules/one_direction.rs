@@ -16,16 +16,16 @@
 //! ## References
 //! None.
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
 use crate::analysis::Problem;
+use crate::cause::Cause;
 use crate::tcp::facts::Facts;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "one-direction", source: include_str!("one_direction.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::OneDirection, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
     facts.doubts.one_direction.then(|| Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: 1,
         detail: "packets of one end only: rates and bytes can be told, what limited the transfer cannot".into(),
     })

@@ -31,12 +31,13 @@
 //! Linux tc-fq(8), socket option SO_MAX_PACING_RATE (since 3.13); Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing",
 //! INFOCOM 2000.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule { slug: "pacing", source: include_str!("pacing.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Pacing, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let shape = &case.partition.shape;
@@ -63,9 +64,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(flight),
     );
     // Elsewhere a bottleneck before the capture point makes the spacing even as well.
-    let mut found = finding("pacing", held, case.trust(if at_sender { 0.8 } else { 0.65 }), summary);
+    let mut found = finding(Cause::Pacing, held, case.trust(if at_sender { 0.8 } else { 0.65 }), summary);
     let spread = case.transfer.acked_rate;
-    found.evidence.push(evidence("rate of payload", steady, "bit/s", &frames_of(case, Limit::Pacing)));
+    found.evidence.push(evidence("rate of payload", steady, "bit/s", &case.frames_of(Limit::Pacing)));
     if shape.burst.is_none() {
         found.evidence.push(evidence("lower tenth of the rates", spread.p10, "bit/s", &[]));
         found.evidence.push(evidence("upper tenth of the rates", spread.p90, "bit/s", &[]));
@@ -99,6 +100,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::analysis::Near;
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, gap, ms};
     use crate::tcp::facts::{RateSpread, Release};
 
@@ -114,12 +116,12 @@ mod tests {
 
     #[test]
     fn an_even_rate_with_no_queue_and_no_wait_is_the_senders_own() {
-        let found = paced().finding("pacing").unwrap();
+        let found = paced().finding(Cause::Pacing).unwrap();
         assert_eq!((found.seconds, found.confidence), (ms(1900), 0.8));
-        assert!(paced().finding("bandwidth").is_none());
+        assert!(paced().finding(Cause::Bandwidth).is_none());
         let mut afar = paced();
         afar.facts.vantage.near = Near::Client;
-        assert_eq!(afar.finding("pacing").unwrap().confidence, 0.65);
+        assert_eq!(afar.finding(Cause::Pacing).unwrap().confidence, 0.65);
     }
 
     #[test]
@@ -128,13 +130,13 @@ mod tests {
         scene.facts.vantage.toward = [Some(ms(0)), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
         scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
-        assert!(scene.finding("pacing").is_some(), "it began at once");
+        assert!(scene.finding(Cause::Pacing).is_some(), "it began at once");
         scene.transfer.rounds[0].last_send += ms(95);
-        assert!(scene.finding("pacing").is_none() && scene.finding("bandwidth").is_some());
+        assert!(scene.finding(Cause::Pacing).is_none() && scene.finding(Cause::Bandwidth).is_some());
         scene.facts.handshake.syn = None;
-        assert!(scene.finding("pacing").is_some(), "it may have begun at once");
+        assert!(scene.finding(Cause::Pacing).is_some(), "it may have begun at once");
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = true);
-        assert!(scene.finding("pacing").is_some(), "timestamps show that no queue stood");
+        assert!(scene.finding(Cause::Pacing).is_some(), "timestamps show that no queue stood");
     }
 
     #[test]
@@ -151,10 +153,13 @@ mod tests {
         lossy.transfer.resent_bytes = 3_000;
         let mut marked = paced();
         marked.transfer.ecn_echoes = 1;
-        assert!(growing.finding("pacing").is_none() && growing.finding("bandwidth").is_none(), "nothing queues yet");
+        assert!(
+            growing.finding(Cause::Pacing).is_none() && growing.finding(Cause::Bandwidth).is_none(),
+            "nothing queues yet"
+        );
         for scene in [queued, lossy, marked] {
-            assert!(scene.finding("pacing").is_none());
-            assert!(scene.finding("bandwidth").is_some());
+            assert!(scene.finding(Cause::Pacing).is_none());
+            assert!(scene.finding(Cause::Bandwidth).is_some());
         }
     }
 
@@ -163,31 +168,31 @@ mod tests {
         let mut scene = paced();
         let uneven = RateSpread { p10: 1.3e6, p50: 1.6e6, p90: 1.9e6, bins: 40 };
         (scene.transfer.sent_rate, scene.transfer.acked_rate) = (uneven, uneven);
-        assert!(scene.finding("pacing").is_none());
+        assert!(scene.finding(Cause::Pacing).is_none());
         // 10,000 B in two clumps every 50 ms.
         scene.transfer.delivered =
             (0..80).map(|n| (ms(1100 + 50 * (n / 2) + 30 * (n % 2)), 5_000 * n as u64)).collect();
-        assert_eq!(scene.finding("pacing").unwrap().seconds, ms(1900));
+        assert_eq!(scene.finding(Cause::Pacing).unwrap().seconds, ms(1900));
         // A window of 20,000 B that is used up at once.
         scene.transfer.delivered =
             (0..80).map(|n| (ms(1100 + 100 * (n / 4) + 2 * (n % 4)), 5_000 * n as u64)).collect();
-        assert!(scene.finding("pacing").is_none());
+        assert!(scene.finding(Cause::Pacing).is_none());
     }
 
     #[test]
     fn a_sender_that_looks_for_more_rate_is_held_by_the_path() {
         let mut scene = paced();
         scene.transfer.rounds[3].in_flight = 30_000;
-        assert!(scene.finding("pacing").is_some(), "ACKs were late, once");
+        assert!(scene.finding(Cause::Pacing).is_some(), "ACKs were late, once");
         scene.transfer.rounds[3].in_flight = 45_000;
-        assert!(scene.finding("pacing").is_none());
+        assert!(scene.finding(Cause::Pacing).is_none());
     }
 
     #[test]
     fn a_sender_that_waits_for_acks_has_a_window() {
         let mut scene = paced();
         scene.transfer.gaps = (0..19).map(|n| gap(ms(1000 + 100 * n), ms(1100 + 100 * n), Release::Ack)).collect();
-        assert!(scene.finding("pacing").is_none());
+        assert!(scene.finding(Cause::Pacing).is_none());
     }
 
     #[test]
@@ -199,6 +204,6 @@ mod tests {
         for round in &mut scene.transfer.rounds {
             round.bytes = (rate / 80.0) as u64;
         }
-        assert!(scene.finding("pacing").is_none());
+        assert!(scene.finding(Cause::Pacing).is_none());
     }
 }

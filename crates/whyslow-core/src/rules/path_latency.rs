@@ -29,18 +29,20 @@
 //! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource control: idle to connected); no threshold
 //! is standard: 50 ms is where people begin to notice.
 
+use super::case::ConnectionCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Frame, Near};
+use crate::cause::Cause;
 use crate::limit::NOTICED;
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "path-latency", source: include_str!("path_latency.rs"), check: Check::Connection(check) };
+    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.late_handshake > LATE);
 
 /// So much more than later round trips is worth a name.
-pub(super) const LATE: Nanos = NOTICED;
+const LATE: Nanos = NOTICED;
 /// And so many times as long.
 const TIMES: f64 = 2.0;
 /// Later round trips from which they mean something, …
@@ -78,7 +80,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(slow.took),
         time(later)
     );
-    let mut found = finding("path-latency", lost, case.trust(slow.sure), summary);
+    let mut found = finding(Cause::PathLatency, lost, case.trust(slow.sure), summary);
     found.evidence.push(evidence(slow.what.replace("the ", ""), slow.took.as_millis_f64(), "ms", &[slow.frame]));
     found.evidence.push(evidence("later round trips, median", typical.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("later round trips, 95th percentile", longest.as_millis_f64(), "ms", &[]));

@@ -44,129 +44,20 @@
 //! ## References
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
-use super::bandwidth::queue_is_hidden;
+use super::case::TransferCase;
+use super::policing::{BURST, Sign, is_policed, sign};
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
-use crate::limit::{Between, Overrun};
-use crate::tcp::facts::TransferFacts;
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "policer", source: include_str!("policer.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Policer, Check::Transfer(check)).shown_by(is_policed);
 
-/// The paper's thresholds.
-const LEAST_LOSSES: usize = 15;
-const LEAST_ROUNDS: usize = 3;
-const LATEST_FIRST: u64 = 2_000_000;
-/// By so much large flights exceed small ones.
-const SWING: f64 = 1.33;
-/// A share of the time that other limits may hold the sender.
-const OTHERS: f64 = 0.3;
-/// Losses in a burst, median: they are more often alone where they come by chance.
-const BURST: f64 = 1.5;
 /// Next to a receiver without timestamps a full queue loses in the same way.
 const HIDDEN: f64 = 0.4;
 /// A queue so short that what passes waits for two segments only would be a strange one.
 const EXCESS: f64 = 0.75;
-
-/// Whether the losses fit a policer; then the rest of the rules need not explain them.
-pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
-    sign(case).is_some()
-}
-
-/// What shows a policer.
-#[derive(Clone, Copy)]
-enum Sign {
-    /// One rate between losses.
-    Rate(Between),
-    /// What was too much was lost, and the rest waited for nothing.
-    Excess(Overrun),
-    /// What was too much was lost, and no link spaced the first flight; more is not seen here.
-    Unspaced(Overrun),
-}
-
-fn sign(case: &TransferCase<'_>) -> Option<Sign> {
-    let overrun = case.partition.shape.overrun;
-    if overrun.is_some_and(|overrun| overrun.is_queued()) {
-        return None;
-    }
-    let excess = || {
-        let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
-        let is_unspaced =
-            queue_is_hidden(case) && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
-        match overrun.is_free() {
-            true => Some(Sign::Excess(overrun)),
-            false => is_unspaced.then_some(Sign::Unspaced(overrun)),
-        }
-    };
-    fits(case).map(Sign::Rate).or_else(excess)
-}
-
-/// Share of the time under other limits.
-fn held_by_others(case: &TransferCase<'_>) -> f64 {
-    let others = [
-        Limit::ReceiveWindow,
-        Limit::ZeroWindow,
-        Limit::SenderCap,
-        Limit::ProtocolWindow,
-        Limit::Application,
-        Limit::Pacing,
-    ];
-    // Flights that stand still between losses at the policed rate are no cap of the sender:
-    // CUBIC's window is flat there.
-    let is_cap = |limit: &Limit| case.context.pool.is_none() || *limit != Limit::SenderCap;
-    case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
-}
-
-fn fits(case: &TransferCase<'_>) -> Option<Between> {
-    let transfer = case.transfer;
-    let between = case.partition.shape.between.filter(|between| !between.queued)?;
-    let lossy = transfer.rounds.iter().filter(|round| round.resent > 0).count();
-    // What all transfers of the connection show counts for each.
-    let pool = case.context.pool;
-    let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
-    if losses < LEAST_LOSSES || (lossy < LEAST_ROUNDS && pool.is_none()) {
-        return None;
-    }
-    let first = transfer.losses.iter().map(|loss| loss.seq).min()?;
-    let late = pool.is_none() && first > transfer.seq.0 + LATEST_FIRST;
-    // When losses were over, a queue stood.
-    let stood = case.partition.shape.since.is_some();
-    // Where packets pass at one rate all along a link may be full, and lose by chance besides.
-    let full = case.partition.shape.steady.is_some() && between.burst < BURST && !passes_freely(case, between.rate);
-    (!late && !stood && !full && held_by_others(case) <= OTHERS && swings(case)).then_some(between)
-}
-
-/// A link takes a segment's time for each segment, and the next one waits for it.
-const WAIT: f64 = 0.5;
-
-/// Whether what passes waits for nothing, not even for the segment before it, as it would on a
-/// link of this rate.
-fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
-    if queue_is_hidden(case) {
-        return false;
-    }
-    let Some(least) = case.context.rtt else { return false };
-    let mut times: Vec<Nanos> = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index)).collect();
-    times.sort_unstable();
-    let segment = Nanos::from_secs_f64(case.context.mss as f64 * 8.0 / rate.max(1.0));
-    times.get(times.len() / 2).is_some_and(|typical| *typical - least < segment.scale(WAIT))
-}
-
-/// Flights rise and fall, in this transfer or in an earlier one that met the same.
-fn swings(case: &TransferCase<'_>) -> bool {
-    let earlier = case.earlier.iter().filter(|_| case.context.pool.is_some()).map(|(transfer, _)| *transfer);
-    std::iter::once(case.transfer).chain(earlier).any(swing)
-}
-
-fn swing(transfer: &TransferFacts) -> bool {
-    let mut flights: Vec<u64> =
-        transfer.rounds.iter().map(|round| round.in_flight).filter(|&bytes| bytes > 0).collect();
-    flights.sort_unstable();
-    let at = |tenth: usize| flights.get(flights.len() * tenth / 10).copied().unwrap_or_default() as f64;
-    at(9) >= SWING * at(1)
-}
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let sign = sign(case)?;
@@ -177,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let number = thousands(case.transfer.losses.len() as u64);
-    let hidden = queue_is_hidden(case);
+    let hidden = case.queue_is_hidden();
     let (passed, shown, confidence) = match sign {
         Sign::Rate(between) => {
             let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
@@ -211,7 +102,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("policer", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
     let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
     match sign {
@@ -261,6 +152,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::facts::{Loss, RateSpread};
     use crate::units::Nanos;
@@ -290,13 +182,13 @@ mod tests {
 
     #[test]
     fn where_no_queue_can_be_seen_none_is_denied() {
-        let found = policed().finding("policer").unwrap();
+        let found = policed().finding(Cause::Policer).unwrap();
         assert!(found.summary.contains("though no queue grew") && found.confidence == 0.65, "{}", found.summary);
         let mut receiver = policed();
         receiver.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
-        assert_eq!(receiver.finding("policer").unwrap().confidence, 0.65, "timestamps tell");
+        assert_eq!(receiver.finding(Cause::Policer).unwrap().confidence, 0.65, "timestamps tell");
         receiver.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
-        let found = receiver.finding("policer").unwrap();
+        let found = receiver.finding(Cause::Policer).unwrap();
         assert!(found.summary.contains("whether a queue grew cannot be seen here"), "{}", found.summary);
         assert!(found.confidence == 0.4 && found.settle.unwrap().contains("capture at the sender"));
     }
@@ -319,12 +211,12 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_dropped_and_the_rest_waits_for_nothing() {
-        let found = overrun(ms(101)).finding("policer").unwrap();
+        let found = overrun(ms(101)).finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.75 && found.summary.contains("waited in no queue"), "{}", found.summary);
-        assert!(overrun(ms(101)).finding("bandwidth").is_none(), "it is said once");
+        assert!(overrun(ms(101)).finding(Cause::Bandwidth).is_none(), "it is said once");
         for trip in [103, 130] {
             let queued = overrun(ms(trip));
-            assert!(queued.finding("policer").is_none() && queued.finding("bandwidth").is_some(), "{trip}");
+            assert!(queued.finding(Cause::Policer).is_none() && queued.finding(Cause::Bandwidth).is_some(), "{trip}");
         }
     }
 
@@ -335,7 +227,7 @@ mod tests {
         scene.transfer.rounds[3..9].clone_from_slice(&beside.rounds[3..9]);
         scene.transfer.acked_rate = beside.acked_rate;
         scene.transfer.losses.extend(beside.losses);
-        assert!(scene.finding("policer").is_none());
+        assert!(scene.finding(Cause::Policer).is_none());
     }
 
     #[test]
@@ -343,11 +235,11 @@ mod tests {
         let mut scene = overrun(ms(101));
         scene.facts.vantage.toward = [Some(Nanos::ZERO), Some(ms(100))];
         scene.facts.handshake.offers.iter_mut().flatten().for_each(|offer| offer.timestamps = false);
-        assert!(scene.finding("policer").is_none(), "how it began is not known");
+        assert!(scene.finding(Cause::Policer).is_none(), "how it began is not known");
         scene.facts.handshake.syn = Some((ms(800), scene.facts.first_frame));
-        let found = scene.finding("policer").unwrap();
+        let found = scene.finding(Cause::Policer).unwrap();
         assert!(found.confidence == 0.4 && found.summary.contains("cannot be seen here"), "{}", found.summary);
         scene.transfer.rounds[0].last_send += ms(95);
-        assert!(scene.finding("policer").is_none() && scene.finding("bandwidth").is_some());
+        assert!(scene.finding(Cause::Policer).is_none() && scene.finding(Cause::Bandwidth).is_some());
     }
 }

@@ -28,13 +28,14 @@
 //! ## References
 //! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::command;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "protocol-window", source: include_str!("protocol_window.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::Transfer(check));
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte for so many are something else too.
 const TALKS: u64 = 20;
@@ -63,8 +64,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(rtt),
         rate(predicted),
     );
-    let mut found = finding("protocol-window", lost, case.trust(confidence), summary);
-    let frames = frames_of(case, Limit::ProtocolWindow);
+    let mut found = finding(Cause::ProtocolWindow, lost, case.trust(confidence), summary);
+    let frames = case.frames_of(Limit::ProtocolWindow);
     found.evidence.push(evidence("most in flight", plateau.bytes as f64, "B", &frames));
     found.evidence.push(evidence("pauses that a message ended", grants as f64, "pauses", &frames));
     if let Some(window) = plateau.window {
@@ -85,6 +86,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene};
 
     /// 32,000 B a round trip, each flight set off by a message.
@@ -97,25 +99,25 @@ mod tests {
 
     #[test]
     fn a_window_that_messages_open() {
-        let found = credited().finding("protocol-window").unwrap();
+        let found = credited().finding(Cause::ProtocolWindow).unwrap();
         assert_eq!(found.confidence, 0.85);
-        assert!(credited().finding("sender-cap").is_none());
+        assert!(credited().finding(Cause::SenderCap).is_none());
     }
 
     #[test]
     fn what_the_receiver_sends_itself_proves_no_credit() {
         let mut scene = credited();
         scene.facts.halves[0].bytes = 100_000;
-        let found = scene.finding("protocol-window").unwrap();
+        let found = scene.finding(Cause::ProtocolWindow).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
 
     #[test]
     fn a_cap_that_some_messages_follow_is_less_sure() {
         let mut scene = Scene::flights(&[32_000; 20]);
-        assert_eq!(scene.finding("sender-cap").unwrap().confidence, 0.9);
+        assert_eq!(scene.finding(Cause::SenderCap).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_payload = true);
-        assert!(scene.finding("sender-cap").unwrap().confidence < 0.8);
+        assert!(scene.finding(Cause::SenderCap).unwrap().confidence < 0.8);
     }
 
     #[test]
@@ -123,6 +125,6 @@ mod tests {
         // Uneven, and by a segment larger at the end than at the beginning.
         let sizes: Vec<u64> = (0..20u64).map(|n| (26 + 6 * (n % 3 / 2) + n / 19) * MSS).collect();
         let scene = Scene::flights(&sizes);
-        assert!(scene.finding("early-slow-start-exit").is_none(), "{:?}", scene.findings());
+        assert!(scene.finding(Cause::EarlySlowStartExit).is_none(), "{:?}", scene.findings());
     }
 }

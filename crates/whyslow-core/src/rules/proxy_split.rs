@@ -28,75 +28,18 @@
 //! ## References
 //! RFC 3135 (performance enhancing proxies), RFC 9110 section 3.7.
 
+use super::case::TransferCase;
+use super::relay::{is_two_machines, rhythm};
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
-use crate::analysis::{Actor, Finding, Frame, Limit};
-use crate::tcp::facts::Release;
+use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "proxy-split", source: include_str!("proxy_split.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ProxySplit, Check::Transfer(check));
 
-/// So many round trips of this connection at least is an interval of another one.
-const FAR: f64 = 4.0;
-/// Bursts needed, and by how much each of these grows (RFC 5681: ×2; with an ACK for every second segment ×1.5).
-const BURSTS: usize = 3;
-const GROWTH: f64 = 1.4;
-/// Intervals are even within this share.
-const EVEN: f64 = 0.15;
-/// Packets that set out with 64 or more seldom have less left.
-const LEAST_TTL: u8 = 32;
 /// A wait of so many round trips is not the path's.
 const LONG_WAIT: f64 = 10.0;
-
-/// Bursts in the rhythm of another connection's slow start.
-struct Rhythm {
-    /// From the start of a burst to that of the next.
-    interval: Nanos,
-    /// Payload of the bursts that grew.
-    bytes: Vec<u64>,
-    frames: [Frame; 2],
-}
-
-/// Whether the transfer has such a rhythm.
-pub(super) fn is_relayed(case: &TransferCase<'_>) -> bool {
-    rhythm(case).is_some()
-}
-
-fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
-    let (transfer, rtt) = (case.transfer, case.context.rtt?);
-    let far = rtt.scale(FAR).max(super::say::WORTH_SAYING);
-    let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
-    // Each silence with what came after it begins a burst.
-    let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));
-    let mut starts: Vec<(Nanos, Frame)> = vec![(transfer.start, transfer.frames.0)];
-    starts.extend(long.map(|gap| (gap.end, gap.frames.1)));
-    let bytes = |from: Nanos, to: Nanos| -> u64 {
-        transfer.rounds.iter().filter(|round| round.start >= from && round.start < to).map(|round| round.bytes).sum()
-    };
-    let interval = starts.get(1)?.0 - starts[0].0;
-    if interval < far {
-        return None;
-    }
-    let (mut sizes, mut last) = (Vec::new(), starts[0].1);
-    for pair in starts.windows(2) {
-        let even = ((pair[1].0 - pair[0].0).0 - interval.0).abs() as f64 <= EVEN * interval.0 as f64;
-        let size = bytes(pair[0].0, pair[1].0);
-        let grown = sizes.last().is_none_or(|&before| size as f64 >= before as f64 * GROWTH);
-        if !even || !grown {
-            break;
-        }
-        sizes.push(size);
-        last = pair[1].1;
-    }
-    (sizes.len() >= BURSTS).then_some(Rhythm { interval, bytes: sizes, frames: [starts[0].1, last] })
-}
-
-/// The far end's SYN and its data came over different distances, so that two machines may have answered.
-pub(super) fn is_two_machines(case: &TransferCase<'_>) -> bool {
-    // Routing protocols bind their packets to one hop.
-    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > LEAST_TTL)
-}
 
 /// What was waited for before the first byte, where that is no matter of this path.
 fn wait(case: &TransferCase<'_>) -> Option<Nanos> {
@@ -145,7 +88,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if lost < super::say::WORTH_SAYING || lost < case.duration().scale(0.15) {
         return None;
     }
-    let mut found = finding("proxy-split", lost, case.trust(0.5), summary);
+    let mut found = finding(Cause::ProxySplit, lost, case.trust(0.5), summary);
     found.evidence = shown;
     found.evidence.push(evidence("round trip to here", rtt.as_millis_f64(), "ms", &[]));
     found.fix = fix(

@@ -30,14 +30,16 @@
 //! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone and Partridge, "When the CRC and TCP
 //! Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, percent, rate, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
+use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "random-loss", source: include_str!("random_loss.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random);
 
 /// Fewer losses make no distribution.
 const LEAST: usize = 10;
@@ -72,7 +74,7 @@ struct Chance {
 }
 
 /// Whether the losses are random, so that `loss` need not be said.
-pub(super) fn is_random(case: &TransferCase<'_>) -> bool {
+fn is_random(case: &TransferCase<'_>) -> bool {
     chance(case).is_some()
 }
 
@@ -104,9 +106,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     let home = |time: Nanos| rounds.partition_point(|round| round.start <= time).max(1) - 1;
     let flights: Vec<f64> = events.iter().map(|event| rounds[home(event.0)].in_flight as f64).collect();
     // The round before: in the lossy one itself there are few samples (Karn).
-    let mut times: Vec<Nanos> =
-        losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1))).collect();
-    times.sort_unstable();
+    let times = losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1)));
     let (from_large, skew) = skew(transfer, &events, home);
     let found = Chance {
         burst,
@@ -114,7 +114,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         flights: spread(flights)?,
         skew,
         from_large,
-        rtt: times.get(times.len() / 2).copied().unwrap_or(least),
+        rtt: median(times.collect()).unwrap_or(least),
     };
     let is_random = found.burst < IN_A_BURST
         && found.distances >= VARIED_DISTANCES
@@ -156,7 +156,7 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let found = chance(case)?;
-    let cost = super::loss::cost(case);
+    let cost = super::repair::cost(case);
     if !case.matters(cost, 0.1) {
         return None;
     }
@@ -178,7 +178,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         MANY.. => 0.75,
         _ => 0.65,
     };
-    let mut told = finding("random-loss", cost, case.trust(confidence), summary);
+    let mut told = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
     let frames: Vec<_> = transfer.resent_frames.iter().copied().take(6).collect();
     told.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
     told.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
@@ -197,7 +197,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     told.evidence.push(evidence(figure, found.from_large * 100.0, "%", &[]));
     told.evidence.push(evidence("round trip where they were lost", found.rtt.as_millis_f64(), "ms", &[]));
     if let Some(rtt) = case.rtt().filter(|rtt| *rtt > Nanos::ZERO) {
-        let ceiling = super::loss::mathis(case.context.mss, rtt, share);
+        let ceiling = super::repair::mathis(case.context.mss, rtt, share);
         let figure = format!("ceiling by Mathis for this loss (measured {})", rate(case.rate()));
         told.evidence.push(evidence(figure, ceiling, "bit/s", &[]));
     }
@@ -206,7 +206,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         format!(
             "find the link that damages {} of its packets: error counters (CRC, FCS) of every interface and switch port on the path, cable, optics, radio, duplex{}",
             percent(share),
-            super::loss::bbr(case).map_or(String::new(), |bbr| format!("; until it is mended, on the sender: {bbr}"))
+            super::repair::bbr(case).map_or(String::new(), |bbr| format!("; until it is mended, on the sender: {bbr}"))
         ),
         Some("for d in $(ls /sys/class/net); do ethtool -S $d | grep -iE '(err|crc|drop).*: *[1-9]'; done".into()),
     );
@@ -220,6 +220,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
     use crate::tcp::facts::Loss;
 
@@ -258,8 +259,8 @@ mod tests {
     #[test]
     fn losses_at_any_flight_and_distance_are_random() {
         let scene = lossy(&BY_CHANCE, |n| 5 + (11 * n as u64) % 23);
-        assert!(scene.finding("random-loss").is_some());
-        assert!(scene.finding("loss").is_none(), "it is said once");
+        assert!(scene.finding(Cause::RandomLoss).is_some());
+        assert!(scene.finding(Cause::Loss).is_none(), "it is said once");
     }
 
     #[test]
@@ -267,8 +268,8 @@ mod tests {
         // A sawtooth from 10 to 14 segments that is lost at its top.
         let tops: Vec<usize> = (0..12).map(|n| 5 * n + 4).collect();
         let scene = lossy(&tops, |n| 10 + n as u64 % 5);
-        assert!(scene.finding("random-loss").is_none());
-        assert!(scene.finding("loss").is_some());
+        assert!(scene.finding(Cause::RandomLoss).is_none());
+        assert!(scene.finding(Cause::Loss).is_some());
     }
 
     #[test]
@@ -276,7 +277,7 @@ mod tests {
         let large =
             |n: usize| if BY_CHANCE.contains(&n) { 30 + (11 * n as u64) % 23 } else { 5 + (11 * n as u64) % 13 };
         let scene = lossy(&BY_CHANCE, large);
-        assert!(scene.finding("random-loss").is_none() && scene.finding("loss").is_some());
+        assert!(scene.finding(Cause::RandomLoss).is_none() && scene.finding(Cause::Loss).is_some());
     }
 
     #[test]
@@ -285,7 +286,7 @@ mod tests {
         for round in &mut queued.transfer.rounds {
             round.rtt = Some(ms(140));
         }
-        assert!(queued.finding("random-loss").is_none());
-        assert!(lossy(&BY_CHANCE[..9], |n| 5 + (11 * n as u64) % 23).finding("random-loss").is_none());
+        assert!(queued.finding(Cause::RandomLoss).is_none());
+        assert!(lossy(&BY_CHANCE[..9], |n| 5 + (11 * n as u64) % 23).finding(Cause::RandomLoss).is_none());
     }
 }

@@ -29,14 +29,18 @@
 //! ## References
 //! RFC 9293 section 3.8.6, RFC 7323; Linux tcp(7).
 
+use super::case::TransferCase;
+use super::command;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::cause::Cause;
+use crate::stats::median;
 use crate::tcp::facts::{Gap, Release};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "receive-window", source: include_str!("receive_window.rs"), check: Check::Transfer(check) };
+    Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]);
 
 /// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
 /// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
@@ -48,10 +52,8 @@ const A_PART: i64 = 5;
 /// The full window's size during the rounds that it held: the median.
 pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
     let held = case.transfer.rounds.iter().zip(&case.partition.rounds);
-    let mut windows: Vec<u64> =
-        held.filter(|(_, limit)| **limit == Limit::ReceiveWindow).filter_map(|(round, _)| round.window).collect();
-    windows.sort_unstable();
-    windows.get(windows.len() / 2).copied()
+    let windows = held.filter(|(_, limit)| **limit == Limit::ReceiveWindow).filter_map(|(round, _)| round.window);
+    median(windows.collect())
 }
 
 /// The typical round trip of the rounds that a full window held, and the path's own, where half of what was in flight stood in a queue.
@@ -64,14 +66,13 @@ fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
         .filter(|&index| case.partition.rounds[index] == Limit::ReceiveWindow && case.round_trip(index).is_some())
         .collect();
     let queued = held.iter().filter(|&&index| case.context.stands_in_queue(case.transfer, index)).count();
-    let mut trips: Vec<Nanos> = held.iter().filter_map(|&index| case.round_trip(index)).collect();
-    trips.sort_unstable();
-    trips.get(trips.len() / 2).copied().zip(case.context.rtt).filter(|_| queued * 2 > held.len())
+    let trips = held.iter().filter_map(|&index| case.round_trip(index));
+    median(trips.collect()).zip(case.context.rtt).filter(|_| queued * 2 > held.len())
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ReceiveWindow);
-    if !case.matters(lost, 0.2) || super::no_window_scaling::applies(case) {
+    if !case.matters(lost, 0.2) {
         return None;
     }
     let window = full_window(case)?;
@@ -98,8 +99,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(rtt),
         rate(predicted),
     );
-    let mut found = finding("receive-window", lost, case.trust(confidence), summary);
-    let frames = frames_of(case, Limit::ReceiveWindow);
+    let mut found = finding(Cause::ReceiveWindow, lost, case.trust(confidence), summary);
+    let frames = case.frames_of(Limit::ReceiveWindow);
     found.evidence.push(evidence("receive window", window as f64, "B", &frames));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("window / round trip", predicted, "bit/s", &[]));
@@ -153,11 +154,10 @@ fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     let is_full = |gap: &&Gap| matches!(gap.release, Release::WindowAck | Release::WindowUpdate);
     let full = case.transfer.gaps.iter().filter(is_full);
     let late = |gap: &Gap| if gap.in_flight > several { gap.lone_ack_late() } else { Nanos::ZERO };
-    let mut lates: Vec<Nanos> = full.clone().map(late).collect();
+    let lates: Vec<Nanos> = full.clone().map(late).collect();
     let all: Nanos = full.map(|gap| gap.end - gap.start).sum();
     let sum: Nanos = lates.iter().copied().sum();
-    lates.sort_unstable();
-    lates.get(lates.len() / 2).copied().filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
+    median(lates).filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
 }
 
 /// The largest window before those that held the transfer, if they are much smaller: a buffer does not shrink, what is free in it does.
@@ -167,18 +167,10 @@ fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
     (window.saturating_mul(3) < before.saturating_mul(2)).then_some(before)
 }
 
-/// First and last frame of the rounds under a limit.
-pub(super) fn frames_of(case: &TransferCase<'_>, limit: Limit) -> Vec<crate::analysis::Frame> {
-    let mut held = case.transfer.rounds.iter().zip(&case.partition.rounds).filter(|(_, l)| **l == limit);
-    match held.next() {
-        None => Vec::new(),
-        Some((first, _)) => vec![first.first_frame, held.next_back().map_or(first, |(last, _)| last).last_frame],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::Release;
 
@@ -191,7 +183,7 @@ mod tests {
                 (gap.release, gap.in_flight) = (Release::WindowAck, 60_000);
                 (gap.ack_late, gap.last_ack) = (ms(late), last_ack);
             }
-            scene.finding("receive-window").unwrap().fix.unwrap()
+            scene.finding(Cause::ReceiveWindow).unwrap().fix.unwrap()
         };
         let buffer = fix(0, true);
         assert!(buffer.command.is_some() && buffer.what.contains("SO_RCVBUF"), "{buffer:?}");
@@ -208,7 +200,7 @@ mod tests {
             scene.transfer.rounds.iter_mut().for_each(|round| round.window = Some(60_000));
             scene.transfer.gaps.iter_mut().for_each(|gap| gap.release = Release::WindowAck);
             scene.facts.rtt.min = Some(ms(least));
-            scene.finding("receive-window").unwrap()
+            scene.finding(Cause::ReceiveWindow).unwrap()
         };
         assert!(found(100).confidence >= 0.9 && found(100).settle.is_none());
         let doubted = found(14);

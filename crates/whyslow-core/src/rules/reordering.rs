@@ -24,14 +24,15 @@
 //! ## References
 //! RFC 4737, RFC 5236, RFC 8985 section 3.3.2.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit::{Span, first_copy};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "reordering", source: include_str!("reordering.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
@@ -64,7 +65,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(case.transfer.segments),
         if extent > Nanos::ZERO { format!(", by up to {}", time(extent)) } else { String::new() },
     );
-    let mut found = finding("reordering", cost, case.trust(0.75), summary);
+    let mut found = finding(Cause::Reordering, cost, case.trust(0.75), summary);
     found.evidence.push(evidence("segments overtaken", late as f64, "segments", &[]));
     found.evidence.push(evidence("share of segments", share * 100.0, "%", &[]));
     if extent > Nanos::ZERO {
@@ -85,6 +86,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
 
     #[test]
@@ -93,11 +95,11 @@ mod tests {
         (scene.transfer.out_of_order, scene.transfer.rounds[3].resent) = (90, 8);
         scene.transfer.gaps[3].recovering = true;
         (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (4, 4);
-        let half = scene.finding("reordering").unwrap().seconds;
+        let half = scene.finding(Cause::Reordering).unwrap().seconds;
         scene.transfer.retransmitted.fast = 0;
-        assert_eq!(scene.finding("reordering").unwrap().seconds.scale(0.5), half);
+        assert_eq!(scene.finding(Cause::Reordering).unwrap().seconds.scale(0.5), half);
         (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (8, 0);
-        assert!(scene.finding("reordering").is_none());
+        assert!(scene.finding(Cause::Reordering).is_none());
     }
 
     #[test]
@@ -107,11 +109,11 @@ mod tests {
             Scene::flights(&[60_000, 61_000, 62_000, 63_000, 64_000, 65_000, 66_000, 67_000, 68_000, 69_000]);
         scene.transfer.segments = 10_000;
         scene.transfer.out_of_order = 15;
-        assert!(scene.finding("reordering").is_none(), "no copy was sent");
+        assert!(scene.finding(Cause::Reordering).is_none(), "no copy was sent");
         scene.transfer.rounds[6].resent = 1;
-        assert!(scene.finding("reordering").is_none(), "the copy was needed");
+        assert!(scene.finding(Cause::Reordering).is_none(), "the copy was needed");
         scene.transfer.needless_fast = 1;
-        let found = scene.finding("reordering").unwrap();
+        let found = scene.finding(Cause::Reordering).unwrap();
         assert_eq!(found.seconds, ms(300), "from the copy on, and the last flight takes its round trip in any case");
     }
 }

@@ -32,16 +32,19 @@
 //! ## References
 //! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112 section 9.5 (closing races).
 
-use super::no_answer::FIRST_TIMER;
+use super::case::ConnectionCase;
+
 use super::outstanding::outstanding;
+use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Fix, Frame, State};
+use crate::cause::Cause;
 use crate::flow::Side;
+use crate::tcp::FIRST_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule { slug: "reset", source: include_str!("reset.rs"), check: Check::Connection(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Reset, Check::Connection(check));
 
 /// Less than this is a last word: a TLS alert is 24 to 57 bytes, a goodbye of FTP, SMTP or POP3 a line.
 const LAST_WORD: u64 = 100;
@@ -82,7 +85,7 @@ fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
     } else {
         format!("{} refused the connection: a RST came {} after the SYN", end((address, port)), time(waited))
     };
-    let mut found = finding("reset", waited.or_zero(), case.trust(0.9), summary);
+    let mut found = finding(Cause::Reset, waited.or_zero(), case.trust(0.9), summary);
     found.evidence.push(evidence("from the SYN to the RST", (first - syn).as_millis_f64(), "ms", &[frame]));
     found.evidence.extend(super::icmp::undelivered(facts, facts.client).map(super::icmp::shown));
     found.fix = fix(
@@ -115,7 +118,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         } else {
             format!("the server reset the connection {} after a request ({what}), without an answer", time(waited))
         };
-        let mut found = finding("reset", waited, case.trust(asked.due.max(0.75)), summary);
+        let mut found = finding(Cause::Reset, waited, case.trust(asked.due.max(0.75)), summary);
         let frames = [message.frames.0, message.frames.1];
         found.evidence.push(evidence("request without an answer", message.bytes() as f64, "B", &frames));
         found.evidence.push(evidence("from its end to the RST", waited.as_millis_f64(), "ms", &[frame]));
@@ -170,14 +173,14 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         let into = time((at - cut.start).or_zero());
         let summary =
             format!("the server reset the connection {into} into {what}, amid full segments, all of which came");
-        let mut found = finding("reset", Nanos::ZERO, case.trust(0.6), summary);
+        let mut found = finding(Cause::Reset, Nanos::ZERO, case.trust(0.6), summary);
         tell_cut(&mut found, cut, lost, frame);
         let what =
             "see in the server's log, or in that of the proxy before it, whether it gave up before it had said all";
         found.fix = fix(Actor::Application, what, None);
         return Some(found);
     }
-    let mut found = finding("reset", wasted, case.trust(0.85), summary);
+    let mut found = finding(Cause::Reset, wasted, case.trust(0.85), summary);
     tell_cut(&mut found, cut, lost, frame);
     found.fix = fix(
         Actor::Application,
@@ -206,7 +209,7 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
             time((at - answer.start).or_zero()),
             bytes(lost)
         );
-        let mut found = finding("reset", waited, case.trust(0.8), summary);
+        let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
         tell_cut(&mut found, answer, lost, frame);
         found.evidence.push(evidence("silence of the server before it", patience.as_millis_f64(), "ms", &[]));
         found.fix = fix(
@@ -219,11 +222,12 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let asked = outstanding(facts)?;
     let waited = (at - asked.message.last_send).or_zero();
     // A longer wait has a name of its own.
-    if waited >= FIRST_TIMER.max(facts.rtt.p50.unwrap_or_default().scale(2.0)) || waited < super::say::WORTH_SAYING {
+    if waited >= FIRST_TIMERS[0].max(facts.rtt.p50.unwrap_or_default().scale(2.0)) || waited < super::say::WORTH_SAYING
+    {
         return None;
     }
     let summary = format!("the client ended the connection {} after its request, before an answer came", time(waited));
-    let mut found = finding("reset", waited, case.trust(asked.due), summary);
+    let mut found = finding(Cause::Reset, waited, case.trust(asked.due), summary);
     let frames = [asked.message.frames.0, asked.message.frames.1];
     found.evidence.push(evidence("request without an answer", asked.message.bytes() as f64, "B", &frames));
     found.evidence.push(evidence("from its end to the close", waited.as_millis_f64(), "ms", &[frame]));
@@ -250,7 +254,7 @@ fn is_opened(facts: &Facts, at: Nanos) -> bool {
 fn before_anything(case: &ConnectionCase<'_>, at: Nanos, frame: Frame) -> Finding {
     let waited = case.facts.handshake.syn.map_or(Nanos::ZERO, |(syn, _)| (at - syn).or_zero());
     let summary = format!("the server reset the connection {} after the SYN, before anything was sent", time(waited));
-    let mut found = finding("reset", waited, case.trust(0.8), summary);
+    let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
     found.evidence.push(evidence("from the SYN to the RST", waited.as_millis_f64(), "ms", &[frame]));
     found.fix = fix(
         Actor::Application,

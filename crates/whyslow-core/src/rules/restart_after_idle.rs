@@ -25,13 +25,14 @@
 //! ## References
 //! RFC 5681 section 4.1, RFC 2861, RFC 7661 (the better way); Linux ip-sysctl(7).
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "restart-after-idle", source: include_str!("restart_after_idle.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart);
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts sooner.
 const LEAST_TIMER: Nanos = Nanos::from_millis(200);
@@ -44,7 +45,7 @@ fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {
 }
 
 /// Whether this transfer's slow start is a start over.
-pub(super) fn is_restart(case: &TransferCase<'_>) -> bool {
+fn is_restart(case: &TransferCase<'_>) -> bool {
     restart(case).is_some()
 }
 
@@ -88,7 +89,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(largest),
         time(lost),
     );
-    let mut found = finding("restart-after-idle", lost, case.trust(0.9), summary);
+    let mut found = finding(Cause::RestartAfterIdle, lost, case.trust(0.9), summary);
     found.evidence.push(evidence("silence", idle.as_secs_f64(), "s", &[first.first_frame]));
     found.evidence.push(evidence("first flight", first.in_flight as f64, "B", &[first.first_frame, first.last_frame]));
     found.evidence.push(evidence("largest flight before", largest as f64, "B", &[]));

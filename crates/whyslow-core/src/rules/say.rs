@@ -1,6 +1,7 @@
 //! Words and figures for findings.
 
 use crate::analysis::{Actor, Evidence, Finding, Fix, Frame};
+use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
 
 /// A finding to which evidence and a fix are added.
-pub(super) fn finding(cause: &'static str, seconds: Nanos, confidence: f64, summary: String) -> Finding {
+pub(super) fn finding(cause: Cause, seconds: Nanos, confidence: f64, summary: String) -> Finding {
     Finding {
         cause,
         seconds,

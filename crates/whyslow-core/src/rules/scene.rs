@@ -2,6 +2,7 @@
 
 use super::{ConnectionCase, TransferCase, check_connection, check_transfer, verdict};
 use crate::analysis::{Finding, Frame, State};
+use crate::cause::Cause;
 use crate::limit::{self, Context};
 use crate::tcp::facts::{
     Asked, Doubts, Facts, Gap, HalfFacts, HandshakeFacts, Offer, Release, RoundFacts, RttFacts, TransferFacts, Vantage,
@@ -145,24 +146,24 @@ impl Scene {
 
     /// The finding of this cause over the connection, which has the transfer after those that its sides have already, all of them
     /// acknowledged.
-    pub fn finding_over_connection(&self, cause: &str) -> Option<Finding> {
+    pub fn finding_over_connection(&self, cause: Cause) -> Option<Finding> {
         let mut facts = self.facts.clone();
         facts.halves[1].transfers.push(self.transfer.clone());
         judge_connection(&facts, cause)
     }
 
     /// As [`finding_over_connection`](Self::finding_over_connection), without the transfer.
-    pub fn finding_without_answer(&self, cause: &str) -> Option<Finding> {
+    pub fn finding_without_answer(&self, cause: Cause) -> Option<Finding> {
         judge_connection(&self.facts, cause)
     }
 
     /// The finding of this cause.
-    pub fn finding(&self, cause: &str) -> Option<Finding> {
+    pub fn finding(&self, cause: Cause) -> Option<Finding> {
         self.findings().into_iter().find(|finding| finding.cause == cause)
     }
 }
 
-fn judge_connection(facts: &Facts, cause: &str) -> Option<Finding> {
+fn judge_connection(facts: &Facts, cause: Cause) -> Option<Finding> {
     let mut facts = facts.clone();
     for half in &mut facts.halves {
         half.transfers_total = half.transfers.len() as u64;

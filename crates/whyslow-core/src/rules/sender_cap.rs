@@ -30,14 +30,16 @@
 //! ## References
 //! Linux tcp(7), socket(7); Rüth et al. 2017 and Araujo et al. 2016 on transfers limited by their hosts.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::command;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
-use super::{Check, Rule, TransferCase, command};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::Release;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "sender-cap", source: include_str!("sender_cap.rs"), check: Check::Transfer(check) };
+// Between a policer's losses a window may stand still at the policed rate.
+pub(super) const RULE: Rule = Rule::new(Cause::SenderCap, Check::Transfer(check)).excluded_by(&[Cause::Policer]);
 
 /// One in so many pauses may end with payload of the receiver by chance.
 const MESSAGES: u64 = 5;
@@ -46,10 +48,6 @@ const MESSAGES: u64 = 5;
 const LOSSY: u64 = 100;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    // Between a policer's losses a window may stand still at the policed rate.
-    if super::policer::is_policed(case) {
-        return None;
-    }
     let lost = case.time(Limit::SenderCap);
     // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last one left.
     let is_lossy = case.transfer.resent_bytes * LOSSY >= case.transfer.bytes();
@@ -88,9 +86,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let confidence = if with_message * MESSAGES > all { confidence.min(0.7) } else { confidence };
     // A full window of the receiver looks the same where the windows are unknown.
     let confidence = if plateau.window.is_some() { confidence } else { 0.4 };
-    let mut found = finding("sender-cap", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::SenderCap, lost, case.trust(confidence), summary);
     let rounds = plateau.after - plateau.first;
-    let frames = frames_of(case, Limit::SenderCap);
+    let frames = case.frames_of(Limit::SenderCap);
     if let Some((bytes, cycle)) = plateau.cycle {
         found.evidence.push(evidence("bytes in two rounds", bytes as f64, "B", &frames));
         found.evidence.push(evidence("time of two rounds", cycle.as_millis_f64(), "ms", &[]));

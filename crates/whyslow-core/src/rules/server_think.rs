@@ -27,9 +27,13 @@
 //! ## References
 //! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.
 
+use super::black_hole::may_be_unseen;
+use super::case::TransferCase;
+use super::relay::{is_relayed, is_two_machines};
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::limit::NOTICED;
 use crate::units::Nanos;
 
@@ -37,7 +41,7 @@ use crate::units::Nanos;
 const LOGIN: Nanos = Nanos::from_millis(200);
 
 pub(super) const RULE: Rule =
-    Rule { slug: "server-think", source: include_str!("server_think.rs"), check: Check::Transfer(check) };
+    Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.answer > NOTICED);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
@@ -52,9 +56,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let who = if case.sender == case.facts.client { "the client, which is asked here," } else { "the server" };
     let summary = format!("{who} took {} to begin its answer, beside the round trip of {}", time(think), time(rtt));
     // It may be a proxy, and then the time is spent behind it.
-    let split = super::proxy_split::is_relayed(case) || super::proxy_split::is_two_machines(case);
-    let unseen = super::mtu_black_hole::may_be_unseen(case);
-    let mut found = finding("server-think", think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
+    let split = is_relayed(case) || is_two_machines(case);
+    let unseen = may_be_unseen(case);
+    let mut found = finding(Cause::ServerThink, think, case.trust(if split || unseen { 0.5 } else { 0.85 }), summary);
     found.evidence.push(evidence(
         "request to first byte, less the path",
         think.as_secs_f64(),

@@ -27,13 +27,16 @@
 //! ## References
 //! RFC 2697, tc-tbf(8); Kanuparthy and Dovrolis, "ShaperProbe: End-to-End Detection of ISP Traffic Shaping Using Active Methods", IMC 2011.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
+use crate::stats::median;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule { slug: "shaper", source: include_str!("shaper.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule =
+    Rule::new(Cause::Shaper, Check::Transfer(check)).shown_by(is_shaped).excluded_by(&[Cause::Policer]);
 
 /// By so much the round trip rises at least, of the one before and in time.
 const RISE: (f64, Nanos) = (1.25, Nanos::from_millis(2));
@@ -46,11 +49,7 @@ fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     let rounds = &case.transfer.rounds;
     // The last round has the queue, though it may have begun before: one that takes all the rest leaves no other.
     let bend = rounds.partition_point(|round| round.start < burst.until).min(rounds.len().saturating_sub(1));
-    let typical = |range: std::ops::Range<usize>| {
-        let mut times: Vec<Nanos> = range.filter_map(|index| case.round_trip(index)).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
-    };
+    let typical = |range: std::ops::Range<usize>| median(range.filter_map(|index| case.round_trip(index)).collect());
     // The round of the bend itself has both.
     let before = typical(0..bend.saturating_sub(1)).or(case.context.rtt)?;
     let after = typical(bend..rounds.len())?;
@@ -58,13 +57,13 @@ fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
 }
 
 /// Whether a shaper explains the rate, so that `bandwidth` need not.
-pub(super) fn is_shaped(case: &TransferCase<'_>) -> bool {
+fn is_shaped(case: &TransferCase<'_>) -> bool {
     rise(case).is_some() || is_hidden(case)
 }
 
 /// Whether a burst went before the rate, and nothing here can show a queue behind it.
 fn is_hidden(case: &TransferCase<'_>) -> bool {
-    case.partition.shape.burst.is_some() && super::bandwidth::queue_is_hidden(case)
+    case.partition.shape.burst.is_some() && case.queue_is_hidden()
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -75,7 +74,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let held = case.time(Limit::Bandwidth);
-    if super::policer::is_policed(case) || !case.matters(held, 0.2) {
+    if !case.matters(held, 0.2) {
         return None;
     }
     let mss = case.context.mss as f64;
@@ -93,11 +92,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             None => "and whether a queue grew cannot be seen here".into(),
         },
     );
-    let mut found = finding("shaper", held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), summary);
+    let mut found = finding(Cause::Shaper, held, case.trust(if rise.is_some() { 0.7 } else { HIDDEN }), summary);
     found.evidence.push(evidence("burst beyond the rate (size of the bucket)", burst.bytes as f64, "B", &[]));
     found.evidence.push(evidence("rate of the burst", burst.rate, "bit/s", &[]));
     found.evidence.push(evidence("used up after", since.as_millis_f64(), "ms", &[]));
-    found.evidence.push(evidence("rate of payload from then on", steady, "bit/s", &frames_of(case, Limit::Bandwidth)));
+    found.evidence.push(evidence("rate of payload from then on", steady, "bit/s", &case.frames_of(Limit::Bandwidth)));
     found.evidence.push(evidence("on the wire, with headers", on_the_wire, "bit/s", &[]));
     if let Some((before, after)) = rise {
         found.evidence.push(evidence("round trip before", before.as_millis_f64(), "ms", &[]));
@@ -125,6 +124,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::facts::RoundFacts;
 
@@ -145,10 +145,10 @@ mod tests {
 
     #[test]
     fn a_burst_and_then_a_lower_rate_with_a_queue() {
-        let found = shaped().finding("shaper").unwrap();
+        let found = shaped().finding(Cause::Shaper).unwrap();
         let burst = found.evidence.iter().find(|e| e.figure.starts_with("burst")).unwrap().value;
         assert!((burst - 80_000.0).abs() < 1_000.0, "{burst}");
-        assert!(shaped().finding("bandwidth").is_none(), "it is said once");
+        assert!(shaped().finding(Cause::Bandwidth).is_none(), "it is said once");
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         last.rounds[1] = RoundFacts { bytes: 590_000, in_flight: 590_000, rtt: Some(ms(180)), ..last.rounds[1] };
         last.last_send = last.rounds[1].start;
         last.seq.1 = 1 + 640_000;
-        let found = scene.finding("shaper").unwrap();
+        let found = scene.finding(Cause::Shaper).unwrap();
         assert!(found.seconds > ms(2_700), "{found:?}");
     }
 
@@ -170,16 +170,16 @@ mod tests {
         for round in &mut scene.transfer.rounds {
             (round.rtt, round.in_flight) = (Some(ms(100)), 20_000);
         }
-        assert!(scene.finding("shaper").is_none());
-        assert!(scene.finding("bandwidth").is_none(), "flights of one size are the sender's cap");
-        assert!(scene.finding("sender-cap").is_some());
+        assert!(scene.finding(Cause::Shaper).is_none());
+        assert!(scene.finding(Cause::Bandwidth).is_none(), "flights of one size are the sender's cap");
+        assert!(scene.finding(Cause::SenderCap).is_some());
     }
 
     #[test]
     fn a_rate_from_the_beginning_is_bandwidth() {
         let mut scene = shaped();
         scene.transfer.delivered = (0..60).map(|n| (ms(1100 + 50 * n), 10_000 * n as u64)).collect();
-        assert!(scene.finding("shaper").is_none());
+        assert!(scene.finding(Cause::Shaper).is_none());
     }
 
     #[test]
@@ -188,6 +188,6 @@ mod tests {
         for (index, point) in scene.transfer.delivered.iter_mut().enumerate().skip(30) {
             point.0 += ms(if index % 10 < 5 { 60 } else { 0 });
         }
-        assert!(scene.finding("shaper").is_none());
+        assert!(scene.finding(Cause::Shaper).is_none());
     }
 }

@@ -19,6 +19,8 @@ pub use flows::Flows;
 use super::say::{WORTH_SAYING, count, evidence, finding};
 use super::together::Together;
 use crate::analysis::{Connection, Finding};
+use crate::cause::Cause;
+use crate::stats::{median, median_f64};
 use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,9 +87,9 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
     if group.len() < LEAST {
         return None;
     }
-    let mut causes: BTreeMap<&'static str, Vec<Cost<'_>>> = BTreeMap::new();
+    let mut causes: BTreeMap<Cause, Vec<Cost<'_>>> = BTreeMap::new();
     for connection in group {
-        let mut own: BTreeMap<&'static str, Cost<'_>> = BTreeMap::new();
+        let mut own: BTreeMap<Cause, Cost<'_>> = BTreeMap::new();
         for (finding, (start, end)) in found_in(connection) {
             let fresh = || Cost { id: connection.id, seconds: Nanos::ZERO, spans: Vec::new(), worst: finding };
             let cost = own.entry(finding.cause).or_insert_with(fresh);
@@ -102,15 +104,15 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
         }
     }
     let again: BTreeSet<u64> = known.iter().filter(|known| !known.shared).flat_map(ids).collect();
-    let explained = |cause: &str, costs: &[Cost<'_>]| {
+    let explained = |cause: Cause, costs: &[Cost<'_>]| {
         let is_said = |known: &Finding| {
             known.shared && known.cause == cause && costs.iter().any(|cost| known.connections.contains(&cost.id))
         };
-        let over_and_over = cause == "slow-start" && group.iter().any(|connection| again.contains(&connection.id));
+        let over_and_over = cause == Cause::SlowStart && group.iter().any(|connection| again.contains(&connection.id));
         over_and_over || known.iter().any(is_said)
     };
     let shared = causes.into_iter().filter(|(cause, costs)| {
-        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(cause, costs)
+        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(*cause, costs)
     });
     let whole = |costs: &[Cost<'_>]| costs.iter().map(|cost| cost.seconds).sum::<Nanos>();
     let (cause, costs) = shared.max_by_key(|(_, costs)| whole(costs))?;
@@ -135,7 +137,7 @@ fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, 
     of_transfers.chain(connection.findings.iter().map(move |finding| (finding, span)))
 }
 
-fn tell(cause: &'static str, lost: &Together, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
+fn tell(cause: Cause, lost: &Together, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
     let server = &group[0].server;
     let name = server.name.as_ref().unwrap_or(&server.address);
     let whose = if of_server {
@@ -143,13 +145,10 @@ fn tell(cause: &'static str, lost: &Together, costs: &[Cost<'_>], group: &[&Conn
     } else {
         format!("connections between {} and {name}", group[0].client.address)
     };
-    let mut each: Vec<Nanos> = costs.iter().map(|cost| cost.seconds).collect();
-    each.sort_unstable();
-    let typical = each.get(each.len() / 2).copied().unwrap_or_default();
+    let each = || costs.iter().map(|cost| cost.seconds);
+    let typical = median(each().collect()).unwrap_or_default();
     let worst = costs.iter().map(|cost| cost.worst).max_by_key(|finding| finding.seconds);
-    let mut sure: Vec<f64> = costs.iter().map(|cost| cost.worst.confidence).collect();
-    sure.sort_unstable_by(f64::total_cmp);
-    let confidence = sure.get(sure.len() / 2).copied().unwrap_or_default();
+    let confidence = median_f64(costs.iter().map(|cost| cost.worst.confidence).collect()).unwrap_or_default();
     let summary = format!(
         "{} of {} {whose} have this in common, {}; at its worst: {}",
         costs.len(),
@@ -168,7 +167,7 @@ fn tell(cause: &'static str, lost: &Together, costs: &[Cost<'_>], group: &[&Conn
     found.evidence.push(evidence("typical cost of one", typical.as_secs_f64(), "s", &[]));
     found.evidence.push(evidence(
         format!("cost of the worst of {}", count(costs.len() as u64, "connection")),
-        each.last().copied().unwrap_or_default().as_secs_f64(),
+        each().max().unwrap_or_default().as_secs_f64(),
         "s",
         &frames,
     ));

@@ -17,7 +17,7 @@
 //! ## References
 //! pcap-savefile(5).
 
-use super::{Check, Rule};
+use super::rule::{Check, Rule};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "short-snaplen", source: include_str!("short_snaplen.rs"), check: Check::Reader };
+pub(super) const RULE: Rule = Rule::new(Cause::ShortSnaplen, Check::Reader);

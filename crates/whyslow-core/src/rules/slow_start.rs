@@ -30,19 +30,20 @@
 //! ## References
 //! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window", 2010.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Fix, Limit};
+use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, rounds_needed};
 use crate::tcp::facts::Gap;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "slow-start", source: include_str!("slow_start.rs"), check: Check::Transfer(check) };
+    Rule::new(Cause::SlowStart, Check::Transfer(check)).excluded_by(&[Cause::RestartAfterIdle]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SlowStart);
-    if !case.matters(lost, 0.15) || super::restart_after_idle::is_restart(case) {
+    if !case.matters(lost, 0.15) {
         return None;
     }
     let rounds = &case.transfer.rounds;
@@ -64,8 +65,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         share if share >= 0.5 => 0.9,
         _ => 0.7,
     };
-    let mut found = finding("slow-start", lost, case.trust(confidence), summary);
-    let frames = frames_of(case, Limit::SlowStart);
+    let mut found = finding(Cause::SlowStart, lost, case.trust(confidence), summary);
+    let frames = case.frames_of(Limit::SlowStart);
     let opening = case.partition.rounds.iter().filter(|limit| **limit == Limit::SlowStart).count();
     found.evidence.push(evidence("rounds that opened the window", opening as f64, "rounds", &frames));
     if seen {
@@ -149,15 +150,16 @@ fn remedy(case: &TransferCase<'_>, initial: Option<u64>, needed: u64) -> Option<
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::limit::rounds_needed;
     use crate::rules::scene::Scene;
 
     #[test]
     fn flights_that_end_short_may_be_the_programs() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
-        assert_eq!(scene.finding("slow-start").unwrap().confidence, 0.9);
+        assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
         scene.transfer.gaps.iter_mut().for_each(|gap| gap.ran_dry = true);
-        let found = scene.finding("slow-start").unwrap();
+        let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
 
@@ -166,7 +168,7 @@ mod tests {
         let from = |change: fn(&mut Scene)| {
             let mut scene = Scene::flights(&[8_000, 20_000, 40_000, 80_000, 5_000]);
             change(&mut scene);
-            let found = scene.finding("slow-start").unwrap();
+            let found = scene.finding(Cause::SlowStart).unwrap();
             found.fix.unwrap().what.contains("from 8 to 32")
         };
         assert!(from(|_| ()));
@@ -178,7 +180,7 @@ mod tests {
     fn a_message_before_the_bulk_is_not_its_first_flight() {
         let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
         scene.transfer.gaps[0].ran_dry = true;
-        let found = scene.finding("slow-start").unwrap();
+        let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.summary.ends_with("from 10,000 B a round trip"), "{}", found.summary);
     }
 

@@ -28,14 +28,15 @@
 //! ## References
 //! RFC 9293 section 3.8.6.2, RFC 896, RFC 813 (silly window).
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::RoundFacts;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "small-segments", source: include_str!("small_segments.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::SmallSegments, Check::Transfer(check));
 
 /// Fewer segments are a message, not a bulk.
 const LEAST_SEGMENTS: u64 = 20;
@@ -95,7 +96,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         ),
     };
     let lost = if by_window { Nanos::ZERO } else { lost };
-    let mut found = finding("small-segments", lost, case.trust(if silly { 0.75 } else { 0.6 }), summary);
+    let mut found = finding(Cause::SmallSegments, lost, case.trust(if silly { 0.75 } else { 0.6 }), summary);
     let frames = [transfer.frames.0, transfer.frames.1];
     found.evidence.push(evidence("mean segment", mean, "B", &frames));
     found.evidence.push(evidence("segment size of the path", mss, "B", &[]));
@@ -131,6 +132,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, gap, ms};
     use crate::tcp::facts::Release;
     use crate::units::Nanos;
@@ -139,10 +141,10 @@ mod tests {
     fn a_quarter_of_the_segment_size_costs_slow_start_two_round_trips() {
         let mut scene = Scene::flights(&[2_500, 5_000, 10_000, 20_000, 40_000]);
         scene.transfer.segments = 310;
-        let found = scene.finding("small-segments").unwrap();
+        let found = scene.finding(Cause::SmallSegments).unwrap();
         assert_eq!(found.seconds, ms(200));
         scene.transfer.segments = 155;
-        assert!(scene.finding("small-segments").is_none(), "half of the segment size");
+        assert!(scene.finding(Cause::SmallSegments).is_none(), "half of the segment size");
     }
 
     #[test]
@@ -155,9 +157,9 @@ mod tests {
             pause.release = Release::WindowAck;
         }
         scene.transfer.segments = 50;
-        let found = scene.finding("small-segments").unwrap();
+        let found = scene.finding(Cause::SmallSegments).unwrap();
         assert_eq!(found.seconds, Nanos::ZERO, "the time is told once");
-        assert_eq!(scene.finding("receive-window").unwrap().seconds, ms(3900));
+        assert_eq!(scene.finding(Cause::ReceiveWindow).unwrap().seconds, ms(3900));
         assert!(found.summary.contains("window is 600 B at most"), "{}", found.summary);
         assert_eq!(found.fix.unwrap().who, crate::analysis::Actor::Receiver);
     }
@@ -166,10 +168,10 @@ mod tests {
     fn messages_one_at_a_time_are_no_bulk() {
         let mut scene = Scene::flights(&[300; 40]);
         scene.transfer.segments = 40;
-        assert!(scene.finding("small-segments").is_none());
+        assert!(scene.finding(Cause::SmallSegments).is_none());
         let mut few = Scene::flights(&[1_500; 6]);
         few.transfer.segments = 45;
-        assert!(few.finding("small-segments").is_none());
+        assert!(few.finding(Cause::SmallSegments).is_none());
     }
 
     #[test]
@@ -180,6 +182,6 @@ mod tests {
             *pause = gap(pause.start, pause.end, Release::Nothing);
             (pause.ran_dry, pause.idle) = (true, true);
         }
-        assert!(scene.finding("small-segments").is_none());
+        assert!(scene.finding(Cause::SmallSegments).is_none());
     }
 }

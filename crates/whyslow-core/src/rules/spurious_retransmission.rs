@@ -22,17 +22,15 @@
 //! ## References
 //! RFC 2883, RFC 3522, RFC 5682 (F-RTO), RFC 8985.
 
+use super::case::{TransferCase, lacks_ip_headers};
+use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit, ResendKind};
+use crate::cause::Cause;
 use crate::limit::Span;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule {
-    slug: "spurious-retransmission",
-    source: include_str!("spurious_retransmission.rs"),
-    check: Check::Transfer(check),
-};
+pub(super) const RULE: Rule = Rule::new(Cause::SpuriousRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
@@ -65,9 +63,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
     );
     // Without IP numbers a copy that the network made is like one of the sender's.
-    let doubtful = super::terse_text::lacks_ip_headers(case.facts) && !case.near_sender();
+    let doubtful = lacks_ip_headers(case.facts) && !case.near_sender();
     let confidence = if doubtful { 0.45 } else { 0.75 };
-    let mut found = finding("spurious-retransmission", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::SpuriousRetransmission, lost, case.trust(confidence), summary);
     if doubtful {
         found.settle =
             Some("IP numbers (tcpdump -v) tell whether the sender or the network made the second copies".into());

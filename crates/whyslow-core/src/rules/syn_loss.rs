@@ -23,19 +23,20 @@
 //! ## References
 //! RFC 6298 section 2.1 and 5.7; Linux listen(2).
 
+use super::case::{ConnectionCase, is_half_open};
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding, Frame, State};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "syn-loss", source: include_str!("syn_loss.rs"), check: Check::Connection(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check));
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let handshake = &facts.handshake;
     let [a, b] = handshake.retries;
     // SYNs that nobody ever answered are no loss alone, nor are answers that never reach who asks.
-    if a + b == 0 || facts.state == State::Unanswered || super::no_answer::is_half_open(facts) {
+    if a + b == 0 || facts.state == State::Unanswered || is_half_open(facts) {
         return None;
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;
@@ -57,7 +58,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
     };
     let ended = if handshake.ack.is_some() { "opening the connection took" } else { "the connection never opened, in" };
-    let mut found = finding("syn-loss", lost, case.trust(0.9), format!("{what}: {ended} {}", time(done - syn)));
+    let mut found = finding(Cause::SynLoss, lost, case.trust(0.9), format!("{what}: {ended} {}", time(done - syn)));
     let frames: Vec<Frame> = [Some(first), handshake.ack.map(|(_, frame)| frame)].into_iter().flatten().collect();
     found.evidence.push(evidence("SYNs sent again", again as f64, "SYNs", &frames));
     found.evidence.push(evidence("SYN-ACKs sent again", answers as f64, "SYN-ACKs", &[]));

@@ -28,41 +28,22 @@
 //! ## References
 //! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the Virtue of Gentle Aggression", 2013.
 
+use super::case::TransferCase;
+use super::repair::{UNSEEN, tail_waits, wait_for_tails};
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
-use crate::tcp::facts::{Gap, Release};
-use crate::units::Nanos;
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "tail-loss", source: include_str!("tail_loss.rs"), check: Check::Transfer(check) };
-
-/// What settles a loss that only numbers tell of.
-pub(super) const UNSEEN: &str =
-    "the first copies never came here, as numbers that the sender skipped show: a capture at the sender has them";
-
-/// Time that the sender waited for a clock to tell it of a lost tail.
-pub(super) fn waited(case: &TransferCase<'_>) -> Nanos {
-    waits(case).map(|gap| gap.end - gap.start).sum()
-}
-
-fn waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
-    let kinds = &case.transfer.retransmitted;
-    // Where none of them was needed, nothing was lost.
-    let needed = kinds.tail_probe + kinds.timeout > 0;
-    // What was tried to the end and never acknowledged is no tail alone.
-    let given_up = super::no_answer::given_up(case.half(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
-    let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
-    waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
-}
+pub(super) const RULE: Rule = Rule::new(Cause::TailLoss, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let lost = waited(case);
-    if super::mtu_black_hole::is_black_hole(case) || !case.matters(lost, 0.1) {
+    let lost = wait_for_tails(case);
+    if !case.matters(lost, 0.1) {
         return None;
     }
-    let longest = waits(case).max_by_key(|gap| gap.end - gap.start)?;
-    let number = waits(case).count() as u64;
+    let longest = tail_waits(case).max_by_key(|gap| gap.end - gap.start)?;
+    let number = tail_waits(case).count() as u64;
     let probes = case.transfer.retransmitted.tail_probe;
     let by = if probes > 0 { "a tail loss probe" } else { "the retransmission timer" };
     let summary = format!(
@@ -71,9 +52,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
         count(number, "time"),
     );
-    let unseen = waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
+    let unseen = tail_waits(case).filter(|gap| gap.missing.is_some_and(|packets| packets > 0)).count() as u64;
     let confidence = if unseen == 0 { 0.85 } else { 0.75 };
-    let mut found = finding("tail-loss", lost, case.trust(confidence), summary);
+    let mut found = finding(Cause::TailLoss, lost, case.trust(confidence), summary);
     let frames = [longest.frames.0, longest.frames.1];
     if unseen > 0 {
         let figure = "waits with one of the sender's IP numbers missing";

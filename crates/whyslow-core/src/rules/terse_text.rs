@@ -19,21 +19,18 @@
 //! ## References
 //! tcpdump(1); RFC 6864 (what IP numbers mean).
 
-use super::{Check, Rule};
+use super::black_hole::lacks_full_size;
+use super::case::lacks_ip_headers;
+use super::rule::{Check, Rule};
 use crate::analysis::{Near, Problem};
+use crate::cause::Cause;
 use crate::flow::Side;
 use crate::tcp::facts::{Facts, Release, TransferFacts};
 
-pub(super) const RULE: Rule =
-    Rule { slug: "terse-text", source: include_str!("terse_text.rs"), check: Check::Capture(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
 
 /// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s, domain-s, ftps, submissions, amqps).
 const TLS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
-
-/// Whether the text shows no IP headers: each packet has some time to live.
-pub(super) fn lacks_ip_headers(facts: &Facts) -> bool {
-    facts.is_text && facts.ttl.iter().all(|(syn, payload)| syn.unwrap_or(0) == 0 && payload.unwrap_or(0) == 0)
-}
 
 fn check(facts: &Facts) -> Option<Problem> {
     if !facts.is_text || facts.timeless {
@@ -55,7 +52,7 @@ fn check(facts: &Facts) -> Option<Problem> {
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
     }
     (!missing.is_empty()).then(|| Problem {
-        slug: RULE.slug.into(),
+        slug: RULE.cause.slug().into(),
         count: missing.len() as u64,
         detail: format!("the text has {}", missing.join("; and ")),
     })
@@ -77,7 +74,7 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
         answer.request.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
     };
     let mut answers = half.transfers.iter().filter(|transfer| late(transfer));
-    let small = answers.any(|answer| super::mtu_black_hole::lacks_full_size(facts, half, answer));
+    let small = answers.any(|answer| lacks_full_size(facts, half, answer));
     !next_to && (half.retransmitted.spurious > 0 || silences.next().is_some() || small)
 }
 

@@ -27,27 +27,27 @@
 //! ## References
 //! RFC 6298, RFC 8985; Vasudevan et al. 2009 on timeouts in data centres.
 
+use super::black_hole::waited_before;
+use super::case::TransferCase;
+use super::repair;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::{Notice, Release};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "timeout", source: include_str!("timeout.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass large segments have findings of
     // their own.
-    let copies = super::lost_retransmission::lost(case) > Nanos::ZERO;
-    let of_copies = if copies { super::lost_retransmission::waited_for_timer(case) } else { Nanos::ZERO };
-    let given_up = super::no_answer::given_up(case.half(), case.transfer);
+    let copies = repair::cost_of_lost_copies(case) > Nanos::ZERO;
+    let of_copies = if copies { repair::wait_for_lost_copies(case) } else { Nanos::ZERO };
+    let given_up = repair::given_up(case.half(), case.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
-    let lost = (case.time(Limit::Timeout) - super::tail_loss::waited(case) - of_copies - in_vain).or_zero();
-    if super::mtu_black_hole::is_black_hole(case) {
-        return None;
-    }
-    let before = super::mtu_black_hole::waited_before(case);
+    let lost = (case.time(Limit::Timeout) - repair::wait_for_tails(case) - of_copies - in_vain).or_zero();
+    let before = waited_before(case);
     if before > lost {
         return first_copies(case, before);
     }
@@ -68,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
         count(number, "time"),
     );
-    let mut found = finding("timeout", lost, case.trust(0.9), summary);
+    let mut found = finding(Cause::Timeout, lost, case.trust(0.9), summary);
     let frames: Vec<_> = gap.iter().flat_map(|gap| [gap.frames.0, gap.frames.1]).collect();
     found.evidence.push(evidence("waits for the timer", number as f64, "waits", &[]));
     found.evidence.push(evidence("longest wait", length.as_millis_f64(), "ms", &frames));
@@ -77,7 +77,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if missing > 0 {
         let figure = "packets of the sender that never came here, by its IP numbers";
         found.evidence.push(evidence(figure, f64::from(missing), "packets", &[]));
-        found.settle = Some(super::tail_loss::UNSEEN.into());
+        found.settle = Some(repair::UNSEEN.into());
     }
     if let Some(rtt) = case.rtt() {
         found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
@@ -108,10 +108,10 @@ fn first_copies(case: &TransferCase<'_>, waited: Nanos) -> Option<Finding> {
         time(waited),
         count(missing.into(), "packet"),
     );
-    let mut found = finding("timeout", waited, case.trust(0.75), summary);
+    let mut found = finding(Cause::Timeout, waited, case.trust(0.75), summary);
     let figure = "packets of the sender that never came here, by its IP numbers";
     found.evidence.push(evidence(figure, f64::from(missing), "packets", &[case.transfer.frames.0]));
-    found.settle = Some(super::tail_loss::UNSEEN.into());
+    found.settle = Some(repair::UNSEEN.into());
     found.fix = fix(
         Actor::Network,
         "find where the path lost all of that flight and its copies, while smaller packets passed",
@@ -137,15 +137,15 @@ mod tests {
         scene.transfer.gaps.push(gap(start, end, Release::Timer));
         scene.transfer.rounds[1].last_send = end;
         (scene.transfer.last_send, scene.transfer.end, scene.facts.last) = (end, end + ms(100), end + ms(100));
-        let found = scene.finding("timeout").unwrap();
+        let found = scene.finding(Cause::Timeout).unwrap();
         assert!(found.fix.unwrap().what.starts_with("mend the loss"));
         let said = notice(Fate::NetworkUnreachable, 1, 1_200);
         scene.facts.notices.list = vec![said];
-        let found = scene.finding("timeout").unwrap();
+        let found = scene.finding(Cause::Timeout).unwrap();
         assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
         assert_eq!(found.evidence.last().unwrap().frames, [said.frame]);
         // What was over before the wait began has nothing to do with it.
         scene.facts.notices.list = vec![notice(Fate::NetworkUnreachable, 1, 1_050)];
-        assert!(scene.finding("timeout").unwrap().fix.unwrap().what.starts_with("mend the loss"));
+        assert!(scene.finding(Cause::Timeout).unwrap().fix.unwrap().what.starts_with("mend the loss"));
     }
 }

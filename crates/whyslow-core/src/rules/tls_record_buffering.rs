@@ -26,15 +26,13 @@
 //! ## References
 //! RFC 8446 section 5.1, RFC 8449 (record size limit); I. Grigorik, "High Performance Browser Networking", chapter 4.
 
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule {
-    slug: "tls-record-buffering",
-    source: include_str!("tls_record_buffering.rs"),
-    check: Check::Transfer(check),
-};
+pub(super) const RULE: Rule = Rule::new(Cause::TlsRecordBuffering, Check::Transfer(check));
 
 /// Content type of a record of application data (RFC 8446 section 5.1).
 const APPLICATION_DATA: u8 = 23;
@@ -64,7 +62,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         thousands(size),
         count(whole as u64 + 1, "flight"),
     );
-    let mut found = finding("tls-record-buffering", lost, case.trust(0.8), summary);
+    let mut found = finding(Cause::TlsRecordBuffering, lost, case.trust(0.8), summary);
     found.evidence.push(evidence("first record of the answer", size as f64, "B", &[first.first_frame]));
     found.evidence.push(evidence("first flight", first.bytes as f64, "B", &[first.first_frame, first.last_frame]));
     found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, "", &[last.first_frame]));
@@ -85,6 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use crate::cause::Cause;
     use crate::rules::scene::{Scene, ms};
 
     fn record(size: u64) -> Scene {
@@ -95,26 +94,26 @@ mod tests {
 
     #[test]
     fn a_record_larger_than_the_first_flight_is_readable_a_round_trip_late() {
-        let found = record(16_408).finding("tls-record-buffering").unwrap();
+        let found = record(16_408).finding(Cause::TlsRecordBuffering).unwrap();
         assert_eq!(found.seconds, ms(100));
         assert!(found.fix.unwrap().command.unwrap().contains("ssl_buffer_size 4k"));
-        assert_eq!(record(30_001).finding("tls-record-buffering").unwrap().seconds, ms(200), "three flights");
+        assert_eq!(record(30_001).finding(Cause::TlsRecordBuffering).unwrap().seconds, ms(200), "three flights");
     }
 
     #[test]
     fn a_record_within_the_first_flight_delays_nothing() {
-        assert!(record(10_000).finding("tls-record-buffering").is_none());
-        assert!(record(10_001).finding("tls-record-buffering").is_some());
+        assert!(record(10_000).finding(Cause::TlsRecordBuffering).is_none());
+        assert!(record(10_001).finding(Cause::TlsRecordBuffering).is_some());
     }
 
     #[test]
     fn nothing_is_said_of_what_could_not_be_otherwise() {
-        assert!(record(70_000).finding("tls-record-buffering").is_none(), "the answer is one record");
+        assert!(record(70_000).finding(Cause::TlsRecordBuffering).is_none(), "the answer is one record");
         let mut handshake = record(16_408);
         handshake.facts.content[1].firsts[0].2 = 22;
-        assert!(handshake.finding("tls-record-buffering").is_none());
+        assert!(handshake.finding(Cause::TlsRecordBuffering).is_none());
         let mut lossy = record(16_408);
         lossy.transfer.unseen = 1_000;
-        assert!(lossy.finding("tls-record-buffering").is_none(), "the capture lacks some of it");
+        assert!(lossy.finding(Cause::TlsRecordBuffering).is_none(), "the capture lacks some of it");
     }
 }

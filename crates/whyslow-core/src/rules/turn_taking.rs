@@ -24,18 +24,20 @@
 //! ## References
 //! Cheshire, "It's the Latency, Stupid", 1996.
 
+use super::case::ConnectionCase;
+use super::rule::{Check, Rule};
 use super::say::{WORTH_SAYING, count, evidence, finding, fix, time};
-use super::{Check, ConnectionCase, Rule};
 use crate::analysis::{Actor, Finding};
+use crate::cause::Cause;
 use crate::limit::{INITIAL_WINDOW, NOTICED, Wait, rounds_needed};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule { slug: "turn-taking", source: include_str!("turn_taking.rs"), check: Check::Connection(check) };
+    Rule::new(Cause::TurnTaking, Check::Connection(check)).may_cost(|brief| brief.transfers >= LEAST_TURNS);
 
-pub(super) const LEAST_TURNS: u64 = 8;
+const LEAST_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 
@@ -88,7 +90,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         time(lost),
         time(whole),
     );
-    let mut found = finding("turn-taking", lost, case.trust(if share >= 0.5 { 0.9 } else { 0.7 }), summary);
+    let mut found = finding(Cause::TurnTaking, lost, case.trust(if share >= 0.5 { 0.9 } else { 0.7 }), summary);
     let frames = [turns.first()?.frames.0, turns.last()?.frames.1];
     found.evidence.push(evidence("turns", number as f64, "turns", &frames));
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));

@@ -25,14 +25,14 @@
 //! ## References
 //! RFC 9293 section 3.8.6.1.
 
-use super::receive_window::frames_of;
+use super::case::TransferCase;
+use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::{Check, Rule, TransferCase};
 use crate::analysis::{Actor, Finding, Frame, Limit};
+use crate::cause::Cause;
 use crate::tcp::facts::Release;
 
-pub(super) const RULE: Rule =
-    Rule { slug: "zero-window", source: include_str!("zero_window.rs"), check: Check::Transfer(check) };
+pub(super) const RULE: Rule = Rule::new(Cause::ZeroWindow, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::ZeroWindow);
@@ -45,7 +45,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(lost),
         time(case.duration()),
     );
-    let mut found = finding("zero-window", lost, case.trust(0.9), summary);
+    let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), summary);
     found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames(case)));
     found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
     if half.window_probes > 0 {
@@ -68,7 +68,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
     let mut shut = case.transfer.gaps.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
     match shut.next() {
-        None => frames_of(case, Limit::ZeroWindow),
+        None => case.frames_of(Limit::ZeroWindow),
         Some(first) => vec![first.frames.0, shut.next_back().unwrap_or(first).frames.1],
     }
 }
@@ -88,7 +88,7 @@ mod tests {
         scene.transfer.gaps[1] = shut(ms(1100), ms(1180), (frame(11), frame(14)));
         scene.transfer.gaps[2] = shut(ms(1200), ms(1290), (frame(17), frame(19)));
         let found = scene.findings();
-        let found = found.iter().find(|one| one.cause == "zero-window").expect("the window was closed");
+        let found = found.iter().find(|one| one.cause == Cause::ZeroWindow).expect("the window was closed");
         assert_eq!(found.evidence[0].frames, [frame(11), frame(19)]);
     }
 }

@@ -1,51 +1,17 @@
 //! From points to the pyramid.
 
-use super::{Column, MarkSum, Point, Series, marks_of};
+use super::column::{Column, marks_of};
+use super::pyramid::{Level, Series};
 use crate::analysis::End;
+use crate::tcp::trace::Point;
 use crate::units::Nanos;
 
 /// Columns at the foot of the pyramid.
 pub const MOST_COLUMNS: usize = 65_536;
 /// Points kept one by one.
 pub const MOST_POINTS: usize = 131_072;
-/// How many columns make one of the level above.
-const FOLD: usize = 4;
 /// A level with fewer is the top.
 const FEW_COLUMNS: usize = 256;
-
-/// Columns of one width.
-#[derive(Clone, Debug)]
-pub(super) struct Level {
-    pub width: Nanos,
-    pub columns: Vec<Column>,
-    /// Each with the column that it is in, which never falls.
-    pub marks: Vec<(usize, MarkSum)>,
-}
-
-impl Level {
-    fn mark(&mut self, column: usize, sum: MarkSum) {
-        // Verdicts make an ACK's marks a little late at most: the same column is near the end.
-        let mut near = self.marks.iter_mut().rev().take_while(|(at, _)| *at == column);
-        match near.find(|(_, other)| (other.mark, other.of) == (sum.mark, sum.of)) {
-            Some((_, other)) => other.join(&sum),
-            None => self.marks.push((column, sum)),
-        }
-    }
-
-    fn folded(&self) -> Self {
-        let columns = self.columns.chunks(FOLD).map(|four| {
-            let mut one = Column::default();
-            four.iter().for_each(|column| one.join(column));
-            one
-        });
-        let width = Nanos(self.width.0.saturating_mul(FOLD as i64));
-        let mut level = Self { width, columns: columns.collect(), marks: Vec::new() };
-        for (column, sum) in &self.marks {
-            level.mark(column / FOLD, *sum);
-        }
-        level
-    }
-}
 
 /// Takes points, in the order of time, and makes the series of a time range.
 #[derive(Debug)]

@@ -19,6 +19,7 @@ mod column;
 mod follow;
 mod numbering;
 mod pick;
+mod pyramid;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -29,43 +30,5 @@ pub use build::{Builder, MOST_COLUMNS, MOST_POINTS};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
 pub use follow::{Follow, Wanted};
 pub use pick::Pick;
+pub use pyramid::Series;
 pub use view::{Rates, View};
-
-use crate::units::Nanos;
-use build::Level;
-
-/// A connection's graphs. Times are from the capture's first packet.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// From the foot up: each level has columns four times as wide.
-    levels: Vec<Level>,
-    /// All points of the range; none when there were too many.
-    points: Option<Vec<Point>>,
-    /// What the series tells of.
-    range: (Nanos, Nanos),
-    packets: u64,
-    scale_known: [bool; 2],
-}
-
-impl Series {
-    /// The time that it tells of.
-    pub fn range(&self) -> (Nanos, Nanos) {
-        self.range
-    }
-
-    /// Segments in it.
-    pub fn packets(&self) -> u64 {
-        self.packets
-    }
-
-    /// Whether the windows offered to the client's data, and to the server's, are known in bytes: else a graph must say that
-    /// the window is not to scale, or leave it out.
-    pub fn scale_known(&self) -> [bool; 2] {
-        self.scale_known
-    }
-
-    /// Every segment, where there are few enough.
-    pub fn points(&self) -> Option<&[Point]> {
-        self.points.as_deref()
-    }
-}

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::{End, Frame};
-use crate::units::SeqNumber;
+use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
 fn data(number: u64, micros: i64, seq: u64, len: u32, kind: Kind) -> Point {

@@ -1,7 +1,7 @@
 //! [`View`]: a time range in as many columns as the screen has.
 
-use super::build::Level;
-use super::{Column, MarkSum, Point, Series};
+use super::pyramid::{Level, Series};
+use super::{Column, MarkSum, Point};
 use crate::analysis::End;
 use crate::units::Nanos;
 

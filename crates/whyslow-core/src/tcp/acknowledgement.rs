@@ -2,7 +2,8 @@
 
 use super::elided;
 use super::half::{Half, STRAY, View};
-use super::recorder::{Recorder, note_least};
+use super::recorder::Recorder;
+use super::rtt::note_least;
 use super::segment::{Place, Seg};
 use super::sent::Recovery;
 use super::waiting::{Ack, SPECIAL, Says, Seen, Wording};
@@ -455,8 +456,8 @@ impl Half {
             Recovery::Fast(recover) | Recovery::Timeout(recover) if ack >= recover => {
                 if let (Recovery::Fast(_), Some(transfer)) = (self.recovery, &mut self.transfer) {
                     let recoveries = &mut transfer.facts().recoveries;
-                    recoveries.0 += 1;
-                    recoveries.1 += (at - self.recovery_start).or_zero();
+                    recoveries.count += 1;
+                    recoveries.took += (at - self.recovery_start).or_zero();
                 }
                 self.recovery = Recovery::None;
                 self.tangled &= !self.outstanding.is_empty();
@@ -583,10 +584,30 @@ impl Half {
         self.edge.is_some_and(|edge| self.sent_max <= edge + 1)
     }
 
+    /// Takes this for the scale of windows, if it is one, and no SYN tells another.
+    pub(super) fn take_shift(&mut self, shift: Option<u8>) {
+        if let Some(shift) = shift.filter(|_| self.window_shift.is_none()) {
+            (self.window_shift, self.facts.taken_shift) = (Some(shift), Some(shift));
+            self.scale.take(shift);
+            self.said = None;
+        }
+    }
+
+    /// The scale that was taken for the true one does not allow what is in flight: it is not known after all.
+    #[inline(never)]
+    fn mistake_scale(&mut self) {
+        self.window_shift = None;
+        self.facts.taken_shift = None;
+        (self.window, self.edge, self.facts.max_window) = (None, None, None);
+        self.scale.mistake();
+        self.said = None;
+    }
+
     /// There is room, and how much is not known. Says whether there was none before.
     #[inline(never)]
     fn set_unknown_window(&mut self, says: &Says, at: Nanos) -> bool {
-        self.weigh_scale(says);
+        let shift = self.scale.weigh(says, (self.sent_max, self.mss()), self.ran_dry);
+        self.take_shift(shift);
         if self.zero_since.is_none() || says.ack < self.una {
             return false;
         }

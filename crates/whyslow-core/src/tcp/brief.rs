@@ -5,14 +5,14 @@
 //! captured in order, or that one side of it. It promises that nothing which it gives is less than what following the segments would
 //! find; where a connection is of another kind it says nothing.
 
+use super::connection::{Connection, Stage};
 use super::exchanges;
 use super::half::STRAY;
 use super::held::Held;
 use super::opening::Negotiated;
+use super::peer_payload::{Before, Heard, Then};
 use super::segment::Seg;
-use super::turns::{Before, Heard, Then};
 use super::vantage::Estimator;
-use super::{Connection, Stage};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;

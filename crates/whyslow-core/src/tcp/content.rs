@@ -18,32 +18,18 @@
 mod heads;
 mod http;
 mod kind;
+mod protocol;
 mod tls;
 
 use heads::Heads;
 use http::Parsed;
 pub(crate) use kind::PayloadKind;
 pub(super) use kind::{SMALL, is_text};
+use protocol::Verdict;
+pub use protocol::{GATHER_MAX, LIST_MAX, Protocol};
 
-/// Most bytes kept of a hello or head that is spread over segments.
-pub const GATHER_MAX: usize = 16 << 10;
-/// Most entries in [`Content::firsts`] and [`Content::heads`]: the first ones are kept.
-pub const LIST_MAX: usize = 512;
-/// Longest server name, in bytes (RFC 1035 section 2.3.4).
-const NAME_MAX: usize = 255;
 /// In place of an awaited position: nothing is awaited before the next message.
 const NOWHERE: u64 = u64::MAX;
-
-/// What a stream's payload is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// TLS 1.0 to 1.3.
-    Tls,
-    /// HTTP/1.0 or 1.1 in the clear.
-    Http,
-    /// SSH; only its name is known here.
-    Ssh,
-}
 
 /// What the payload of one direction showed. Positions are relative sequence numbers, as they were fed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -543,20 +529,6 @@ static OPENINGS: [bool; 256] = {
     }
     openings
 };
-
-/// Whether `name` can stand as a server's name: as long as one may be, and harmless to print.
-fn is_name(name: &[u8]) -> bool {
-    (1..=NAME_MAX).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic)
-}
-
-/// What some bytes prove.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Yes,
-    No,
-    /// The bytes that follow decide.
-    More,
-}
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,10 @@
 //! traces, and whose right checksums nobody need count, one flag says all of that ([`Connection::note_direct`] keeps it true). What such a side sends goes straight to what is known of
 //! both directions; all else goes the way of [`Connection::push`] from where it is found to be something else.
 
+use super::Place;
+use super::connection::{Connection, Settled, Stage, note_payload};
 use super::segment::Seg;
-use super::{Connection, Place, Settled, Stage, note_payload};
+
 use crate::flow::Side;
 use crate::units::Nanos;
 use crate::wire::{Plain, SackBlocks};

@@ -6,10 +6,10 @@
 //! closes a connection goes on with it. A damaged number is known by what follows too: if its sender goes on where it was before, the number was
 //! never sent.
 
+use super::connection::{Connection, Doubted, Settled, Stage, Why};
 use super::half::Half;
 use super::segment::Seg;
-use super::{Connection, Settled, Stage};
-use crate::units::{Nanos, SeqNumber};
+use crate::units::SeqNumber;
 use crate::wire::{Checksum, Flags, SackBlocks};
 
 /// Bytes by which a number may jump over what was never captured without being doubted; where the receiver's window is known, over its
@@ -30,26 +30,6 @@ pub struct WrongSums {
     pub tell: bool,
     /// All are off by the same amount.
     pub rewritten: bool,
-}
-
-/// A segment that waits for what follows.
-#[derive(Debug)]
-pub(super) struct Doubted {
-    seg: Seg,
-    sack: SackBlocks,
-    why: Why,
-    /// The newest segment of the other side since.
-    passed: Option<Nanos>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Why {
-    /// Its checksum.
-    Sum,
-    /// Where it begins.
-    Seq,
-    /// What it acknowledges.
-    Ack,
 }
 
 /// What is to be thought of a segment.

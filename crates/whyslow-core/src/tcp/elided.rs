@@ -5,13 +5,11 @@
 //! says so. Over such a stretch nothing is known of rounds, pauses and what ended them. Of a transfer with such stretches its bytes
 //! and its whole time are told, and of its rounds and pauses those of the longest run between two stretches.
 
+pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
 use crate::analysis::State;
 use crate::units::Nanos;
 use std::net::IpAddr;
-
-/// From the last packet before what is missing to the first one behind it, by the capture's clock.
-pub type Stretch = (Nanos, Nanos);
 
 /// Stretches kept of one connection; what lies behind them is one.
 const MOST: usize = 256;

@@ -5,7 +5,6 @@
 //! whole timeline by one constant and leaves every difference true.
 
 use super::content;
-use super::elided::Stretch;
 pub use super::notices::{Notice, Notices};
 use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
 use crate::flow::Side;
@@ -416,11 +415,10 @@ pub struct TransferFacts {
     pub tail_is_needless: bool,
     /// What had to be sent again: the first ones, in the order in which they were.
     pub losses: Vec<Loss>,
-    /// Fast recoveries (RFC 6582) that came to their end, and how long they took together.
-    pub recoveries: (u64, Nanos),
-    /// Copies that answered duplicate ACKs and had to be sent once more: how many, what the waits for the next copies took, and the
-    /// first frames of these.
-    pub lost_copies: (u64, Nanos, Vec<Frame>),
+    /// Fast recoveries (RFC 6582) that came to their end.
+    pub recoveries: Recoveries,
+    /// Copies that answered duplicate ACKs and had to be sent once more.
+    pub lost_copies: LostCopies,
     /// Segments as large as any that the timer sent again while none that large had ever been acknowledged.
     pub stuck_large: u64,
     /// Payload of the largest segment among those, bytes.
@@ -456,6 +454,26 @@ pub struct TransferFacts {
     pub delivered: Vec<(Nanos, u64)>,
 }
 
+/// Fast recoveries of a transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recoveries {
+    /// How many came to their end.
+    pub count: u64,
+    /// How long they took together.
+    pub took: Nanos,
+}
+
+/// Copies of lost segments that were lost too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LostCopies {
+    /// How many.
+    pub count: u64,
+    /// What the waits for the next copies took.
+    pub waited: Nanos,
+    /// The first frames of these.
+    pub frames: Vec<Frame>,
+}
+
 impl TransferFacts {
     /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers that no more comes. `origin`: the number before its side's first byte.
     pub(super) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
@@ -474,11 +492,11 @@ impl TransferFacts {
         self.resent_bytes += more.resent_bytes;
         self.needless_fast += more.needless_fast;
         self.losses.extend(more.losses);
-        self.recoveries = (self.recoveries.0 + more.recoveries.0, self.recoveries.1 + more.recoveries.1);
-        let (copies, waits, frames) = more.lost_copies;
-        self.lost_copies.0 += copies;
-        self.lost_copies.1 += waits;
-        self.lost_copies.2.extend(frames);
+        self.recoveries.count += more.recoveries.count;
+        self.recoveries.took += more.recoveries.took;
+        self.lost_copies.count += more.lost_copies.count;
+        self.lost_copies.waited += more.lost_copies.waited;
+        self.lost_copies.frames.extend(more.lost_copies.frames);
         self.tail_is_needless = more.tail_is_needless;
         self.stuck_large += more.stuck_large;
         self.stuck_size = self.stuck_size.max(more.stuck_size);
@@ -764,3 +782,6 @@ impl Gap {
         }
     }
 }
+
+/// From the last packet before what is missing to the first one behind it, by the capture's clock.
+pub type Stretch = (Nanos, Nanos);

@@ -9,15 +9,17 @@ use super::elided;
 use super::facts::{HalfFacts, TransferFacts};
 use super::marks::{Numbers, Ticks};
 use super::notices::Length;
+use super::peer_payload::{Heard, Turns};
 use super::queue::Queue;
 use super::ranges::Ranges;
 use super::recorder::Recorder;
+use super::resend::Resend;
 use super::rtt::{Quantiles, Smoothed};
 use super::scale::Scale;
-use super::segment::{Place, Seg, Stamp};
+use super::segment::{Place, Seg, Stamp, tsval};
 use super::sent::{Hole, Recovery, Sent, SinceSend};
 use super::trace::Notes;
-use super::turns::{Heard, Turns};
+
 use super::waiting::{Waiting, Wording};
 use crate::analysis::Frame;
 use crate::units::{Nanos, SeqNumber};
@@ -95,7 +97,7 @@ pub(crate) struct Half {
     pub(super) holes: Vec<Hole>,
     pub(super) sacked: Ranges,
     pub(super) resent: Ranges,
-    pub(super) resends: VecDeque<super::retransmission::Resend>,
+    pub(super) resends: VecDeque<Resend>,
     /// Behind the highest of them, and of those outstanding that were sent more than once or came late.
     pub(super) copies_end: u64,
     /// Behind the highest of those whose first copy was not captured before them.
@@ -616,9 +618,4 @@ pub(super) fn is_newer(seg: &Seg, newest: Option<u32>) -> bool {
         (Some(newest), Some((_, echo))) => echo.wrapping_sub(newest) as i32 > 0,
         _ => false,
     }
-}
-
-#[inline(always)]
-pub(super) fn tsval(seg: &Seg) -> Option<u32> {
-    seg.timestamps().map(|(value, _)| value)
 }

@@ -12,7 +12,6 @@
 //! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s), read as it sends: two segments that it sent
 //! together carry the same, however far apart a queue on the path has put them.
 
-use super::half::{Half, tsval};
 use super::recent::RECENT;
 use super::segment::Seg;
 use crate::units::Nanos;
@@ -24,8 +23,6 @@ const LEAST_STEADY: u64 = 4;
 const MOSTLY: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes seldom are.
 const SOON: Nanos = Nanos::from_millis(190);
-/// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half a minute.
-const COPIES: u64 = 8;
 /// For so long a clock must have been watched, and so often must it have ticked, before its tick is known.
 const WATCHED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
@@ -79,13 +76,13 @@ impl Numbers {
 
     /// Whether it has the next number.
     #[inline(always)]
-    fn is_next(&self, seg: &Seg) -> bool {
+    pub(super) fn is_next(&self, seg: &Seg) -> bool {
         u32::from(seg.number()) == self.next
     }
 
     /// As [`see`](Self::see), for a single packet that has the next number.
     #[inline(always)]
-    fn see_next(&mut self, seg: &Seg) {
+    pub(super) fn see_next(&mut self, seg: &Seg) {
         self.last = seg.time;
         self.run += 1;
         self.next += 1;
@@ -214,62 +211,6 @@ impl Ticks {
             return None;
         }
         Some(time.scale((f64::from(apart) + 1.0) / f64::from(ticks)))
-    }
-}
-
-impl Half {
-    /// Takes the marks of a segment that begins so many bytes behind the last one.
-    #[inline(always)]
-    pub(super) fn note_marks(&mut self, seg: &Seg, skipped: u64) {
-        if u64::from(seg.len) <= self.mss() && self.numbers.is_next(seg) {
-            self.numbers.see_next(seg);
-        } else {
-            self.note_number(seg, skipped);
-        }
-        if let Some(value) = tsval(seg).filter(|_| !seg.moved()) {
-            self.ticks.see(seg.time, value);
-        }
-    }
-
-    #[inline(never)]
-    fn note_number(&mut self, seg: &Seg, skipped: u64) {
-        let mss = self.mss();
-        // Hosts that do not number their packets come here for each: without a division where nothing is large.
-        let packets = |bytes: u64| match bytes {
-            0 => 0,
-            _ if bytes <= mss => 1,
-            _ => u16::try_from(bytes.div_ceil(mss)).unwrap_or(u16::MAX),
-        };
-        self.numbers.see(seg, packets(seg.len.into()).max(1), packets(skipped));
-    }
-
-    /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
-    /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
-    pub(super) fn missing(&self) -> Option<u32> {
-        self.numbers
-            .missing()
-            .filter(|&packets| !self.since.any_payload && (packets == 0 || u64::from(packets) <= self.most_missing()))
-    }
-
-    /// The most packets of one flight and its copies, with what a timer may have sent in vain.
-    fn most_missing(&self) -> u64 {
-        self.max_in_flight() / self.mss() * 2 + COPIES
-    }
-
-    /// Nothing more comes: what was missing before a transfer is told where numbers tell, and are so few.
-    pub(super) fn settle_missing(&mut self) {
-        self.facts.numbers_tell = self.numbers.tell();
-        let most = if self.facts.numbers_tell { self.most_missing() } else { 0 };
-        for transfer in &mut self.facts.transfers {
-            if u64::from(transfer.missing_before) > most {
-                transfer.missing_before = 0;
-            }
-        }
-    }
-
-    /// How far apart the last send and this one were, by the sender's clock.
-    pub(super) fn sent_apart(&self, seg: &Seg) -> Option<Nanos> {
-        self.last_stamp.value().zip(tsval(seg)).and_then(|(one, other)| self.ticks.between(one, other))
     }
 }
 

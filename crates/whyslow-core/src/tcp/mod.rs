@@ -5,6 +5,7 @@
 
 mod acknowledgement;
 mod brief;
+mod connection;
 pub mod content;
 mod direct;
 mod doubt;
@@ -13,14 +14,18 @@ mod exchanges;
 pub mod facts;
 mod half;
 mod held;
+mod icmp;
 mod marks;
+mod missing;
 mod notices;
 mod opening;
 mod pauses;
+mod peer_payload;
 mod queue;
 mod ranges;
 mod recent;
 mod recorder;
+mod resend;
 mod retransmission;
 mod rounds;
 mod rtt;
@@ -29,133 +34,37 @@ mod segment;
 mod sent;
 mod talk;
 pub mod trace;
+mod tracing;
 mod turns;
 mod vantage;
 mod waiting;
 
 pub use brief::{Brief, FIRST_TIMERS};
+pub use connection::Connection;
 
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, SackBlocks, Segment, Sums};
-use doubt::Doubted;
+use connection::{Rare, Reset, ResetFrom, Settled, Stage, note_payload};
 pub use doubt::WrongSums;
 use exchanges::Conversation;
 use facts::{Doubts, Facts, ResetFacts, RttFacts};
 use half::{Half, View};
 use held::Held;
-use notices::{Length, Notices};
+use notices::Length;
 use opening::{At, Negotiated, Opening};
-use recent::Recent;
 pub use segment::Place;
 use segment::Seg;
 use std::net::IpAddr;
 use std::num::NonZeroU8;
 use talk::Talk;
-use vantage::Estimator;
 
 #[cfg(test)]
 mod tests;
 
 /// After a silence so long, in nanoseconds, new data may be another message though nobody asked for it.
 const SILENCE: u64 = turns::IDLE.0.cast_unsigned();
-
-/// One connection while it lasts.
-#[derive(Debug)]
-pub struct Connection {
-    /// Its addresses are kept by those who tell connections apart.
-    ports: [u16; 2],
-    first: At,
-    last: Nanos,
-    origins: [Option<SeqNumber>; 2],
-    opening: Opening,
-    stage: Stage,
-    talk: Talk,
-    closing: [Option<At>; 2],
-    fin: [Option<SeqNumber>; 2],
-    fin_acked: [bool; 2],
-    reset: Option<Reset>,
-    /// Who sent payload first.
-    first_payload: Option<u8>,
-    seen: [bool; 2],
-    /// Of those checksums of each side that were looked at.
-    sums: [Sums; 2],
-    /// The time to live of each side's SYN, and of its first payload.
-    ttl: [[Option<NonZeroU8>; 2]; 2],
-    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
-    /// [`note`](Self::note).
-    is_known: [bool; 2],
-    /// The same, and the connection is settled and not traced. See [`direct`].
-    is_direct: [bool; 2],
-    /// Of the few that have some of it.
-    rare: Option<Box<Rare>>,
-}
-
-/// The first reset.
-#[derive(Clone, Copy, Debug)]
-struct Reset {
-    from: ResetFrom,
-    ttl: u8,
-}
-
-/// Which side sent it, and whether it had an ACK flag: a byte, as there may be a million of them.
-#[derive(Clone, Copy, Debug)]
-enum ResetFrom {
-    Zero,
-    One,
-    ZeroBare,
-    OneBare,
-}
-
-impl ResetFrom {
-    fn of(seg: &Seg, from: Side) -> Self {
-        match (from, seg.flags.has(Flags::ACK)) {
-            (0, true) => Self::Zero,
-            (0, false) => Self::ZeroBare,
-            (_, true) => Self::One,
-            (_, false) => Self::OneBare,
-        }
-    }
-
-    fn side(self) -> Side {
-        Side::from(matches!(self, Self::One | Self::OneBare))
-    }
-
-    fn is_bare(self) -> bool {
-        matches!(self, Self::ZeroBare | Self::OneBare)
-    }
-}
-
-/// How far a connection has come. Most are over before they are settled, so that little is held of them.
-#[derive(Debug)]
-enum Stage {
-    Held(Held),
-    Settled(Box<Settled>),
-}
-
-/// Both directions, as their senders saw them.
-#[derive(Debug, Default)]
-struct Settled {
-    recent: [Recent; 2],
-    estimator: Estimator,
-    halves: [Half; 2],
-    views: [View; 2],
-    trace: Option<Box<trace::Trace>>,
-    /// Whether a wrong checksum of a side's means that the segment was damaged.
-    sums_tell: [bool; 2],
-    /// The one segment, if any, that waits for what follows to show whether it came.
-    doubted: Option<Box<Doubted>>,
-    /// Those that did not, until the connection has taken note.
-    left_out: Vec<Seg>,
-}
-
-/// What few connections have.
-#[derive(Debug, Default)]
-struct Rare {
-    doubts: Doubts,
-    notices: Notices,
-}
 
 impl Connection {
     /// A connection that begins with this segment, sent by side 0.
@@ -556,14 +465,6 @@ impl Connection {
             _ => State::Open,
         }
     }
-}
-
-/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of both, so that it is noted who.
-fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
-    if !seg.flags.has(Flags::SYN) {
-        *ttl = ttl.or(NonZeroU8::new(seg.ttl));
-    }
-    first.get_or_insert(seg.from() as u8);
 }
 
 impl Stage {

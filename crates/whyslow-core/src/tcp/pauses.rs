@@ -2,7 +2,7 @@
 
 use super::facts::{Gap, HalfFacts, Release};
 use super::half::{Half, View};
-use super::retransmission::SentAgain;
+use super::resend::SentAgain;
 use super::segment::Seg;
 use super::sent::Recovery;
 use crate::units::Nanos;

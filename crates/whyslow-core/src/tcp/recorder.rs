@@ -1,8 +1,7 @@
 //! Rounds and pauses of one transfer while it goes on, in bounded memory.
 
 use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
-use super::retransmission::PROBE_FLOOR;
-use super::rtt::Quantiles;
+use super::rtt::{PROBE_FLOOR, Quantiles, note_least};
 use super::segment::Place;
 use crate::analysis::Frame;
 use crate::units::Nanos;
@@ -476,18 +475,6 @@ fn fold(round: &mut RoundFacts, length: Nanos, recovering: bool, window_full: bo
 /// Where pauses up to `floor` long are not told one by one, one shorter than this is not, and is no silence of a timer's length.
 fn brief(floor: Nanos) -> u64 {
     (floor + Nanos(1)).min(PROBE_FLOOR).since(Nanos::ZERO)
-}
-
-/// Gives the least so far.
-#[inline(always)]
-pub(super) fn note_least(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
-    match *least {
-        Some(least) if least <= value => least,
-        _ => {
-            *least = Some(value);
-            value
-        }
-    }
 }
 
 fn least(one: Option<Nanos>, two: Option<Nanos>) -> Option<Nanos> {

@@ -7,9 +7,10 @@
 //! with the highest segment (tail loss probe).
 
 use super::facts::{Loss, TransferFacts};
-use super::half::{Half, View, tsval};
-use super::rtt::RTO_FLOOR;
-use super::segment::Seg;
+use super::half::{Half, View};
+use super::resend::{Kind, Resend, SentAgain, counter};
+use super::rtt::{PROBE_FLOOR, RTO_FLOOR};
+use super::segment::{Seg, tsval};
 use super::sent::{Hole, Recovery, Sent};
 use crate::analysis::{MAX_RETRANSMISSIONS, ResendKind, Retransmission, Retransmitted};
 use crate::units::Nanos;
@@ -23,77 +24,12 @@ const DUPLICATE_THRESHOLD: u32 = 3;
 const RECENT_RESENDS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MOST_SMALL: u64 = 1_000;
-/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-pub(super) const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
 /// Of so many waits for a timer the last one is longer than any sender's (RFC 6298 section 2.5: 60 s at least; Linux 120 s).
 const MOST_WAITS: u32 = 10;
 /// First frames remembered of copies of lost copies.
 const MOST_COPIES: usize = 6;
 /// First losses of a transfer that are remembered.
 const MOST_LOSSES: usize = 2_048;
-
-/// Why a segment was sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Fast,
-    Timeout,
-    TailProbe,
-}
-
-/// How a segment came to be sent again.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SentAgain {
-    /// By the timer or a probe, and not for an ACK.
-    pub timer: bool,
-    /// It ends what was sent: a probe, or the timer with nothing else outstanding.
-    pub tail: bool,
-    /// It had been sent again before, for duplicate ACKs.
-    pub lost_copy: bool,
-    /// Of what only numbers tell: the timers took no longer than this, so that its program was silent before.
-    pub most: Option<Nanos>,
-}
-
-/// A segment that was sent again.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Resend {
-    start: u64,
-    end: u64,
-    time: Nanos,
-    /// Payload bytes that had passed before it.
-    passed: u64,
-    kind: Kind,
-    tsval: Option<u32>,
-    /// The TSval of the copy before it, if that was captured.
-    original: Option<u32>,
-    /// Its first copy was not in the capture when it came.
-    unseen: bool,
-    spurious: bool,
-    /// Counted as larger than anything that had arrived.
-    stuck: bool,
-    /// The receiver has said that it had these bytes already.
-    reported: bool,
-    /// Its place in [`HalfFacts::retransmissions`](super::facts::HalfFacts::retransmissions), if it is listed.
-    listed: Option<usize>,
-}
-
-impl Kind {
-    fn told(self, needless: bool) -> ResendKind {
-        match self {
-            _ if needless => ResendKind::Spurious,
-            Self::Fast => ResendKind::Fast,
-            Self::Timeout => ResendKind::Timeout,
-            Self::TailProbe => ResendKind::TailProbe,
-        }
-    }
-}
-
-fn counter(kinds: &mut Retransmitted, kind: Kind) -> &mut u64 {
-    match kind {
-        Kind::Fast => &mut kinds.fast,
-        Kind::Timeout => &mut kinds.timeout,
-        Kind::TailProbe => &mut kinds.tail_probe,
-    }
-}
 
 impl Half {
     /// Data at or below what was sent already. Says how it came; none when it is no send of the TCP sender's at all, or
@@ -182,12 +118,12 @@ impl Half {
                 });
             }
             if let Some(copied) = lost_copy {
-                facts.lost_copies.0 += 1;
+                facts.lost_copies.count += 1;
                 // Several may be waited for at a time.
-                facts.lost_copies.1 += (seg.time - self.copy_awaited.max(copied)).or_zero();
+                facts.lost_copies.waited += (seg.time - self.copy_awaited.max(copied)).or_zero();
                 self.copy_awaited = self.copy_awaited.max(seg.time);
-                if facts.lost_copies.2.len() < MOST_COPIES {
-                    facts.lost_copies.2.push(seg.frame());
+                if facts.lost_copies.frames.len() < MOST_COPIES {
+                    facts.lost_copies.frames.push(seg.frame());
                 }
             }
             if stuck {

@@ -1,6 +1,5 @@
 //! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples in little memory.
 
-use super::recorder::note_least;
 use crate::units::Nanos;
 
 /// Smoothed round-trip time and its variation, as RFC 6298 section 2 computes them.
@@ -127,6 +126,21 @@ impl Quantiles {
         }))
     }
 }
+
+/// Gives the least so far.
+#[inline(always)]
+pub(super) fn note_least(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
+    match *least {
+        Some(least) if least <= value => least,
+        _ => {
+            *least = Some(value);
+            value
+        }
+    }
+}
+
+/// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
+pub(super) const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
 
 #[cfg(test)]
 mod tests {

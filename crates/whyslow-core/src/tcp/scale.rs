@@ -4,7 +4,6 @@
 //! is taken for the true one only where the window is then full when ACKs come, again and again: what stops a sender elsewhere
 //! falls into the last segment before such an edge by chance alone.
 
-use super::half::Half;
 use super::waiting::Says;
 
 /// Stops of the sender at which the window was full, and how many times the others they must be.
@@ -26,51 +25,37 @@ pub(super) struct Scale {
     stop: u64,
 }
 
-impl Half {
-    /// An ACK with a window of unknown scale reached the sender.
-    #[inline(never)]
-    pub(super) fn weigh_scale(&mut self, says: &Says) {
-        let mss = self.mss();
-        let ran_dry = self.ran_dry;
-        let sent_max = self.sent_max;
-        let scale = &mut self.scale;
-        if let Some((ack, raw)) = scale.newest.filter(|&(ack, raw)| raw > 0 && ack < says.ack) {
+impl Scale {
+    /// An ACK with a window of unknown scale reached the sender, which had sent up to `sent_max`, in
+    /// segments of `mss`, and had stopped for want of data or not (`ran_dry`). Gives the scale as soon
+    /// as that is taken for the true one.
+    pub fn weigh(&mut self, says: &Says, (sent_max, mss): (u64, u64), ran_dry: bool) -> Option<u8> {
+        if let Some((ack, raw)) = self.newest.filter(|&(ack, raw)| raw > 0 && ack < says.ack) {
             let edge = |shift: u8| ack + (u64::from(raw) << shift);
-            if edge(scale.least) < sent_max {
-                scale.least = (scale.least..=MOST).find(|&shift| edge(shift) >= sent_max).unwrap_or(MOST);
-                (scale.full, scale.open) = (0, 0);
+            if edge(self.least) < sent_max {
+                self.least = (self.least..=MOST).find(|&shift| edge(shift) >= sent_max).unwrap_or(MOST);
+                (self.full, self.open) = (0, 0);
             }
             // The first ACK after a send finds the sender as it stopped, or as it goes on sending.
-            if !ran_dry && scale.stop != sent_max {
-                scale.stop = sent_max;
-                let is_full = edge(scale.least).saturating_sub(sent_max) < mss;
-                *(if is_full { &mut scale.full } else { &mut scale.open }) += 1;
+            if !ran_dry && self.stop != sent_max {
+                self.stop = sent_max;
+                let is_full = edge(self.least).saturating_sub(sent_max) < mss;
+                *(if is_full { &mut self.full } else { &mut self.open }) += 1;
             }
         }
-        if scale.newest.is_none_or(|(ack, _)| says.ack >= ack) {
-            scale.newest = Some((says.ack, says.raw));
+        if self.newest.is_none_or(|(ack, _)| says.ack >= ack) {
+            self.newest = Some((says.ack, says.raw));
         }
-        if scale.full >= LEAST_FULL && scale.full >= TIMES_OPEN * scale.open {
-            let least = scale.least;
-            self.take_shift(Some(least));
-        }
+        (self.full >= LEAST_FULL && self.full >= TIMES_OPEN * self.open).then_some(self.least)
     }
 
-    /// Takes this for the scale of windows, if it is one, and no SYN tells another.
-    pub(super) fn take_shift(&mut self, shift: Option<u8>) {
-        if let Some(shift) = shift.filter(|_| self.window_shift.is_none()) {
-            (self.window_shift, self.facts.taken_shift, self.scale.least) = (Some(shift), Some(shift), shift);
-            self.said = None;
-        }
+    /// This is taken for the true scale.
+    pub fn take(&mut self, shift: u8) {
+        self.least = shift;
     }
 
-    /// The scale that was taken for the true one does not allow what is in flight: it is not known after all.
-    #[inline(never)]
-    pub(super) fn mistake_scale(&mut self) {
-        self.window_shift = None;
-        self.facts.taken_shift = None;
-        (self.window, self.edge, self.facts.max_window) = (None, None, None);
-        self.scale = Scale { least: (self.scale.least + 1).min(MOST), ..Scale::default() };
-        self.said = None;
+    /// What was taken for the true scale does not allow what is in flight: a larger one may.
+    pub fn mistake(&mut self) {
+        *self = Self { least: (self.least + 1).min(MOST), ..Self::default() };
     }
 }

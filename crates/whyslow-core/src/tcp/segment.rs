@@ -259,6 +259,11 @@ impl Seg {
     }
 }
 
+#[inline(always)]
+pub(super) fn tsval(seg: &Seg) -> Option<u32> {
+    seg.timestamps().map(|(value, _)| value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,24 +3,19 @@
 //! A traced connection gives a [`Point`] for every segment that it used. The same code judges as without a trace: what
 //! kind of copy a segment is, is read off the counters that this code keeps. Some verdicts come late (that a copy was
 //! needless is known when the receiver says so; an ACK's sample when its sender can have had the ACK), so that points wait
-//! for up to [`LAG`] later ones. A verdict that comes later still is counted in [`Connection::late_verdicts`].
+//! for up to [`LAG`] later ones. A verdict that comes later still is counted in [`Connection::late_verdicts`](super::Connection::late_verdicts).
 //!
 //! Segments that the connection does not use (captured twice, wrong checksum) give no point; its facts count them.
 
-use super::acknowledgement::reports_duplicate;
-use super::half::Half;
-use super::segment::{Place, Seg};
-use super::{Connection, Settled, Stage, facts::HalfFacts};
+use super::facts::HalfFacts;
 use crate::analysis::{End, Frame, Retransmitted};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, SackBlocks};
+use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};
 
 /// Points that wait for late verdicts: 13 MB.
 pub const LAG: usize = 65_536;
-/// Needless copies that are remembered as told.
-const MOST_TOLD: usize = 8_192;
 
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,22 +150,22 @@ pub(super) enum Note {
 /// What was noted since the last segment.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    new: Vec<Note>,
+    pub(super) new: Vec<Note>,
     /// Needless copies that were told of.
-    told: HashSet<(Nanos, u64)>,
+    pub(super) told: HashSet<(Nanos, u64)>,
 }
 
 /// The counters that say what a segment was taken for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tally {
-    resent: Retransmitted,
-    out_of_order: u64,
-    probes: u64,
-    keep_alives: u64,
+    pub(super) resent: Retransmitted,
+    pub(super) out_of_order: u64,
+    pub(super) probes: u64,
+    pub(super) keep_alives: u64,
 }
 
 impl Tally {
-    fn of(facts: &HalfFacts) -> Self {
+    pub(super) fn of(facts: &HalfFacts) -> Self {
         Self {
             resent: facts.retransmitted,
             out_of_order: facts.out_of_order,
@@ -180,7 +175,7 @@ impl Tally {
     }
 
     /// What the one segment since was counted as.
-    fn kind(&self, now: &Self) -> Option<Kind> {
+    pub(super) fn kind(&self, now: &Self) -> Option<Kind> {
         let (before, after) = (&self.resent, &now.resent);
         [
             (now.keep_alives > self.keep_alives, Kind::KeepAlive),
@@ -196,196 +191,25 @@ impl Tally {
     }
 }
 
-impl Half {
-    /// The counters before a segment, where notes are wanted.
-    pub(super) fn tally(&self) -> Option<Tally> {
-        self.notes.is_some().then(|| Tally::of(&self.facts))
-    }
-
-    /// A segment was looked at; `before` it the counters stood so.
-    pub(super) fn note_sent(&mut self, before: Option<Tally>) {
-        let Some(before) = before else { return };
-        let now = Tally::of(&self.facts);
-        let unseen = now.resent.unseen_original > before.resent.unseen_original;
-        let in_flight = self.in_flight();
-        if let Some(notes) = &mut self.notes {
-            notes.new.push(Note::Sent { kind: before.kind(&now), unseen, in_flight });
-        }
-    }
-
-    /// An ACK was applied; `before` it there were so many duplicates and needless copies.
-    pub(super) fn note_taken(&mut self, place: Place, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
-        let (duplicates, needless) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
-        let in_flight = self.in_flight();
-        let Some(mut notes) = self.notes.take() else { return };
-        let duplicate = duplicates > before.0;
-        notes.new.push(Note::Taken { frame: place.frame(), at, rtt, duplicate, in_flight });
-        if needless > before.1 {
-            if notes.told.len() > MOST_TOLD {
-                notes.told.clear();
-            }
-            for (time, start) in self.needless() {
-                if notes.told.insert((time, start)) {
-                    notes.new.push(Note::Needless { time, start });
-                }
-            }
-        }
-        self.notes = Some(notes);
-    }
-}
-
 /// The points of a traced connection.
 #[derive(Debug)]
 pub(super) struct Trace {
-    client: Side,
-    waiting: VecDeque<Point>,
-    late: u64,
+    pub(super) client: Side,
+    pub(super) waiting: VecDeque<Point>,
+    pub(super) late: u64,
     /// Who has sent a SYN: another one is a copy.
-    syn: [bool; 2],
-}
-
-impl Connection {
-    /// From here on each segment gives a point. `client` is the side that is told as the client.
-    pub fn trace(&mut self, client: Side) {
-        let trace = Box::new(Trace { client, waiting: VecDeque::new(), late: 0, syn: [false; 2] });
-        match &mut self.stage {
-            Stage::Held(held) => held.trace = Some(trace),
-            Stage::Settled(settled) => settled.trace(trace),
-        }
-        self.note_direct();
-    }
-
-    /// The next point for which no more verdicts are waited.
-    pub fn next_point(&mut self) -> Option<Point> {
-        let Stage::Settled(settled) = &mut self.stage else { return None };
-        let trace = settled.trace.as_mut()?;
-        if trace.waiting.len() > LAG { trace.waiting.pop_front() } else { None }
-    }
-
-    /// No more segments come: the points that are left.
-    pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
-        let settled = self.settle();
-        settled.end_doubt();
-        for side in 0..2 {
-            let view = settled.views[side];
-            settled.halves[side].apply(None, &view);
-            settled.take_notes(side, None);
-        }
-        settled.trace.as_mut().map(|trace| std::mem::take(&mut trace.waiting)).unwrap_or_default().into_iter()
-    }
-
-    /// Verdicts that came when their points were gone.
-    pub fn late_verdicts(&self) -> u64 {
-        let Stage::Settled(settled) = &self.stage else { return 0 };
-        settled.trace.as_ref().map_or(0, |trace| trace.late)
-    }
-}
-
-impl Settled {
-    pub(super) fn trace(&mut self, trace: Box<Trace>) {
-        self.trace = Some(trace);
-        for half in &mut self.halves {
-            half.notes = Some(Box::default());
-        }
-    }
-
-    /// A segment was processed.
-    pub(super) fn traced(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let Some(point) = self.point(seg, sack) else { return };
-        let at = self.trace.as_mut().map(|trace| {
-            trace.waiting.push_back(point);
-            trace.waiting.len() - 1
-        });
-        self.take_notes(1 - seg.from(), None);
-        self.take_notes(seg.from(), at);
-    }
-
-    /// What the headers say.
-    fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
-        let (from, to) = (seg.from(), 1 - seg.from());
-        let syn = seg.flags.has(Flags::SYN);
-        let trace = self.trace.as_mut()?;
-        let client = trace.client;
-        // Nothing but its timer has a SYN sent again (RFC 6298 section 5.7).
-        let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
-        let shift = if syn { Some(0) } else { self.halves[to].window_shift };
-        let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
-        for &(left, right) in blocks.as_slice() {
-            let ends = (self.halves[to].unwrap(left), self.halves[to].unwrap(right));
-            if let (Some(slot), (Some(left), Some(right))) = (sack.get_mut(usize::from(sacks)), ends) {
-                *slot = (left, right);
-                sacks += 1;
-            }
-        }
-        let ack = seg.ack().and_then(|ack| self.halves[to].unwrap(ack));
-        let data = seg.len > 0 || syn || seg.flags.has(Flags::FIN);
-        Some(Point {
-            time: seg.time,
-            frame: seg.frame(),
-            from: if from == client { End::Client } else { End::Server },
-            flags: seg.flags,
-            len: seg.len,
-            seq: self.halves[from].unwrap(seg.seq),
-            raw_seq: seg.seq,
-            ack,
-            raw_ack: seg.ack(),
-            window: shift.map(|shift| u64::from(seg.window) << shift.min(14)),
-            raw_window: seg.window,
-            kind: match (data, syn_again) {
-                (_, true) => Kind::Timeout,
-                (true, false) => Kind::New,
-                (false, false) => Kind::Empty,
-            },
-            unseen_original: false,
-            duplicate_ack: false,
-            marked: seg.ecn == 0b11,
-            sack,
-            sacks,
-            dsack: ack.is_some_and(|ack| sacks > 0 && reports_duplicate(sack[0], (sacks > 1).then_some(sack[1]), ack)),
-            in_flight: None,
-            taken: None,
-            rtt: None,
-        })
-    }
-
-    /// Puts what a direction noted to the points that it is of; `now` is the place of the segment that is looked at.
-    fn take_notes(&mut self, side: Side, now: Option<usize>) {
-        let Some(trace) = &mut self.trace else { return };
-        let Some(notes) = &mut self.halves[side].notes else { return };
-        for note in notes.new.drain(..) {
-            let told = match note {
-                Note::Sent { .. } => now,
-                Note::Taken { frame, .. } => trace.with_frame(frame),
-                Note::Needless { time, start } => trace.sent_at(time, start),
-            };
-            let Some(point) = told.and_then(|at| trace.waiting.get_mut(at)) else {
-                trace.late += 1;
-                continue;
-            };
-            match note {
-                Note::Sent { kind, unseen, in_flight } => {
-                    point.kind = kind.unwrap_or(point.kind);
-                    point.unseen_original = unseen;
-                    point.in_flight = (point.len > 0).then_some(in_flight);
-                }
-                Note::Taken { at, rtt, duplicate, in_flight, .. } => {
-                    (point.taken, point.rtt, point.duplicate_ack) = (Some((at, in_flight)), rtt, duplicate);
-                }
-                Note::Needless { .. } => point.kind = Kind::Spurious,
-            }
-        }
-    }
+    pub(super) syn: [bool; 2],
 }
 
 impl Trace {
     /// The place of a frame. Numbers rise, but for a text that brings its own.
-    fn with_frame(&self, frame: Frame) -> Option<usize> {
+    pub(super) fn with_frame(&self, frame: Frame) -> Option<usize> {
         let is_it = |at: &usize| self.waiting.get(*at).is_some_and(|point| point.frame == frame);
         let at = self.waiting.partition_point(|point| point.frame < frame);
         Some(at).filter(is_it).or_else(|| (0..self.waiting.len()).rev().take(4096).find(is_it))
     }
 
-    fn sent_at(&self, time: Nanos, start: u64) -> Option<usize> {
+    pub(super) fn sent_at(&self, time: Nanos, start: u64) -> Option<usize> {
         let first = self.waiting.partition_point(|point| point.time < time);
         let same = self.waiting.iter().enumerate().skip(first).take_while(|(_, point)| point.time == time);
         same.into_iter().find(|(_, point)| point.seq == Some(start) && point.kind != Kind::Empty).map(|(at, _)| at)

@@ -5,7 +5,7 @@
 //! what was seen in flight; a loss, or growth that had become slow, ends slow start for the rest of the connection. Ignores: how far slow
 //! growth goes on after that.
 
-use super::replay::{cap, initial_window, threshold};
+use super::window::{cap, initial_window, threshold};
 use crate::limit::{Context, Partition};
 use crate::tcp::facts::{Release, TransferFacts};
 

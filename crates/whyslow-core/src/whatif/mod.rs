@@ -11,6 +11,8 @@ mod plays;
 mod remedy;
 mod replay;
 mod waits;
+mod window;
+mod work;
 
 pub use plays::{Play, Played, Plays};
 pub use replay::{Earlier, Replay};
@@ -23,8 +25,6 @@ use crate::units::Nanos;
 pub const MOST_REPLAYS: usize = 64;
 /// Segments that all replays of an analysis may model together: about a tenth of a second of work.
 const MOST_WORK: u64 = 2_000_000;
-/// A change that saves less than this share of the time is no promise either.
-const LEAST_GAIN: f64 = 0.02;
 
 /// The replays of the transfers that lost most time; a bounded list, worst first.
 #[derive(Debug, Default)]

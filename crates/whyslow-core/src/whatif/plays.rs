@@ -3,10 +3,11 @@
 //! Several can be played at the same time, by whoever takes them up; it knows of no threads. It promises that what comes out is
 //! the same as one after the other: what was played with more work than those before it left over is cut back to that.
 
-use super::model::{self, Scenario};
+use super::remedy;
 use super::replay::Replay;
-use super::{LEAST_GAIN, remedy};
+use super::work::{LEAST_GAIN, Work};
 use crate::analysis::{Actor, Assumed, Finding, Transfer};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
 /// Transfers for the model to play, the worst first.
@@ -147,7 +148,7 @@ impl Play<'_> {
 /// Whether what is advised is what the model changes: no buffer helps where a program reads too
 /// slowly, or a queue is full.
 fn is_mended(finding: &Finding) -> bool {
-    finding.cause != "receive-window" || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
+    finding.cause != Cause::ReceiveWindow || finding.fix.as_ref().is_some_and(|fix| fix.who == Actor::Receiver)
 }
 
 impl Played {
@@ -177,7 +178,7 @@ const CONTRADICTED: f64 = 2.0;
 /// What is left of the confidence in a cause then.
 const DOUBTED: f64 = 0.6;
 /// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues, programs and their buffers it knows in part only.
-const PLAYED: &[&str] = &["receive-window", "no-window-scaling", "slow-start"];
+const PLAYED: &[Cause] = &[Cause::ReceiveWindow, Cause::NoWindowScaling, Cause::SlowStart];
 
 /// The model does not bear out that this cause took most of the time.
 fn doubt(finding: &mut Finding, model: Nanos, measured: Nanos) {
@@ -193,35 +194,4 @@ fn doubt(finding: &mut Finding, model: Nanos, measured: Nanos) {
         Some(settle) => format!("{doubt}; {settle}"),
         None => doubt,
     });
-}
-
-/// Segments that may yet be modelled.
-#[derive(Clone, Debug)]
-pub(super) struct Work<'a> {
-    left: u64,
-    /// Some that were asked for were too many.
-    short: bool,
-    /// How long the first simulations take, where that is known, …
-    known: &'a [Nanos],
-    /// … and how long each took so far.
-    times: Vec<Nanos>,
-}
-
-impl Work<'_> {
-    pub(super) fn new(left: u64) -> Self {
-        Self { left, short: false, known: &[], times: Vec::new() }
-    }
-
-    /// How long the next simulation takes; none when there is not enough left for it.
-    pub(super) fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
-        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
-        let Some(rest) = self.left.checked_sub(segments) else {
-            self.short = true;
-            return None;
-        };
-        self.left = rest;
-        let time = self.known.get(self.times.len()).copied().unwrap_or_else(|| model::time(scenario));
-        self.times.push(time);
-        Some(time)
-    }
 }

@@ -5,19 +5,20 @@ use super::model::{Algorithm, Losses, Silence, Window};
 use super::plan::USUAL_WINDOW;
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
+use crate::cause::Cause;
 use crate::limit::LARGEST_INITIAL_WINDOW;
 use crate::units::Nanos;
 
 /// The fitted scenario with the cause removed; none for causes whose fix the model cannot show.
-pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
+pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fitted> {
     let mut changed = fitted.clone();
     // Late ACKs met small flights; where the flights change they do not come again.
-    if cause != "delayed-ack" && cause != "application" {
+    if cause != Cause::DelayedAck && cause != Cause::Application {
         remove(&mut changed, Limit::AckDelay);
     }
     let scenario = &mut changed.scenario;
     match cause {
-        "slow-start" => {
+        Cause::SlowStart => {
             // The first flight that the fix names, as far as the receiver's first window allows.
             let needed = scenario.bytes.div_ceil(scenario.mss).min(LARGEST_INITIAL_WINDOW) as f64;
             let cap = match &scenario.receiver.window {
@@ -27,7 +28,7 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
             scenario.sender.threshold = scenario.sender.threshold.max(scenario.sender.initial_window);
         }
-        "restart-after-idle" => {
+        Cause::RestartAfterIdle => {
             if let Some(Carried { window, grows }) =
                 replay.before.filter(|it| it.window > scenario.sender.initial_window)
             {
@@ -40,13 +41,13 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
                 pause.kind = Silence::Program;
             }
         }
-        "early-slow-start-exit" => {
+        Cause::EarlySlowStartExit => {
             scenario.sender.threshold = f64::INFINITY;
             // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like a cap there.
             scenario.sender.cap = None;
         }
-        "receive-window" | "no-window-scaling" => scenario.receiver.window = Window::Unlimited,
-        "zero-window" => {
+        Cause::ReceiveWindow | Cause::NoWindowScaling => scenario.receiver.window = Window::Unlimited,
+        Cause::ZeroWindow => {
             // A reader that keeps up has the buffer that it has: the largest window that was offered stays.
             if let Window::Seen(steps) = &mut scenario.receiver.window {
                 let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
@@ -59,50 +60,55 @@ pub(super) fn apply(cause: &str, replay: &Replay, fitted: &Fitted) -> Option<Fit
             // Shorter silences around it, which nothing in the capture ended, come from it too.
             remove(&mut changed, Limit::Unknown);
         }
-        "sender-cap" => {
+        Cause::SenderCap => {
             scenario.sender.cap = None;
             let_window_grow(&mut scenario.receiver.window, replay);
         }
         // Without its own rate it fills the path's, which the first flight told: ten segments leave unpaced.
-        "pacing" => {
+        Cause::Pacing => {
             scenario.rate = Some(replay.path_rate()?);
             scenario.sender.pacing = None;
             scenario.sender.initial_window = scenario.sender.initial_window.max(10.0);
             scenario.sender.hystart = scenario.sender.algorithm == Algorithm::Cubic;
         }
-        "protocol-window" => {
+        Cause::ProtocolWindow => {
             scenario.sender.cap = None;
             let_window_grow(&mut scenario.receiver.window, replay);
             remove(&mut changed, Limit::ProtocolWindow);
         }
-        "application" => {
+        Cause::Application => {
             let_window_grow(&mut scenario.receiver.window, replay);
             remove(&mut changed, Limit::Application);
         }
-        "nagle-delayed-ack" => remove(&mut changed, Limit::NagleDelayedAck),
-        "delayed-ack" => {
+        Cause::NagleDelayedAck => remove(&mut changed, Limit::NagleDelayedAck),
+        Cause::DelayedAck => {
             remove(&mut changed, Limit::AckDelay);
             changed.tail = Nanos::ZERO;
         }
-        "loss" | "random-loss" | "policer" | "mtu-black-hole" | "spurious-retransmission" | "lost-retransmission" => {
+        Cause::Loss
+        | Cause::RandomLoss
+        | Cause::Policer
+        | Cause::MtuBlackHole
+        | Cause::SpuriousRetransmission
+        | Cause::LostRetransmission => {
             scenario.losses = Losses::NONE;
             // Shaped instead of policed, the rate stays.
-            if cause == "policer" {
+            if cause == Cause::Policer {
                 scenario.rate = replay.passed_rate.or(scenario.rate);
             }
             // A window that losses keep small grows far beyond all that was seen: what the path carries must be known.
-            if cause != "policer" && cause != "mtu-black-hole" {
+            if cause != Cause::Policer && cause != Cause::MtuBlackHole {
                 scenario.rate = Some(scenario.rate.or(replay.path_rate())?);
             }
             // Windows that a loss cuts again and again stay about as large without anything in the sender that caps them.
             scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);
             remove(&mut changed, Limit::Timeout);
-            if cause == "mtu-black-hole" {
+            if cause == Cause::MtuBlackHole {
                 remove(&mut changed, Limit::Unknown);
             }
         }
         // With a repair that waits for no timer a lost segment costs a round trip and a little (RFC 8985).
-        "timeout" | "tail-loss" | "no-sack" => {
+        Cause::Timeout | Cause::TailLoss | Cause::NoSack => {
             let repair = scenario.rtt.scale(1.25);
             for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == Limit::Timeout) {
                 pause.length = pause.length.min(repair);

@@ -7,9 +7,11 @@
 
 use super::carried::Carried;
 use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
-use super::plays::Work;
+use super::window::{cap, initial_window, threshold};
+use super::work::Work;
 use crate::analysis::Limit;
-use crate::limit::{Context, Partition, Span, burst_rate, first_loss, least_rate, seen_rate};
+use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
+use crate::stats::{median, median_f64};
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
@@ -86,17 +88,11 @@ impl Fitted {
     }
 }
 
-/// So many rounds of slow growth show that slow start had ended.
-const SLOW_ROUNDS: usize = 4;
-
 /// A wait of less than so many round trips is a round trip, and a moment.
 const SHORT_WAIT: f64 = 1.5;
 
 /// So many rounds tell what a window lets pass.
 const HELD_ROUNDS: usize = 4;
-
-/// Segments that make a burst, beside the first.
-const FEW: u64 = 6;
 
 /// Nearer than this needs no further try.
 const GOOD: f64 = 0.03;
@@ -335,55 +331,10 @@ fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
     lost.iter().map(|(place, _)| *place).filter(|place| !probed(*place)).collect()
 }
 
-/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
-pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
-    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends at the first pause.
-    let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
-    let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
-    let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
-    let first = before.map_or(seen, |gap| gap.in_flight.min(seen)).max(1) as f64 / mss as f64;
-    // So it is where the receiver's first window held it.
-    let filled = transfer.rounds.first().is_some_and(|r| r.window.is_some_and(|window| r.in_flight + mss > window));
-    let is_window = transfer.rounds.len() > 1 && partition.rounds.first() != Some(&Limit::Application) && !filled;
-    if is_window { first.ceil() } else { first.ceil().max(10.0) }
-}
-
-/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large and small flights may take turns.
-pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
-    let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
-    let rounds = transfer.rounds.iter().zip(&partition.shape.base);
-    // The last flight is what was left.
-    let capped = rounds.take(transfer.rounds.len().saturating_sub(1)).filter(|(_, limit)| held(limit));
-    let (bytes, number) =
-        capped.fold((0, 0), |(bytes, number), (round, _)| (bytes + round.bytes, number + round.merged));
-    let cap = (number > 0).then(|| bytes / u64::from(number))?;
-    // What flights outgrow later was none: a plateau of slow growth.
-    let first = partition.shape.base.iter().position(held)?;
-    let outgrown = transfer.rounds.iter().skip(first).any(|round| round.in_flight > cap + cap / 2);
-    (!outgrown).then_some(cap)
-}
-
 /// Whether something was sent again in the rounds that a cap in the sender seems to have held.
 fn has_cuts(transfer: &TransferFacts, partition: &Partition) -> bool {
     let capped = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.resent > 0)
-}
-
-/// Where doubling stopped though nothing was lost, segments.
-pub(super) fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
-    let lost = first_loss(transfer);
-    let base = &partition.shape.base;
-    let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
-    // A program that sends little, or a window that is nearly full, makes a few flights that do not grow either.
-    let slow = partition.rounds.iter().take(lost).skip(stopped);
-    let run = slow.take_while(|limit| **limit == Limit::CongestionAvoidance).count();
-    let flights = transfer.rounds.get(stopped..stopped + run).unwrap_or_default();
-    // Slow growth is growth: flights that stay the same are a cap's.
-    let grows = flights.first().zip(flights.last()).is_some_and(|(first, last)| last.in_flight > first.in_flight);
-    let flight = flights.first().filter(|_| run >= SLOW_ROUNDS && grows).map(|round| round.in_flight);
-    // Flights about as large as a cap are the cap's.
-    let flight = flight.filter(|flight| cap.is_none_or(|cap| cap > flight + flight / 4));
-    flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
 /// By what flights grew in a round of slow start: the median over those that grew.
@@ -398,9 +349,9 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
         .collect();
     // The last flight is what was left, and a single one may be of chance.
     ratios.pop();
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios.get(ratios.len() / 2).filter(|_| ratios.len() >= 3);
-    median.map_or(2.0, |ratio| if *ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
+    let enough = ratios.len() >= 3;
+    let median = median_f64(ratios).filter(|_| enough);
+    median.map_or(2.0, |ratio| if ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
 }
 
 /// The windows that were offered, by how much had been delivered: in a round the ACKs of the one before arrive.
@@ -443,7 +394,6 @@ fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -
 
 /// The median of the rounds' round trips, where it is well above the least.
 fn usual_rtt(transfer: &TransferFacts, least: Nanos) -> Option<Nanos> {
-    let mut rtts: Vec<Nanos> = transfer.rounds.iter().filter_map(|round| round.rtt).collect();
-    rtts.sort_unstable();
-    rtts.get(rtts.len() / 2).copied().filter(|rtt| *rtt > least.scale(1.05) && *rtt < least.scale(3.0))
+    median(transfer.rounds.iter().filter_map(|round| round.rtt).collect())
+        .filter(|rtt| *rtt > least.scale(1.05) && *rtt < least.scale(3.0))
 }

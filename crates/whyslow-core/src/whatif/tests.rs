@@ -2,12 +2,14 @@
 
 use super::carried::Carried;
 use super::model::{Algorithm, Losses, Silence, Window};
-use super::plays::{Play, Work};
+use super::plays::Play;
 use super::remedy;
 use super::replay::{Earlier, Fitted, Replay};
 use super::waits::tests::finding;
+use super::work::Work;
 use super::{Plays, Replays};
 use crate::analysis::{Assumed, Connection, Limit, Transfer};
+use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
 use crate::limit::partition;
 use crate::limit::tests::{context, flights};
@@ -34,7 +36,7 @@ fn fit(replay: &Replay) -> (Fitted, Nanos) {
     replay.fit(&mut Work::new(u64::MAX)).unwrap()
 }
 
-fn without(cause: &str, replay: &Replay) -> Nanos {
+fn without(cause: Cause, replay: &Replay) -> Nanos {
     let (fitted, _) = fit(replay);
     remedy::apply(cause, replay, &fitted).unwrap().duration(&mut Work::new(u64::MAX)).unwrap()
 }
@@ -45,9 +47,9 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
     let (fitted, modelled) = fit(&replay);
     assert_eq!(modelled, ms(500));
     assert_eq!(fitted.scenario.sender.initial_window, 10.0);
-    assert_eq!(without("slow-start", &replay), ms(300), "32, 64 and 59 segments");
+    assert_eq!(without(Cause::SlowStart, &replay), ms(300), "32, 64 and 59 segments");
     assert_eq!(
-        without("restart-after-idle", &replay),
+        without(Cause::RestartAfterIdle, &replay),
         ms(100),
         "the transfers before had opened a window of 200 segments"
     );
@@ -57,7 +59,7 @@ fn a_slow_start_is_replayed_and_takes_fewer_rounds_with_a_larger_window() {
 fn the_receivers_first_window_bounds_a_larger_initial_window() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack);
     transfer.rounds[0].window = Some(20_000);
-    assert_eq!(without("slow-start", &replay(&transfer)), ms(400));
+    assert_eq!(without(Cause::SlowStart, &replay(&transfer)), ms(400));
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn a_cap_of_the_sender_is_replayed_and_removed() {
     let (fitted, modelled) = fit(&replay);
     assert_eq!(fitted.scenario.sender.cap, Some(32_000));
     assert_eq!(modelled, ms(2000));
-    assert!(without("sender-cap", &replay) <= ms(500));
+    assert!(without(Cause::SenderCap, &replay) <= ms(500));
 }
 
 #[test]
@@ -75,7 +77,7 @@ fn a_window_that_grew_with_a_capped_sender_grows_on_without_the_cap() {
         let mut transfer = flights(&[32_000; 20], Release::Ack);
         transfer.rounds.iter_mut().for_each(|round| round.window = Some(windows[1]));
         transfer.rounds[0].window = Some(windows[0]);
-        without("sender-cap", &replay(&transfer))
+        without(Cause::SenderCap, &replay(&transfer))
     };
     let (grew, stood) = (without_cap([64_000, 66_000]), without_cap([66_000, 66_000]));
     assert!(grew <= ms(600) && stood >= ms(900), "{grew:?} {stood:?}");
@@ -98,7 +100,7 @@ fn a_full_window_is_replayed_and_removed() {
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(32_000));
     let replay = replay(&transfer);
     assert_eq!(fit(&replay).1, ms(2000));
-    assert!(without("receive-window", &replay) <= ms(500));
+    assert!(without(Cause::ReceiveWindow, &replay) <= ms(500));
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn silences_are_kept_and_taken_out() {
     let replay = replay(&transfer);
     let (_, modelled) = fit(&replay);
     assert!((modelled - ms(1200)).0.abs() <= ms(20).0, "{modelled:?}");
-    assert_eq!(without("application", &replay), ms(300));
+    assert_eq!(without(Cause::Application, &replay), ms(300));
 }
 
 #[test]
@@ -123,19 +125,19 @@ fn a_lost_segment_stands_at_its_place() {
     let seq = transfer.seq.0 + 20_500;
     transfer.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, ..Loss::default() }];
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
-    assert!(remedy::apply("loss", &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
+    assert!(remedy::apply(Cause::Loss, &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
     transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
     let replay = replay(&transfer);
     let (fitted, modelled) = fit(&replay);
     assert!(matches!(fitted.scenario.sender.algorithm, Algorithm::Cubic | Algorithm::Reno));
-    assert!(without("loss", &replay) < modelled);
+    assert!(without(Cause::Loss, &replay) < modelled);
 }
 
 #[test]
 fn causes_that_the_model_does_not_know_change_nothing() {
     let replay = replay(&flights(&[10_000, 20_000], Release::Ack));
     let (fitted, _) = fit(&replay);
-    for cause in ["bandwidth", "bufferbloat", "server-think", "no-such-cause"] {
+    for cause in [Cause::Bandwidth, Cause::Bufferbloat, Cause::ServerThink] {
         assert!(remedy::apply(cause, &replay, &fitted).is_none(), "{cause}");
     }
 }
@@ -153,7 +155,7 @@ fn without_a_round_trip_there_is_no_replay() {
 
 /// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one play of it takes, and findings.
 const SEGMENTS: u64 = 155;
-const CAUSES: [&str; 2] = ["slow-start", "application"];
+const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
 
 fn slow_start() -> Replay {
     replay(&flights(&[10_000, 20_000, 40_000, 80_000, 5_000], Release::Ack))
@@ -188,7 +190,7 @@ fn a_cause_that_its_own_model_contradicts_is_doubted() {
     let confidence = |duration: i64| {
         let mut transfer = told();
         transfer.duration_s = ms(duration);
-        transfer.findings = vec![finding("slow-start", duration), finding("loss", duration)];
+        transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
         let before = transfer.findings[0].confidence;
         let played = Play { replay: &slow_start(), transfer: &transfer, place: 0, work: u64::MAX, known: &[] }.play();
         played.tell(&mut transfer);
@@ -338,7 +340,7 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
     }
     let replay = replay(&transfer);
     let (fitted, _) = fit(&replay);
-    let changed = remedy::apply("zero-window", &replay, &fitted).unwrap();
+    let changed = remedy::apply(Cause::ZeroWindow, &replay, &fitted).unwrap();
     let Window::Seen(steps) = changed.scenario.receiver.window else { panic!("windows were seen") };
     assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
 }
@@ -361,10 +363,10 @@ fn a_burst_tells_what_the_path_carries() {
 #[test]
 fn without_pacing_the_path_sets_the_rate_and_without_a_burst_nobody_knows_it() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
-    assert!(remedy::apply("pacing", &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
+    assert!(remedy::apply(Cause::Pacing, &replay(&transfer), &fit(&replay(&transfer)).0).is_none());
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let replay = replay(&transfer);
-    let changed = remedy::apply("pacing", &replay, &fit(&replay).0).unwrap();
+    let changed = remedy::apply(Cause::Pacing, &replay, &fit(&replay).0).unwrap();
     assert_eq!((changed.scenario.rate, changed.scenario.sender.pacing), (replay.burst_rate, None));
 }
 
@@ -381,7 +383,7 @@ fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
 fn nothing_is_promised_beyond_what_the_path_carries() {
     let held = |path_rate, earlier| {
         let replay = windowed(path_rate, earlier);
-        let mut changed = remedy::apply("receive-window", &replay, &fit(&replay).0).unwrap();
+        let mut changed = remedy::apply(Cause::ReceiveWindow, &replay, &fit(&replay).0).unwrap();
         let seen = replay.hold_to_path(&mut changed.scenario);
         let took = changed.duration(&mut Work::new(u64::MAX)).unwrap();
         (changed.scenario.rate, seen, took)

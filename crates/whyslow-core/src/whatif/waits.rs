@@ -4,8 +4,9 @@
 //! connections' times and what each finding lost; it promises nothing where a fix would change what follows (a duplicated packet, a
 //! cause that several connections share), and nothing that would save less than a promise is worth.
 
-use super::LEAST_GAIN;
+use super::work::LEAST_GAIN;
 use crate::analysis::{Connection, Finding};
+use crate::cause::Cause;
 use crate::units::Nanos;
 
 /// Fills in what the findings over connections and across them promise: never more than a path carries of which somebody said that
@@ -16,14 +17,14 @@ pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_ra
         let (whole, least) = (connection.duration_s, least(connection));
         // Of one that never carried anything no time would be left.
         let carried = !connection.transfers.is_empty();
-        for finding in connection.findings.iter_mut().filter(|finding| carried || finding.cause != "syn-loss") {
+        for finding in connection.findings.iter_mut().filter(|finding| carried || finding.cause != Cause::SynLoss) {
             finding.predicted_s = saved(finding, whole).and_then(|saved| without(whole, saved.min(whole - least)));
         }
     }
     let mut carried: Vec<_> = connections.iter().map(|connection| (connection.id, least(connection))).collect();
     carried.sort_unstable();
     let least_of = |id: &u64| carried.binary_search_by_key(id, |time| time.0).ok().map(|at| carried[at].1);
-    for finding in findings.iter_mut().filter(|finding| finding.cause == "new-connection-each-time") {
+    for finding in findings.iter_mut().filter(|finding| finding.cause == Cause::NewConnectionEachTime) {
         // One after the other, so that their times add up.
         let Some(rest) = finding.predicted_s else { continue };
         let whole = rest + finding.seconds;
@@ -36,9 +37,9 @@ pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_ra
 fn saved(finding: &Finding, whole: Nanos) -> Option<Nanos> {
     match finding.cause {
         // The handshake is one round trip then; a small segment goes at once.
-        "syn-loss" | "path-latency" | "nagle-delayed-ack" => Some(finding.seconds),
+        Cause::SynLoss | Cause::PathLatency | Cause::NagleDelayedAck => Some(finding.seconds),
         // The rule knows what each turn took.
-        "turn-taking" => finding.predicted_s.map(|left| whole - left),
+        Cause::TurnTaking => finding.predicted_s.map(|left| whole - left),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The TCP checksum (RFC 9293 section 3.1, RFC 1071), and what offload to the network card leaves of it.
 
-use super::Checksum;
-use super::ip::{Addresses, Header};
+use super::ip_header::{Addresses, Header};
+use super::segment::Checksum;
 use super::view::View;
 
 /// What the checksum field of a segment says.

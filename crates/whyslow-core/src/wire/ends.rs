@@ -1,6 +1,6 @@
 //! The two ends of a segment in a form that is quickly compared and hashed.
 
-use super::Segment;
+use super::segment::Segment;
 use std::net::IpAddr;
 
 /// The two ends of a connection, and which of them a segment comes from.

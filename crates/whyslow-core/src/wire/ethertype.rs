@@ -1,8 +1,9 @@
 //! What an EtherType announces: IP, or a tag or label stack before it.
 
-use super::link::{ethernet, ppp};
+use super::around::{Around, Decoded, Inside};
+use super::skip::Skip;
 use super::view::View;
-use super::{Around, Decoded, Skip, ip, llc, tunnel};
+use super::{ip, tunnel};
 
 /// Values below this are a length: an LLC header follows (IEEE 802.3 section 3.2.6).
 pub(super) const SMALLEST: u16 = 0x0600;
@@ -20,10 +21,10 @@ pub(super) fn decode<'a>(around: Around, kind: u16, view: View<'a>) -> Decoded<'
             0x8926 => 6,
             0x8847 | 0x8848 => return mpls(around, view),
             0x8864 => return pppoe_session(around, view),
-            0x880b => return ppp::decode(around, view),
+            0x880b => return around.decode(Inside::Ppp, view),
             // 802.1ah backbone service tag, then a whole Ethernet frame.
-            0x88e7 => return ethernet::decode(around.deeper()?, view.skip(4)?),
-            0x6558 => return ethernet::decode(around.deeper()?, view),
+            0x88e7 => return around.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
+            0x6558 => return around.deeper()?.decode(Inside::Ethernet, view),
             0x894f => return tunnel::nsh(around, view),
             _ => return Err(Skip::NotIp(kind)),
         };
@@ -31,7 +32,7 @@ pub(super) fn decode<'a>(around: Around, kind: u16, view: View<'a>) -> Decoded<'
         view = view.skip(header)?;
         if kind < SMALLEST {
             // A length: such frames nest, unlike plain tags.
-            return llc::decode(around.deeper()?, view.limit(usize::from(kind)));
+            return around.deeper()?.decode(Inside::Llc, view.limit(usize::from(kind)));
         }
     }
 }
@@ -49,7 +50,7 @@ pub(super) fn mpls(around: Around, view: View<'_>) -> Decoded<'_> {
     }
     match view.u8(0)? >> 4 {
         4 | 6 => ip::decode(around, view),
-        0 => ethernet::decode(around.deeper()?, view.skip(4)?),
+        0 => around.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
         _ => Err(Skip::NotIp(0x8847)),
     }
 }
@@ -64,5 +65,5 @@ pub(super) fn pppoe_session(around: Around, view: View<'_>) -> Decoded<'_> {
     }
     let length = usize::from(view.u16(4)?);
     let inside = view.skip(6)?;
-    ppp::decode(around, if length == 0 { inside } else { inside.limit(length) })
+    around.decode(Inside::Ppp, if length == 0 { inside } else { inside.limit(length) })
 }

@@ -4,10 +4,12 @@
 //! It knows nothing that the other modules do not, and gives what they give; whatever it does not know at first sight
 //! it leaves to them.
 
+use super::around::{Around, Decoded};
 use super::ends::{Ends, Heading};
-use super::ip::{Addresses, Header};
+use super::ip_header::{Addresses, Header};
+use super::segment::{Flags, Segment};
 use super::view::View;
-use super::{Around, Decoded, Flags, Plain, Segment, Skip, checksum, tcp};
+use super::{Plain, Skip, checksum, tcp};
 use crate::capture::{LinkType, Packet};
 
 /// The lengths of the headers.
@@ -99,8 +101,8 @@ impl<'a> Glance<'a> {
     #[inline(always)]
     pub fn decode_to<T>(&self, take: impl FnOnce(&Segment<'a>) -> T) -> Result<T, Skip> {
         match self {
-            Self::V4(packet) => tcp::decode_to(Around::default(), packet.v4(), packet.view(), take),
-            Self::V6(packet) => tcp::decode_to(Around::default(), packet.v6(), packet.view(), take),
+            Self::V4(packet) => tcp::decode_to(Around::SEGMENT, packet.v4(), packet.view(), take),
+            Self::V6(packet) => tcp::decode_to(Around::SEGMENT, packet.v6(), packet.view(), take),
         }
     }
 

@@ -4,79 +4,15 @@
 //! number. What lies deeper is not read, and packets within the quoted one are not followed, so that an error costs the same however it
 //! was made. What it says is not proven (RFC 5927): anybody may have sent it.
 
-use super::ip::{Addresses, Header};
+use super::icmp_error::{Fate, Icmp, V4};
+use super::ip_header::{Addresses, Header};
+use super::skip::Skip;
 use super::view::View;
-use super::{Ends, Skip};
-use std::net::IpAddr;
-
-/// IP's numbers of both versions.
-pub(super) const V4: u8 = 1;
-pub(super) const V6: u8 = 58;
 
 /// TCP's.
 const TCP: u8 = 6;
 /// Extension headers before a quoted segment; more are not looked behind.
 const MOST_EXTENSIONS: usize = 8;
-
-/// An error about a TCP segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Icmp {
-    /// What became of the segment.
-    pub fate: Fate,
-    /// The message's type and code, which mean another thing in each version.
-    pub kind: (u8, u8),
-    /// Who says so.
-    pub by: IpAddr,
-    /// Who sent the segment, …
-    pub from: (IpAddr, u16),
-    /// … and to whom.
-    pub to: (IpAddr, u16),
-    /// The segment's sequence number.
-    pub seq: u32,
-    /// How long its packet was, IP header included; none where it does not tell.
-    pub size: Option<u32>,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Fate {
-    /// It was too large for the next link, and may not be fragmented. Packets of so many bytes pass, if that is told.
-    TooBig(Option<u32>),
-    /// No route leads to its network.
-    NetworkUnreachable,
-    /// Its host does not answer where it should be.
-    HostUnreachable,
-    /// Its host does not speak TCP.
-    ProtocolUnreachable,
-    /// Its host has nobody at that port, or a firewall says so.
-    PortUnreachable,
-    /// A rule forbids it.
-    Prohibited,
-    /// It went by more routers than it may: they send it round in a circle, or its time to live was too low.
-    TimeExceeded,
-}
-
-impl Fate {
-    /// Its public name.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::TooBig(_) => "too-big",
-            Self::NetworkUnreachable => "network-unreachable",
-            Self::HostUnreachable => "host-unreachable",
-            Self::ProtocolUnreachable => "protocol-unreachable",
-            Self::PortUnreachable => "port-unreachable",
-            Self::Prohibited => "prohibited",
-            Self::TimeExceeded => "time-exceeded",
-        }
-    }
-}
-
-impl Icmp {
-    /// Those of the segment's connection.
-    pub fn ends(&self) -> Ends {
-        Ends::between(self.from, self.to)
-    }
-}
 
 /// What a message of this protocol says, and why it gives no segment in any case.
 pub(super) fn read(outer: &Header<'_>, protocol: u8, view: View<'_>) -> Skip {

@@ -1,60 +1,9 @@
 //! IPv4 (RFC 791), IPv6 and its extension headers (RFC 8200).
 
+use super::around::{Around, Decoded};
+use super::ip_header::{Addresses, Header};
 use super::view::View;
-use super::{Around, Decoded, Skip, checksum, tcp, tunnel};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-/// What TCP's reader needs of the IP header around a segment.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Header<'a> {
-    pub(super) addresses: Addresses<'a>,
-    pub(super) id: Option<u16>,
-    pub(super) ttl: u8,
-    pub(super) ecn: u8,
-    pub(super) fragment: bool,
-    /// Whether the segment's length and the final destination are known, so that its checksum can be computed.
-    pub(super) summable: bool,
-    /// It has a checksum of its own, and that is wrong.
-    pub(super) damaged: bool,
-}
-
-/// Source and destination, as they follow one another in the header. They become addresses only where the segment is
-/// put together, which saves moving them about.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Addresses<'a> {
-    V4(&'a [u8; 8]),
-    V6(&'a [u8; 32]),
-}
-
-impl Addresses<'_> {
-    #[inline(always)]
-    pub(super) fn src(self) -> IpAddr {
-        match self {
-            Self::V4(bytes) => v4_address(bytes, 0),
-            Self::V6(bytes) => v6_address(bytes, 0),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn dst(self) -> IpAddr {
-        match self {
-            Self::V4(bytes) => v4_address(bytes, 4),
-            Self::V6(bytes) => v6_address(bytes, 16),
-        }
-    }
-}
-
-#[inline(always)]
-fn v4_address(bytes: &[u8; 8], at: usize) -> IpAddr {
-    IpAddr::V4(Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]))
-}
-
-#[inline(always)]
-fn v6_address(bytes: &[u8; 32], at: usize) -> IpAddr {
-    let mut octets = [0; 16];
-    octets.copy_from_slice(&bytes[at..at + 16]);
-    IpAddr::V6(Ipv6Addr::from(octets))
-}
+use super::{Skip, checksum, tcp, tunnel};
 
 /// A packet of either version: the first four bits tell.
 pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {

@@ -1,7 +1,9 @@
 //! LLC and SNAP (IEEE 802.2, RFC 1042): what 802.3, 802.11, FDDI, Token Ring and ATM put before an IP packet.
 
+use super::around::{Around, Decoded, Inside};
+use super::skip::Skip;
 use super::view::View;
-use super::{Around, Decoded, Skip, ethertype, ip, link};
+use super::{ethertype, ip};
 
 /// A frame that begins with its LLC header.
 pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
@@ -25,7 +27,7 @@ pub(super) fn snap(around: Around, view: View<'_>) -> Decoded<'_> {
         // RFC 2684 and RFC 2427: a bridged Ethernet frame, with its checksum or without; the ATM one is padded.
         ([0, 0x80, 0xc2], 0x0001 | 0x0007) => {
             let pad = if inside.starts_with(&[0, 0]) { 2 } else { 0 };
-            link::ethernet::decode(around.deeper()?, inside.skip(pad)?)
+            around.deeper()?.decode(Inside::Ethernet, inside.skip(pad)?)
         }
         _ => Err(Skip::NotIp(0xaa)),
     }

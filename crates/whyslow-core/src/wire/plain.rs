@@ -1,6 +1,7 @@
 //! [`Plain`]: nearly every segment, as it lies in its packet.
 
-use super::{Flags, SeqNumber};
+use super::segment::Flags;
+use crate::units::SeqNumber;
 
 /// What nearly every segment of an established connection is: it acknowledges, and neither opens nor closes; its options are none or
 /// the timestamps; and its checksum is not known to be wrong. All that the stages behind take from such a segment, without its ends.

@@ -1,6 +1,7 @@
 //! Why a packet gave no segment, and how that is said.
 
-use super::{Icmp, link};
+use super::icmp_error::{self, Icmp};
+use super::link;
 use crate::capture::LinkType;
 use std::fmt;
 
@@ -32,8 +33,8 @@ impl Skip {
     #[must_use]
     pub fn counted(self) -> Self {
         match self {
-            Self::Icmp(error) if error.from.0.is_ipv6() => Self::NotTcp(super::icmp::V6),
-            Self::Icmp(_) => Self::NotTcp(super::icmp::V4),
+            Self::Icmp(error) if error.from.0.is_ipv6() => Self::NotTcp(icmp_error::V6),
+            Self::Icmp(_) => Self::NotTcp(icmp_error::V4),
             other => other,
         }
     }

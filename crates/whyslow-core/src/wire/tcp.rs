@@ -1,8 +1,10 @@
 //! The TCP header and its options (RFC 9293 section 3.1).
 
-use super::ip::Header;
+use super::around::{Around, Decoded};
+use super::ip_header::Header;
+use super::segment::{Flags, Options, Segment};
 use super::view::View;
-use super::{Around, Decoded, Flags, Options, Segment, Skip, checksum};
+use super::{Skip, checksum};
 use crate::units::SeqNumber;
 
 /// The header without options.

@@ -4,12 +4,14 @@
 
 use super::testing::{cut_packet, ethernet, ipv4, ipv6, packet, read_verified, tcp, udp};
 use super::*;
+use crate::units::SeqNumber;
 use etherparse::{
     IpAuthHeader, IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header, Ipv4Options, Ipv6Extensions,
     Ipv6FragmentHeader, Ipv6Header, Ipv6RawExtHeader, Ipv6RoutingExtensions, PacketBuilder, SingleVlanHeader,
     TcpHeader, TcpOptionElement, VlanHeader, VlanId, VlanPcp,
 };
 use proptest::prelude::*;
+use std::net::IpAddr;
 
 /// Options that fit into a TCP header together.
 fn tcp_options() -> impl Strategy<Value = Vec<TcpOptionElement>> {
@@ -247,7 +249,7 @@ proptest! {
         for original_len in [frame.len(), captured.len() + more_on_the_wire, captured.len() / 2] {
             let packet = cut_packet(1, captured, original_len);
             for verify in [false, true] {
-                let around = Around { verify, ..Around::default() };
+                let around = Around { verify, ..Around::new(link::inner) };
                 prop_assert_eq!(decode_with(around, &packet), decode_layers(around, &packet));
             }
         }

@@ -1,23 +1,26 @@
 //! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their registered ports alone.
 
-use super::link::{ethernet, ppp};
+use super::around::{Around, Decoded, Inside};
+use super::icmp;
+use super::icmp_error::{V4, V6};
+use super::ip_header::Header;
+use super::skip::Skip;
 use super::view::View;
-use super::{Around, Decoded, Skip, ethertype, icmp, ip};
 
 /// What an IP packet carries, if not TCP.
-pub(super) fn decode<'a>(around: Around, outer: &ip::Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
+pub(super) fn decode<'a>(around: Around, outer: &Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
     let around =
         Around { tunnels: around.tunnels.saturating_add(1), fragment: around.fragment || outer.fragment, ..around };
     match protocol {
         // IPv4, IPv6, and KA9Q's number for the former.
-        4 | 41 | 94 => ip::decode(around, view),
+        4 | 41 | 94 => around.decode(Inside::Ip, view),
         17 => udp(around, view),
         47 => gre(around, view),
         // EtherIP (RFC 3378).
-        97 => ethernet::decode(around, view.skip(2)?),
+        97 => around.decode(Inside::Ethernet, view.skip(2)?),
         // RFC 4023.
-        137 => ethertype::mpls(around, view),
-        icmp::V4 | icmp::V6 => Err(icmp::read(outer, protocol, view)),
+        137 => around.decode(Inside::Mpls, view),
+        V4 | V6 => Err(icmp::read(outer, protocol, view)),
         other => Err(Skip::NotTcp(other)),
     }
 }
@@ -33,8 +36,8 @@ fn udp(around: Around, view: View<'_>) -> Decoded<'_> {
         (_, 6081) => geneve(around, inside),
         (_, 2152) => gtp_u(around, inside),
         (_, 4754) => gre(around, inside),
-        (_, 6635) => ethertype::mpls(around, inside),
-        (_, 4341) => ip::decode(around, inside.skip(8)?),
+        (_, 6635) => around.decode(Inside::Mpls, inside),
+        (_, 4341) => around.decode(Inside::Ip, inside.skip(8)?),
         (1701, _) | (_, 1701) => l2tp(around, inside),
         (3544, _) | (_, 3544) => teredo(around, inside),
         _ => Err(NOT_A_TUNNEL),
@@ -49,7 +52,7 @@ fn vxlan(around: Around, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? & 0x08 == 0 {
         return Err(NOT_A_TUNNEL);
     }
-    ethernet::decode(around, view.skip(8)?)
+    around.decode(Inside::Ethernet, view.skip(8)?)
 }
 
 /// VXLAN with a next-protocol field (draft-ietf-nvo3-vxlan-gpe).
@@ -74,10 +77,10 @@ pub(super) fn nsh(around: Around, view: View<'_>) -> Decoded<'_> {
 /// The numbers that VXLAN-GPE and NSH share.
 fn next_protocol(around: Around, next: u8, view: View<'_>) -> Decoded<'_> {
     match next {
-        1 | 2 => ip::decode(around, view),
-        3 => ethernet::decode(around.deeper()?, view),
+        1 | 2 => around.decode(Inside::Ip, view),
+        3 => around.deeper()?.decode(Inside::Ethernet, view),
         4 => nsh(around.deeper()?, view),
-        5 => ethertype::mpls(around, view),
+        5 => around.decode(Inside::Mpls, view),
         other => Err(Skip::NotIp(u16::from(other))),
     }
 }
@@ -89,7 +92,7 @@ fn geneve(around: Around, view: View<'_>) -> Decoded<'_> {
         return Err(NOT_A_TUNNEL);
     }
     let inside = view.skip(usize::from(first & 0x3f) * 4 + 8)?;
-    ethertype::decode(around, u16::from_be_bytes([high, low]), inside)
+    around.decode(Inside::EtherType(u16::from_be_bytes([high, low])), inside)
 }
 
 /// User packets of mobile networks (3GPP TS 29.281).
@@ -112,7 +115,7 @@ fn gtp_u(around: Around, view: View<'_>) -> Decoded<'_> {
             inside = inside.skip(length)?;
         }
     }
-    ip::decode(around, inside)
+    around.decode(Inside::Ip, inside)
 }
 
 /// Layer 2 tunnels, version 2 (RFC 2661): PPP.
@@ -127,7 +130,7 @@ fn l2tp(around: Around, view: View<'_>) -> Decoded<'_> {
     if flags & 0x0200 != 0 {
         length += 2 + usize::from(view.u16(length)?);
     }
-    ppp::decode(around, view.skip(length)?)
+    around.decode(Inside::Ppp, view.skip(length)?)
 }
 
 /// IPv6 through address translators (RFC 4380), behind an authentication and an origin indication.
@@ -143,7 +146,7 @@ fn teredo(around: Around, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? >> 4 != 6 {
         return Err(NOT_A_TUNNEL);
     }
-    ip::decode(around, view)
+    around.decode(Inside::Ip, view)
 }
 
 /// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637).
@@ -156,7 +159,7 @@ fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
         if !has(0x1000) {
             return Err(Skip::NoPacket("a PPTP acknowledgement"));
         }
-        return ppp::decode(around, view.skip(length)?);
+        return around.decode(Inside::Ppp, view.skip(length)?);
     }
     // Checksum (there also for a route), key, sequence number.
     length += if flags & 0xc000 != 0 { 4 } else { 0 };
@@ -173,12 +176,12 @@ fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
     }
     match protocol {
         // ERSPAN type I has no header of its own, and no sequence number; type II does.
-        0x88be => ethernet::decode(around, if has(0x1000) { inside.skip(8)? } else { inside }),
+        0x88be => around.decode(Inside::Ethernet, if has(0x1000) { inside.skip(8)? } else { inside }),
         0x22eb => erspan_3(around, inside),
         // WCCP: some versions have four bytes before the packet.
-        0x883e if inside.u8(0)? >> 4 != 4 => ip::decode(around, inside.skip(4)?),
-        0x883e => ip::decode(around, inside),
-        _ => ethertype::decode(around, protocol, inside),
+        0x883e if inside.u8(0)? >> 4 != 4 => around.decode(Inside::Ip, inside.skip(4)?),
+        0x883e => around.decode(Inside::Ip, inside),
+        _ => around.decode(Inside::EtherType(protocol), inside),
     }
 }
 
@@ -187,8 +190,8 @@ fn erspan_3(around: Around, view: View<'_>) -> Decoded<'_> {
     let &[kind, options] = view.array(10)?;
     let inside = view.skip(if options & 1 == 0 { 12 } else { 20 })?;
     match (kind >> 2) & 0x1f {
-        0 => ethernet::decode(around, inside),
-        2 => ip::decode(around, inside),
+        0 => around.decode(Inside::Ethernet, inside),
+        2 => around.decode(Inside::Ip, inside),
         _ => Err(Skip::NotIp(0x22eb)),
     }
 }

@@ -43,7 +43,7 @@ fn explain(bytes: &[u8]) -> Result<Told, CaptureError> {
         of_transfers.chain(&connection.findings).map(|finding| (connection.id, finding))
     });
     for (id, finding) in of_connections.chain(of_all) {
-        causes.push((id, finding.cause, finding.confidence));
+        causes.push((id, finding.cause.slug(), finding.confidence));
     }
     causes.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     causes.dedup_by(|next, before| {

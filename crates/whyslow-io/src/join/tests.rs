@@ -10,7 +10,7 @@ fn frame(number: u64) -> Frame {
 
 fn finding(seconds: i64, connections: &[u64]) -> Finding {
     Finding {
-        cause: "loss",
+        cause: Cause::Loss,
         seconds: Nanos::from_millis(seconds),
         confidence: 1.0,
         summary: String::new(),

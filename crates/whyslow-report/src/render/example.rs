@@ -6,7 +6,7 @@ pub mod points;
 use whyslow_core::analysis::*;
 use whyslow_core::units::Nanos;
 
-pub const ALL_LIMITS: [Limit; 22] = [
+pub const ALL_LIMITS: [Limit; 21] = [
     Limit::Handshake,
     Limit::TlsHandshake,
     Limit::RequestWait,
@@ -26,7 +26,6 @@ pub const ALL_LIMITS: [Limit; 22] = [
     Limit::LossRecovery,
     Limit::Timeout,
     Limit::Bandwidth,
-    Limit::Close,
     Limit::RoundTrip,
     Limit::Unknown,
 ];
@@ -57,7 +56,7 @@ pub fn endpoint(address: &str, port: u16, name: Option<&str>) -> Endpoint {
     Endpoint { address: address.into(), port, name: name.map(Into::into) }
 }
 
-pub fn finding(cause: &'static str, millis: f64, summary: &str) -> Finding {
+pub fn finding(cause: Cause, millis: f64, summary: &str) -> Finding {
     Finding {
         cause,
         seconds: ms(millis),
@@ -258,7 +257,7 @@ pub fn slow_start() -> Analysis {
             round
         })
         .collect();
-    let mut cause = finding("slow-start", 158.0, "the sender spent 6 of 8 rounds opening its window");
+    let mut cause = finding(Cause::SlowStart, 158.0, "the sender spent 6 of 8 rounds opening its window");
     cause.evidence = vec![
         Evidence { frames: vec![frame(13), frame(29)], figure: "first flight".into(), value: 14_280.0, unit: "B" },
         Evidence { frames: vec![frame(13), frame(85)], figure: "growth a round".into(), value: 1.59, unit: "×" },
@@ -295,7 +294,7 @@ pub fn damaged() -> Analysis {
         confidence: 0.3,
         settle: Some("capture at the sender, and begin before the connection is opened".into()),
         ..finding(
-            "loss",
+            Cause::Loss,
             300.0,
             "12 holes were filled late, and the capture itself has lost packets: they may have been there",
         )
@@ -339,7 +338,7 @@ pub fn without_payload(state: State) -> Analysis {
                 value: 4.0,
                 unit: "",
             }],
-            ..finding("syn-loss", 7_000.0, "the SYN was sent 4 times and never answered")
+            ..finding(Cause::SynLoss, 7_000.0, "the SYN was sent 4 times and never answered")
         }];
     }
     analysis(vec![connection])
@@ -363,7 +362,7 @@ pub fn reused() -> Analysis {
                     command: None,
                     verify: None,
                 }),
-                ..finding("slow-start", time - 300.0, "the sender's window was still opening")
+                ..finding(Cause::SlowStart, time - 300.0, "the sender's window was still opening")
             }];
         }
         if let Some(first) = told.findings.first() {
@@ -374,7 +373,7 @@ pub fn reused() -> Analysis {
     });
     let mut connection = connection(1, transfers.collect());
     connection.findings =
-        vec![finding("turn-taking", 800.0, "5 turns of 200 ms: each upload waited for the answer before")];
+        vec![finding(Cause::TurnTaking, 800.0, "5 turns of 200 ms: each upload waited for the answer before")];
     connection.rtt_ms = Rtt { min: Some(200.1), p50: Some(201.0), p95: Some(380.0), samples: 41 };
     analysis(vec![connection])
 }
@@ -384,9 +383,9 @@ pub fn many() -> Analysis {
     let connections = (1..=40).map(|id| {
         let slow = (id * 7919) % 13;
         let cause = match id % 4 {
-            0 => Some(("receive-window", "the receiver's window of 65,535 B was full", Limit::ReceiveWindow)),
-            1 => Some(("loss", "1.4 % of the segments were lost on the path", Limit::LossRecovery)),
-            2 => Some(("server-think", "the server took its time before the first byte", Limit::ServerThink)),
+            0 => Some((Cause::ReceiveWindow, "the receiver's window of 65,535 B was full", Limit::ReceiveWindow)),
+            1 => Some((Cause::Loss, "1.4 % of the segments were lost on the path", Limit::LossRecovery)),
+            2 => Some((Cause::ServerThink, "the server took its time before the first byte", Limit::ServerThink)),
             _ => None,
         };
         let mut told = transfer(
@@ -395,8 +394,8 @@ pub fn many() -> Analysis {
             &[(Limit::Handshake, 25.9)],
             &[(cause.map_or(Limit::Bandwidth, |cause| cause.2), 400.0 * (slow + 1) as f64), (Limit::Bandwidth, 120.0)],
         );
-        if let Some((slug, summary, _)) = cause {
-            told.findings = vec![finding(slug, 400.0 * (slow + 1) as f64, summary)];
+        if let Some((cause, summary, _)) = cause {
+            told.findings = vec![finding(cause, 400.0 * (slow + 1) as f64, summary)];
             told.findings[0].fix = Some(Fix {
                 who: Actor::Receiver,
                 what: "raise the receive buffer to 2,097,152 B, twice the bandwidth-delay product".into(),
@@ -406,7 +405,7 @@ pub fn many() -> Analysis {
                 ),
             });
             if id % 5 == 0 {
-                told.findings.push(finding("bufferbloat", 90.0, "the queue on the path added 90 ms"));
+                told.findings.push(finding(Cause::Bufferbloat, 90.0, "the queue on the path added 90 ms"));
             }
         }
         // One after the other.
@@ -434,7 +433,7 @@ pub fn many() -> Analysis {
             command: None,
             verify: None,
         }),
-        ..finding("new-connection-each-time", 1_036.0, "40 connections to files.example.org were used once each")
+        ..finding(Cause::NewConnectionEachTime, 1_036.0, "40 connections to files.example.org were used once each")
     }];
     analysis
 }
@@ -579,7 +578,7 @@ pub fn everything() -> Analysis {
         connection.client.name = Some("\u{1b}[2J".into());
         connection.findings = vec![Finding {
             fix: Some(Fix { who: actor, what: "see".into(), command: None, verify: None }),
-            ..finding("ecn", 0.0, "marks")
+            ..finding(Cause::Ecn, 0.0, "marks")
         }];
         connection.closed_by = None;
         connection.handshake = Some(Handshake {

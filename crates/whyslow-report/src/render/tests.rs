@@ -4,7 +4,7 @@
 use super::{compare as side_by_side, example, json, picture, summary, terminal, xplot};
 use crate::text::is_hidden;
 use serde_json::Value;
-use whyslow_core::analysis::{Analysis, End};
+use whyslow_core::analysis::{Analysis, Cause, End};
 use whyslow_core::compare::{Which, choose, compare};
 use whyslow_core::series::Builder;
 
@@ -29,7 +29,7 @@ fn hostile() -> Analysis {
         connection.server.name = Some(text());
         connection.near_reason = text();
         connection.problems.push(example::problem("no-handshake", 1, HOSTILE));
-        connection.findings.push(example::finding("turn-taking", 5.0, HOSTILE));
+        connection.findings.push(example::finding(Cause::TurnTaking, 5.0, HOSTILE));
         for transfer in &mut connection.transfers {
             transfer.label = Some(text());
             transfer.verdict = text();
@@ -44,7 +44,7 @@ fn hostile() -> Analysis {
             }
         }
     }
-    analysis.findings.push(example::finding("new-connection-each-time", 9.0, HOSTILE));
+    analysis.findings.push(example::finding(Cause::NewConnectionEachTime, 9.0, HOSTILE));
     for pair in &mut analysis.pairs {
         pair.summary.push(text());
         pair.caveats.push(text());

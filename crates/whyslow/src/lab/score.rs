@@ -99,8 +99,12 @@ fn main_transfer(analysis: &Analysis, last: bool) -> Option<&Transfer> {
 /// What is said that the transfer would take without its cause, seconds.
 fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<f64> {
     let findings = &main_transfer(analysis, last)?.findings;
-    let special = |finding: &&Finding| cause == "loss" && finding.cause == "random-loss";
-    findings.iter().find(|finding| finding.cause == cause || special(finding))?.predicted_s.map(Nanos::as_secs_f64)
+    let special = |finding: &&Finding| cause == "loss" && finding.cause.slug() == "random-loss";
+    findings
+        .iter()
+        .find(|finding| finding.cause.slug() == cause || special(finding))?
+        .predicted_s
+        .map(Nanos::as_secs_f64)
 }
 
 /// Shares of the time of the server's transfers, said and by its kernel: of the time that the kernel had data outstanding, it says how

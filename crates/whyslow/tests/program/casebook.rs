@@ -39,7 +39,7 @@ fn cases() -> BTreeMap<String, String> {
 }
 
 fn causes() -> BTreeSet<String> {
-    whyslow_core::rules::causes().iter().map(|cause| cause.slug.to_owned()).collect()
+    whyslow_core::cause::Cause::ALL.iter().map(|cause| cause.slug().to_owned()).collect()
 }
 
 /// What `whyslow ARGUMENTS` prints in the repository's folder.
@@ -157,8 +157,8 @@ fn the_index_lists_every_cause() {
     let index = fs::read_to_string(&path).unwrap();
     let cases = cases();
     let mut real = format!("{}{BY_CAUSE}", index.split_once(BY_CAUSE).unwrap().0);
-    for cause in whyslow_core::rules::causes() {
-        let (slug, documentation) = (cause.slug, cause.markdown());
+    for cause in whyslow_core::cause::Cause::ALL {
+        let (slug, documentation) = (cause.slug(), cause.markdown());
         let [sentence, title] = [&documentation, &cases[slug]].map(|text| text.lines().next().unwrap());
         let title = title.trim_start_matches("# ");
         real += &format!("| [{slug}]({slug}.md) | {sentence} | {title} |\n");

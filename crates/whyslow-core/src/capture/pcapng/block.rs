@@ -1,34 +1,11 @@
 //! What the blocks say, one by one.
 
+use super::kind;
 use super::{HEAD, Interface, MOST_INTERFACES, PcapNg, Resolution, TAIL};
-use crate::capture::bytes::Order;
-use crate::capture::detect::section_order;
+use crate::capture::bytes::{Order, section_order};
 use crate::capture::pcap::longest_packet;
 use crate::capture::{LinkType, Sink};
 use std::net::IpAddr;
-
-/// Block types.
-pub(super) mod kind {
-    pub(crate) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-    pub(crate) const INTERFACE: u32 = 1;
-    pub(crate) const OBSOLETE_PACKET: u32 = 2;
-    pub(crate) const SIMPLE_PACKET: u32 = 3;
-    pub(crate) const NAME_RESOLUTION: u32 = 4;
-    pub(crate) const STATISTICS: u32 = 5;
-    pub(crate) const ENHANCED_PACKET: u32 = 6;
-    pub(crate) const JOURNAL: u32 = 9;
-    pub(crate) const SECRETS: u32 = 10;
-    /// With and without the permission to copy it.
-    pub(crate) const CUSTOM: u32 = 0x0bad;
-    pub(crate) const CUSTOM_NO_COPY: u32 = 0x4000_0bad;
-    /// System calls that sysdig recorded: three versions.
-    pub(crate) const SYSDIG_EVENTS: [u32; 3] = [0x204, 0x216, 0x221];
-
-    /// Types that prove, together with a length that stands at both ends, that a block starts there.
-    pub(crate) fn is_known(block_type: u32) -> bool {
-        matches!(block_type, SECTION_HEADER | INTERFACE..=ENHANCED_PACKET | JOURNAL | SECRETS | CUSTOM | CUSTOM_NO_COPY)
-    }
-}
 
 /// Option codes: those of every block, then by block.
 mod option {

@@ -1,24 +1,9 @@
 //! What there is to say of a whole text.
 
+use super::tally::Tally;
 use super::{TextReader, build};
 use crate::capture::{Clock, LinkType, Problem, Summary};
 use crate::units::Nanos;
-
-/// How often something was met, and in which line first.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
-    pub(super) count: u64,
-    pub(super) first_line: u64,
-}
-
-impl Tally {
-    pub(super) fn add(&mut self, count: u64, line: u64) {
-        if count > 0 && self.count == 0 {
-            self.first_line = line;
-        }
-        self.count = self.count.saturating_add(count);
-    }
-}
 
 impl TextReader {
     pub(super) fn summary(mut self) -> Summary {

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::analysis::Near;
+use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
+use crate::tcp::facts::Release;
 
 /// The first segment of the second flight is sent again by the timer after 0.3 and 0.6 s, and goes no farther.
 fn stuck() -> Scene {
@@ -22,7 +24,7 @@ fn stuck() -> Scene {
 
 #[test]
 fn without_an_error_the_path_is_to_let_errors_pass() {
-    let found = stuck().finding("mtu-black-hole").unwrap();
+    let found = stuck().finding(Cause::MtuBlackHole).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(900), 0.75));
     assert!(!found.summary.contains("ICMP"), "{}", found.summary);
     assert_eq!(found.fix.unwrap().who, Actor::Network);
@@ -35,7 +37,7 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     let mut scene = stuck();
     let error = notice(Fate::TooBig(Some(852)), 1, 1_100);
     scene.facts.notices.list = vec![Notice { last: ms(2_000), count: 3, ..error }];
-    let found = scene.finding("mtu-black-hole").unwrap();
+    let found = scene.finding(Cause::MtuBlackHole).unwrap();
     assert!(
         found.summary.ends_with("192.0.2.9 says by ICMP that packets of 852 B pass, and the sender does not heed it"),
         "{}",
@@ -49,10 +51,10 @@ fn an_error_that_the_sender_does_not_heed_names_the_size_and_the_router() {
     assert!(found.settle.unwrap().contains("`ping -M do -s 824` must pass, and `ping -M do -s 825` must fail"));
     // Elsewhere it may be dropped on the rest of the way.
     scene.facts.vantage.near = Near::Middle;
-    assert_eq!(scene.finding("mtu-black-hole").unwrap().fix.unwrap().who, Actor::Network);
+    assert_eq!(scene.finding(Cause::MtuBlackHole).unwrap().fix.unwrap().who, Actor::Network);
     // What is said of the other side's packets is no evidence.
     scene.facts.notices.list[0].about = 0;
-    assert!(!scene.finding("mtu-black-hole").unwrap().summary.contains("ICMP"));
+    assert!(!scene.finding(Cause::MtuBlackHole).unwrap().summary.contains("ICMP"));
 }
 
 /// A first segment that the timer sends again so often, and what passed at most in the end.
@@ -62,7 +64,7 @@ fn found(copies: u64, passed: u64) -> Option<u64> {
     scene.transfer.gaps = vec![gap(start, start + ms(90), Release::Timer)];
     (scene.transfer.stuck_large, scene.transfer.stuck_size) = (copies, MSS);
     scene.facts.halves[1].largest_acked = passed;
-    scene.finding("mtu-black-hole").map(|found| found.evidence[1].value as u64)
+    scene.finding(Cause::MtuBlackHole).map(|found| found.evidence[1].value as u64)
 }
 
 #[test]

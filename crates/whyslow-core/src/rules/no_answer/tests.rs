@@ -1,10 +1,12 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Asked, Notice, ResetFacts};
+use crate::tcp::facts::{Gap, Release};
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {
@@ -16,17 +18,17 @@ fn asked() -> Scene {
 }
 
 fn says(scene: &Scene) -> Option<String> {
-    scene.finding_without_answer("no-answer").map(|found| found.summary)
+    scene.finding_without_answer(Cause::NoAnswer).map(|found| found.summary)
 }
 
 #[test]
 fn a_request_that_is_not_answered_before_the_capture_ends() {
-    let found = asked().finding_without_answer("no-answer").unwrap();
+    let found = asked().finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.5), "nothing proves that it is a request");
     assert!(found.summary.starts_with("the capture ends while the server has not answered for 2.50 s"), "{found:?}");
     let mut scene = asked();
     scene.facts.content[0].heads = vec![(1, "GET /slow".into())];
-    let found = scene.finding_without_answer("no-answer").unwrap();
+    let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.confidence, 0.85);
     assert!(found.summary.contains("GET /slow"));
     // Within a second it may yet come.
@@ -105,7 +107,7 @@ fn answered(sizes: &[u64], after: Nanos) -> Scene {
 
 #[test]
 fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
-    let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer("no-answer").unwrap();
+    let found = answered(&[60, 60, 60, 60], ms(1)).finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(2_500), 0.65));
     // Credit at the end is smaller than what asked.
     assert_eq!(says(&answered(&[90, 90, 90, 35], ms(1))), None);
@@ -117,7 +119,7 @@ fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
     // With TLS a larger message is a request.
     let mut tls = answered(&[300, 300], ms(1));
     tls.facts.content[0].protocol = Some(Protocol::Tls);
-    assert_eq!(tls.finding_without_answer("no-answer").unwrap().confidence, 0.7);
+    assert_eq!(tls.finding_without_answer(Cause::NoAnswer).unwrap().confidence, 0.7);
 }
 
 #[test]
@@ -131,7 +133,7 @@ fn syns_without_an_answer_are_told_by_how_many() {
         scene.facts.handshake.retries = [retries, 0];
         scene.facts.handshake.answered_syn = Some(ms(last));
         (scene.facts.last, scene.facts.until) = (ms(last), ms(until));
-        scene.finding_without_answer("no-answer")
+        scene.finding_without_answer(Cause::NoAnswer)
     };
     let open = tried(&mut scene, 2, 3_800, 6_000).unwrap();
     assert_eq!(open.seconds, ms(5_200));
@@ -140,7 +142,7 @@ fn syns_without_an_answer_are_told_by_how_many() {
     let over = tried(&mut scene, 2, 3_800, 30_000).unwrap();
     assert_eq!(over.seconds, ms(3_000));
     assert!(over.summary.contains("never answered: 3 SYNs in 3.00 s"), "{}", over.summary);
-    assert!(scene.finding_without_answer("syn-loss").is_none(), "it is told once");
+    assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who did not try again after 3 s does not wait, and within a second nobody tries.
     assert_eq!(tried(&mut scene, 0, 800, 2_500).unwrap().confidence, 0.5);
     assert!(tried(&mut scene, 0, 800, 1_500).is_none() && tried(&mut scene, 0, 800, 9_000).is_none());
@@ -155,15 +157,15 @@ fn answers_to_syns_that_never_reach_who_asks() {
     (scene.facts.handshake.retries, scene.facts.handshake.again) = ([4, 6], Some(ms(6_900)));
     scene.facts.last = ms(6_900);
     scene.facts.halves.iter_mut().for_each(|half| half.last_payload = None);
-    let found = scene.finding_without_answer("no-answer").unwrap();
+    let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.seconds, ms(6_100));
     assert!(found.summary.contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"), "{}", found.summary);
-    assert!(scene.finding_without_answer("syn-loss").is_none(), "it is told once");
+    assert!(scene.finding_without_answer(Cause::SynLoss).is_none(), "it is told once");
     // Who asked once may be gone, and who was answered in the end had lost a SYN.
     for (retries, ack) in [([0, 6], None), ([4, 6], Some((ms(6_950), Frame::default())))] {
         (scene.facts.handshake.retries, scene.facts.handshake.ack) = (retries, ack);
-        assert!(scene.finding_without_answer("no-answer").is_none(), "{retries:?}");
-        assert!(scene.finding_without_answer("syn-loss").is_some(), "{retries:?}");
+        assert!(scene.finding_without_answer(Cause::NoAnswer).is_none(), "{retries:?}");
+        assert!(scene.finding_without_answer(Cause::SynLoss).is_some(), "{retries:?}");
     }
 }
 
@@ -185,7 +187,7 @@ fn a_router_that_says_why_is_believed_at_once() {
         (Fate::TimeExceeded, "its packets expired on the way, at 192.0.2.9", "routing loop"),
     ] {
         scene.facts.notices.list = vec![notice(fate, 0, 840)];
-        let found = scene.finding_without_answer("no-answer").unwrap();
+        let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
         assert_eq!((found.seconds, found.confidence), (ms(40), 0.85));
         assert_eq!(found.summary, format!("192.0.2.2:443 did not get the SYN: {words} (ICMP); 1 SYN in 40.0 ms"));
         assert!(found.fix.unwrap().what.contains(what), "{words}");
@@ -193,7 +195,7 @@ fn a_router_that_says_why_is_believed_at_once() {
     }
     // Of the server's own port.
     scene.facts.notices.list[0] = Notice { by: [192, 0, 2, 2].into(), ..notice(Fate::PortUnreachable, 0, 840) };
-    let fix = scene.finding_without_answer("no-answer").unwrap().fix.unwrap();
+    let fix = scene.finding_without_answer(Cause::NoAnswer).unwrap().fix.unwrap();
     assert_eq!((fix.who, fix.command.as_deref()), (Actor::Application, Some("ss -ltn 'sport = :443'")));
     // Nothing of that is said by packets that are too long, nor about the other side's.
     for other in [notice(Fate::TooBig(Some(852)), 0, 840), notice(Fate::Prohibited, 1, 840)] {
@@ -220,7 +222,7 @@ fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     scene.facts.handshake.retries = [4, 0];
     scene.facts.handshake.answered_syn = Some(ms(15_800));
     (scene.facts.last, scene.facts.until) = (ms(15_800), ms(90_000));
-    let found = scene.finding_without_answer("no-answer").unwrap();
+    let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert!(found.summary.contains("never answered: 5 SYNs in 15.00 s"), "{}", found.summary);
     assert!(found.evidence.iter().any(|evidence| evidence.figure.starts_with("ICMP of 192.0.2.9")));
 }
@@ -247,40 +249,40 @@ fn a_router_that_lost_its_route_is_named() {
     let mut scene = lost();
     let now = scene.facts.last.as_millis_f64() as i64;
     scene.facts.notices.list = vec![notice(Fate::TooBig(Some(852)), 1, now), notice(Fate::NetworkUnreachable, 1, now)];
-    let found = scene.finding_over_connection("no-answer").unwrap();
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.summary.ends_with("; 192.0.2.9 has no route to 192.0.2.1 (ICMP)"), "{}", found.summary);
     assert!(found.fix.unwrap().what.starts_with("give 192.0.2.9 a route to 192.0.2.1"));
     // What is said of the other side's packets tells nothing of these.
     scene.facts.notices.list[1].about = 0;
-    let found = scene.finding_over_connection("no-answer").unwrap();
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(!found.summary.contains("ICMP") && !found.fix.unwrap().what.contains("route to"), "{}", found.summary);
 }
 
 #[test]
 fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
     let scene = lost();
-    let found = scene.finding_over_connection("no-answer").unwrap();
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!(found.seconds, ms(3_000));
     assert!(found.summary.contains("capture ends while the client has acknowledged nothing"), "{}", found.summary);
     let mut over = lost();
     over.facts.until += ms(60_000);
-    let found = over.finding_over_connection("no-answer").unwrap();
+    let found = over.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!(found.seconds, ms(2_100));
     assert!(found.summary.contains("sent the same data 4 times in 2.10 s"), "{}", found.summary);
     // A client that had closed waits for nothing, and one that resets the connection has answered.
     let mut closed = lost();
     closed.facts.closing[0] = Some((ms(1_050), Frame::default()));
-    assert!(closed.finding_over_connection("no-answer").is_none());
+    assert!(closed.finding_over_connection(Cause::NoAnswer).is_none());
     let mut reset = lost();
     reset.facts.reset = Some(ResetFacts { from: 0, ttl: 64, is_bare: false });
-    assert!(reset.finding_over_connection("no-answer").is_none());
+    assert!(reset.finding_over_connection(Cause::NoAnswer).is_none());
 }
 
 #[test]
 fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let mut scene = lost();
     scene.facts.halves[0].transfers[0].last_send = ms(-300_000);
-    let found = scene.finding_over_connection("no-answer").unwrap();
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.fix.unwrap().command.unwrap().contains("tcp_keepalive_time"));
 }
 
@@ -290,16 +292,16 @@ fn an_answer_that_stops_amid_full_segments_is_broken_off() {
     scene.facts.until = scene.transfer.end + ms(4_000);
     let half = &mut scene.facts.halves[1];
     (half.last_len, half.last_unpushed) = (MSS, true);
-    let found = scene.finding_over_connection("no-answer").unwrap();
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(4_100), 0.6));
     // What is pushed may have been the last, unless not even the client's FIN is acknowledged.
     scene.facts.halves[1].last_unpushed = false;
-    assert!(scene.finding_over_connection("no-answer").is_none());
+    assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
     let closed = scene.transfer.end + ms(2_000);
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((closed, Frame::default())), true);
-    let found = scene.finding_over_connection("no-answer").unwrap();
+    let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.summary.contains("the client gave up 2.10 s later"), "{}", found.summary);
     // A window that closed is another matter.
     scene.facts.halves[1].zero_windows = 1;
-    assert!(scene.finding_over_connection("no-answer").is_none());
+    assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
 }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::analysis::{Frame, Near};
+use crate::cause::Cause;
 use crate::rules::scene::{MSS, Scene, ms};
 use crate::tcp::facts::Vantage;
 
@@ -17,23 +18,23 @@ fn opened(answer: i64) -> Scene {
 
 #[test]
 fn a_handshake_far_slower_than_the_rest_is_told() {
-    let found = opened(500).finding_over_connection("path-latency").unwrap();
+    let found = opened(500).finding_over_connection(Cause::PathLatency).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(400), 0.8));
     assert!(found.summary.contains("the answer to the SYN took 500 ms"), "{}", found.summary);
-    assert!(opened(190).finding_over_connection("path-latency").is_none(), "not twice as long");
+    assert!(opened(190).finding_over_connection(Cause::PathLatency).is_none(), "not twice as long");
     let mut short = opened(45);
     (short.facts.rtt.p50, short.facts.rtt.p95) = (Some(ms(10)), Some(ms(10)));
     short.transfer.rounds.iter_mut().for_each(|round| round.rtt = Some(ms(10)));
-    assert!(short.finding_over_connection("path-latency").is_none(), "35 ms are nothing");
+    assert!(short.finding_over_connection(Cause::PathLatency).is_none(), "35 ms are nothing");
 }
 
 #[test]
 fn next_to_the_client_its_own_delay_is_not_the_paths() {
     let mut scene = opened(100);
     scene.facts.handshake.ack = Some((ms(700), Frame::default()));
-    assert!(scene.finding_over_connection("path-latency").is_none());
+    assert!(scene.finding_over_connection(Cause::PathLatency).is_none());
     scene.facts.vantage.near = Near::Server;
-    let found = scene.finding_over_connection("path-latency").unwrap();
+    let found = scene.finding_over_connection(Cause::PathLatency).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(500), 0.65));
 }
 
@@ -41,23 +42,23 @@ fn next_to_the_client_its_own_delay_is_not_the_paths() {
 fn a_lost_syn_and_round_trips_that_vary_as_much_are_something_else() {
     let mut lost = opened(1_100);
     lost.facts.handshake.retries = [1, 0];
-    assert!(lost.finding_over_connection("path-latency").is_none());
+    assert!(lost.finding_over_connection(Cause::PathLatency).is_none());
     let mut varied = opened(500);
     (varied.facts.rtt.p95, varied.facts.rtt.samples) = (Some(ms(520)), 50);
-    assert!(varied.finding_over_connection("path-latency").is_none());
+    assert!(varied.finding_over_connection(Cause::PathLatency).is_none());
     let mut few = opened(500);
     few.facts.rtt.p95 = Some(ms(400));
-    assert!(few.finding_over_connection("path-latency").is_none(), "of few the longest counts");
+    assert!(few.finding_over_connection(Cause::PathLatency).is_none(), "of few the longest counts");
 }
 
 #[test]
 fn a_first_flight_may_be_the_slow_one() {
     let mut scene = opened(100);
     scene.transfer.rounds[0].rtt = Some(ms(700));
-    let found = scene.finding_over_connection("path-latency").unwrap();
+    let found = scene.finding_over_connection(Cause::PathLatency).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(600), 0.6));
     // A lone segment's ACK may have been held back.
     scene.transfer.rounds[0].bytes = 200;
     scene.transfer.rounds[0].rtt = Some(ms(300));
-    assert!(scene.finding_over_connection("path-latency").is_none());
+    assert!(scene.finding_over_connection(Cause::PathLatency).is_none());
 }

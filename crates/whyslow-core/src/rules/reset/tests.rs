@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::cause::Cause;
 use crate::rules::scene::{MSS, Scene, ms};
 use crate::tcp::facts::Asked;
 
@@ -24,16 +25,16 @@ fn a_reset_after_all_was_said_is_nothing() {
     for side in [0, 1] {
         let mut scene = download();
         reset_by(&mut scene, side, 5_000);
-        assert!(scene.finding_over_connection("reset").is_none(), "by {side}");
+        assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side}");
         // Nor is a goodbye that nobody wants to hear.
         scene.facts.halves[1].unacknowledged = 31;
-        assert!(scene.finding_over_connection("reset").is_none(), "by {side}");
+        assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side}");
     }
     let mut closed = download();
     reset_by(&mut closed, 0, 1_150);
     closed.facts.halves[1].unacknowledged = 4 * MSS;
     closed.facts.state = State::Closed;
-    assert!(closed.finding_over_connection("reset").is_none(), "behind both FINs");
+    assert!(closed.finding_over_connection(Cause::Reset).is_none(), "behind both FINs");
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
     let mut scene = download();
     reset_by(&mut scene, 1, 1_150);
     scene.facts.halves[1].unacknowledged = 4 * MSS;
-    let found = scene.finding_over_connection("reset").unwrap();
+    let found = scene.finding_over_connection(Cause::Reset).unwrap();
     // From the request at 0.9 s.
     assert_eq!(found.seconds, ms(250));
     assert!(found.summary.starts_with("the server reset the connection 150 ms into its answer"), "{}", found.summary);
@@ -54,7 +55,7 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
         let mut scene = download();
         reset_by(&mut scene, 1, at);
         (scene.facts.halves[1].mss, scene.facts.halves[1].last_len) = (MSS, len);
-        let found = scene.finding_over_connection("reset")?;
+        let found = scene.finding_over_connection(Cause::Reset)?;
         assert_eq!((found.seconds, found.confidence), (ms(0), 0.6));
         Some(found.summary)
     };
@@ -67,11 +68,11 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
     let mut closed = download();
     reset_by(&mut closed, 1, 1_150);
     (closed.facts.halves[1].mss, closed.facts.halves[1].last_len) = (MSS, MSS);
-    assert!(closed.finding_over_connection("reset").is_some());
+    assert!(closed.finding_over_connection(Cause::Reset).is_some());
     if let Some(reset) = &mut closed.facts.reset {
         reset.is_bare = true;
     }
-    assert!(closed.finding_over_connection("reset").is_none(), "an ACK that no socket takes is answered so");
+    assert!(closed.finding_over_connection(Cause::Reset).is_none(), "an ACK that no socket takes is answered so");
 }
 
 #[test]
@@ -79,11 +80,11 @@ fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() 
     let mut scene = download();
     reset_by(&mut scene, 0, 1_150);
     scene.facts.halves[1].unacknowledged = 4 * MSS;
-    let found = scene.finding_over_connection("reset").unwrap();
+    let found = scene.finding_over_connection(Cause::Reset).unwrap();
     assert_eq!(found.seconds, ms(0));
     assert!(found.summary.contains("while 4,000 B of it were on their way"), "{}", found.summary);
     reset_by(&mut scene, 0, 4_100);
-    assert_eq!(scene.finding_over_connection("reset").unwrap().seconds, ms(3_000));
+    assert_eq!(scene.finding_over_connection(Cause::Reset).unwrap().seconds, ms(3_000));
 }
 
 #[test]
@@ -91,12 +92,16 @@ fn a_request_that_is_answered_by_a_reset() {
     let mut scene = download();
     scene.facts.content[0].heads = vec![(1, "GET /a".into())];
     reset_by(&mut scene, 1, 1_400);
-    let found = scene.finding_without_answer("reset").unwrap();
+    let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(500), 0.85));
     assert!(found.summary.contains("500 ms after a request (GET /a), without an answer"), "{}", found.summary);
     reset_by(&mut scene, 1, 950);
     assert!(
-        scene.finding_without_answer("reset").unwrap().summary.starts_with("the server answered a request by a reset")
+        scene
+            .finding_without_answer(Cause::Reset)
+            .unwrap()
+            .summary
+            .starts_with("the server answered a request by a reset")
     );
 }
 
@@ -113,7 +118,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
     scene.facts.halves[1].transfers.push(answer);
     scene.facts.content[0].heads = vec![(1, "GET /a".into()), (101, "GET /b".into())];
     reset_by(&mut scene, 1, 1_000);
-    let found = scene.finding_without_answer("reset").unwrap();
+    let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert!(found.fix.unwrap().what.contains("9.90 s of silence"), "{}", found.summary);
 }
 
@@ -125,7 +130,7 @@ fn a_refused_connection_says_how_soon() {
     scene.facts.handshake.syn_ack = None;
     reset_by(&mut scene, 1, 840);
     scene.facts.state = State::Refused;
-    let found = scene.finding_without_answer("reset").unwrap();
+    let found = scene.finding_without_answer(Cause::Reset).unwrap();
     assert_eq!(found.seconds, ms(40));
     assert!(
         found.summary.contains("192.0.2.2:443 refused the connection: a RST came 40.0 ms after"),
@@ -141,8 +146,8 @@ fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
     reset_by(&mut scene, 1, 1_150);
     scene.facts.halves[1].unacknowledged = 4 * MSS;
     scene.facts.ttl[1] = (Some(64), Some(64));
-    assert!(scene.finding_over_connection("reset").unwrap().settle.is_none());
+    assert!(scene.finding_over_connection(Cause::Reset).unwrap().settle.is_none());
     scene.facts.ttl[1] = (Some(49), Some(49));
-    let found = scene.finding_over_connection("reset").unwrap();
+    let found = scene.finding_over_connection(Cause::Reset).unwrap();
     assert!(found.settle.unwrap().contains("in the server's name"));
 }

@@ -4,7 +4,6 @@
 
 use crate::analysis::{End, Frame, Near};
 use crate::rules::TransferCase;
-use crate::rules::bandwidth::queue_is_hidden;
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -87,7 +86,7 @@ impl Flow {
             delay,
             queued: marked || rtt > least.scale(INFLATED).max(least + LONGER.0).min(least + LONGER.1),
             flat: !marked
-                && !queue_is_hidden(case)
+                && !case.queue_is_hidden()
                 && trips.len() >= LEAST_TRIPS
                 && delay <= least.scale(FLAT).max(LONGER.0),
             steady: case.partition.shape.steady.is_some(),

@@ -3,29 +3,36 @@
 
 use super::bottleneck::{Bottleneck, Part};
 use crate::analysis::{Actor, Connection, Finding, Limit, Transfer};
+use crate::cause::Cause;
 use crate::limit;
 use crate::rules::say::{WORTH_SAYING, evidence, finding, fix, rate, thousands, time};
 use crate::units::Nanos;
 
 /// What a full link makes of the transfers that share it.
-const EXPLAINED: &[&str] = &[
-    "bandwidth",
-    "delayed-ack",
-    "early-slow-start-exit",
-    "ecn",
-    "host-cpu",
-    "loss",
-    "lost-retransmission",
-    "policer",
-    "random-loss",
-    "sender-cap",
-    "shaper",
-    "tail-loss",
-    "timeout",
+const EXPLAINED: &[Cause] = &[
+    Cause::Bandwidth,
+    Cause::DelayedAck,
+    Cause::EarlySlowStartExit,
+    Cause::Ecn,
+    Cause::HostCpu,
+    Cause::Loss,
+    Cause::LostRetransmission,
+    Cause::Policer,
+    Cause::RandomLoss,
+    Cause::SenderCap,
+    Cause::Shaper,
+    Cause::TailLoss,
+    Cause::Timeout,
 ];
 /// What may be true of one of them, and mended would only take from the others.
-const AT_OTHERS_COST: &[&str] =
-    &["no-sack", "no-window-scaling", "pacing", "receive-window", "slow-start", "spurious-retransmission"];
+const AT_OTHERS_COST: &[Cause] = &[
+    Cause::NoSack,
+    Cause::NoWindowScaling,
+    Cause::Pacing,
+    Cause::ReceiveWindow,
+    Cause::SlowStart,
+    Cause::SpuriousRetransmission,
+];
 /// As sure as it may be that mending such a cause would help.
 const UNSURE: f64 = 0.5;
 /// Limits that the bottleneck is behind.
@@ -110,7 +117,9 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &Part<'_>, ids
         let rest = finding.seconds.scale(left);
         finding.summary += &format!("; {} of that while the link was full", time(finding.seconds - rest));
         finding.seconds = rest;
-        finding.cause != cause(shared) && finding.cause != "bandwidth" && rest >= whole.scale(LITTLE).max(WORTH_SAYING)
+        finding.cause != cause(shared)
+            && finding.cause != Cause::Bandwidth
+            && rest >= whole.scale(LITTLE).max(WORTH_SAYING)
     });
     lower(transfer);
     if !shared.policed {
@@ -128,8 +137,8 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &Part<'_>, ids
     add(&mut found, shared);
     found.connections = ids.to_vec();
     transfer.findings.push(found);
-    crate::rules::settle(&mut transfer.findings);
-    if let Some(verdict) = crate::rules::told(&transfer.findings, whole) {
+    crate::rules::order::settle(&mut transfer.findings);
+    if let Some(verdict) = crate::rules::verdict::told(&transfer.findings, whole) {
         transfer.verdict = verdict;
     }
 }
@@ -193,8 +202,8 @@ fn relabel(transfer: &mut Transfer, spans: &[(Nanos, Nanos)]) {
     }
 }
 
-fn cause(shared: &Bottleneck<'_>) -> &'static str {
-    if shared.policed { "policer" } else { "bandwidth" }
+fn cause(shared: &Bottleneck<'_>) -> Cause {
+    if shared.policed { Cause::Policer } else { Cause::Bandwidth }
 }
 
 /// A very short queue is nearly a policer.

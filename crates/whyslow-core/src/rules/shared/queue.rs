@@ -5,11 +5,12 @@
 
 use super::flows::{Flow, Flows};
 use crate::analysis::{Connection, Finding, Transfer};
+use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::IpAddr;
 
 /// Causes that a queue is taken for.
-const TAKEN_FOR: &[&str] = &["delayed-ack", "path-latency", "server-think"];
+const TAKEN_FOR: &[Cause] = &[Cause::DelayedAck, Cause::PathLatency, Cause::ServerThink];
 /// A queue may have been so much longer than the transfer's round trips mostly tell.
 const LONGER: f64 = 1.25;
 /// Beside the queue.
@@ -49,7 +50,9 @@ pub(super) fn apply(flows: &Flows, connections: &mut [Connection]) {
         let start = connection.start_s;
         let opened = connection.handshake.as_ref().and_then(|handshake| handshake.rtt_ms).unwrap_or_default();
         if let Some(delay) = delay(start, start + Nanos::from_secs_f64(opened / 1e3)) {
-            connection.findings.retain(|finding| !(finding.cause == "path-latency" && is_it(finding.seconds, delay)));
+            connection
+                .findings
+                .retain(|finding| !(finding.cause == Cause::PathLatency && is_it(finding.seconds, delay)));
         }
         for transfer in connection.transfers.iter_mut().filter(|transfer| taken_for(&transfer.findings)) {
             let before: Nanos = transfer.before.iter().map(|phase| phase.seconds).sum();
@@ -79,7 +82,7 @@ fn take_back(transfer: &mut Transfer, delay: Nanos) {
     transfer.findings.retain(|finding| !(TAKEN_FOR.contains(&finding.cause) && is_it(wait(finding), delay)));
     if transfer.findings.len() < before {
         transfer.model_skipped = false;
-        let verdict = crate::rules::told(&transfer.findings, transfer.duration_s);
+        let verdict = crate::rules::verdict::told(&transfer.findings, transfer.duration_s);
         transfer.verdict = verdict.unwrap_or_else(|| STOOD.to_owned());
     }
 }

@@ -4,6 +4,7 @@ use super::flows::Flow;
 use crate::analysis::{
     Connection, End, Endpoint, Finding, Frame, Limit, LimitShare, LimitSpan, Near, Rtt, State, Transfer,
 };
+use crate::cause::Cause;
 use crate::rules::say::finding;
 use crate::units::Nanos;
 
@@ -40,7 +41,7 @@ pub(super) fn flow(id: u64, start: i64, rates: &[f64]) -> Flow {
 }
 
 /// A connection of one of some clients to a port of one server, with findings of these causes and milliseconds.
-pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(&'static str, i64)]) -> Connection {
+pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64)]) -> Connection {
     let end = |address: String, port: u16| Endpoint { address, port, name: None };
     Connection {
         id,
@@ -68,12 +69,12 @@ pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(&'static s
     }
 }
 
-pub(super) fn found(cause: &'static str, cost: i64) -> Finding {
+pub(super) fn found(cause: Cause, cost: i64) -> Finding {
     finding(cause, ms(cost), 0.8, format!("it was {cause}"))
 }
 
 /// A download that began at `start` (ms) and was under these limits for so long, with a finding of a cause.
-pub(super) fn transfer(start: i64, limits: &[(Limit, i64)], cause: &'static str, cost: i64) -> Transfer {
+pub(super) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: i64) -> Transfer {
     let mut at = ms(start);
     let mut timeline = Vec::new();
     for &(limit, length) in limits {

@@ -2,14 +2,16 @@
 
 use super::scene::connection;
 use super::*;
+use crate::cause::Cause;
 
 #[test]
 fn what_most_connections_of_a_server_share_is_said_once() {
-    let mut all: Vec<_> =
-        (1..=7).map(|id| connection(id, id as u8, 80, &[("loss", 100 * id as i64), ("timeout", 20)])).collect();
+    let mut all: Vec<_> = (1..=7)
+        .map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 100 * id as i64), (Cause::Timeout, 20)]))
+        .collect();
     all.extend((8..=10).map(|id| connection(id, id as u8, 80, &[])));
     let [shared] = check(&all, &[]).try_into().unwrap();
-    assert_eq!((shared.cause, shared.seconds), ("loss", Nanos::from_millis(2_800)));
+    assert_eq!((shared.cause, shared.seconds), (Cause::Loss, Nanos::from_millis(2_800)));
     assert_eq!(shared.connections, [1, 2, 3, 4, 5, 6, 7]);
     assert!(
         shared.shared && shared.summary.starts_with("7 of 10 connections to 198.51.100.1:80"),
@@ -23,7 +25,7 @@ fn what_most_connections_of_a_server_share_is_said_once() {
 
 #[test]
 fn what_ran_at_the_same_time_is_not_added_up() {
-    let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[("loss", 800)])).collect();
+    let mut all: Vec<_> = (1..=4).map(|id| connection(id, id as u8, 80, &[(Cause::Loss, 800)])).collect();
     assert!(check(&all, &[])[0].summary.contains("in common, 3.20 s in all; at its worst"));
     all.iter_mut().for_each(|connection| connection.start_s = Nanos::from_millis(500));
     let [shared] = check(&all, &[]).try_into().unwrap();
@@ -34,13 +36,13 @@ fn what_ran_at_the_same_time_is_not_added_up() {
 
 #[test]
 fn two_connections_are_no_pattern() {
-    let two = [connection(1, 1, 80, &[("loss", 100)]), connection(2, 2, 80, &[("loss", 100)])];
+    let two = [connection(1, 1, 80, &[(Cause::Loss, 100)]), connection(2, 2, 80, &[(Cause::Loss, 100)])];
     assert!(check(&two, &[]).is_empty());
 }
 
 #[test]
 fn servers_on_one_path_share_what_the_path_does() {
-    let all: Vec<_> = (1..=4).map(|id| connection(id, 9, 80 + id as u16, &[("loss", 100)])).collect();
+    let all: Vec<_> = (1..=4).map(|id| connection(id, 9, 80 + id as u16, &[(Cause::Loss, 100)])).collect();
     let [shared] = check(&all, &[]).try_into().unwrap();
     assert!(shared.summary.contains("between 192.0.2.9 and 198.51.100.1"), "{}", shared.summary);
     assert_eq!(shared.connections.len(), 4);
@@ -48,8 +50,8 @@ fn servers_on_one_path_share_what_the_path_does() {
 
 #[test]
 fn slow_starts_that_new_connections_explain_are_not_said_again() {
-    let all: Vec<_> = (1..=4).map(|id| connection(id, 1, 80, &[("slow-start", 100)])).collect();
-    let mut known = finding("new-connection-each-time", Nanos::from_millis(300), 0.85, String::new());
+    let all: Vec<_> = (1..=4).map(|id| connection(id, 1, 80, &[(Cause::SlowStart, 100)])).collect();
+    let mut known = finding(Cause::NewConnectionEachTime, Nanos::from_millis(300), 0.85, String::new());
     known.connections = vec![1, 2, 3, 4];
     assert!(check(&all, &[known]).is_empty());
     assert_eq!(check(&all, &[]).len(), 1);

@@ -6,12 +6,13 @@
 //! what was waited for. Work that merely goes on at the same time says nothing.
 
 use crate::analysis::{Connection, Limit, Transfer};
+use crate::cause::Cause;
 use crate::rules::say::WORTH_SAYING;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
 /// Causes that are waits of a program, or for one.
-const WAITS: &[&str] = &["application", "server-think"];
+const WAITS: &[Cause] = &[Cause::Application, Cause::ServerThink];
 /// The limits under which they wait.
 const WAITING: &[Limit] = &[Limit::Application, Limit::ServerThink];
 /// Of a wait, what the other connections' work must fill.
@@ -82,8 +83,8 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
     let (id, slack) = (connection.id, slack(connection));
     for transfer in &mut connection.transfers {
         let start = transfer.start_s;
-        let own = |transfer: &Transfer, cause: &str| -> Nanos {
-            if cause == "server-think" {
+        let own = |transfer: &Transfer, cause: Cause| -> Nanos {
+            if cause == Cause::ServerThink {
                 let thought = transfer.before.iter().find(|phase| phase.limit == Limit::ServerThink);
                 let thought = thought.map_or(Nanos::ZERO, |phase| phase.seconds);
                 return if is_filled(id, (start - thought, start), slack, work) { thought } else { Nanos::ZERO };
@@ -111,10 +112,10 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
             finding.seconds >= WORTH_SAYING.max(of_others.scale(0.25))
         });
         if changed {
-            crate::rules::settle(&mut transfer.findings);
+            crate::rules::order::settle(&mut transfer.findings);
             transfer.model_skipped = false;
-            transfer.verdict =
-                crate::rules::told(&transfer.findings, transfer.duration_s).unwrap_or_else(|| WAITED.to_owned());
+            transfer.verdict = crate::rules::verdict::told(&transfer.findings, transfer.duration_s)
+                .unwrap_or_else(|| WAITED.to_owned());
         }
     }
 }

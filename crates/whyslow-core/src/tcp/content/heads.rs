@@ -1,6 +1,6 @@
 //! HTTP heads in few bytes: where each starts, and its label; and the first host that one of them names.
 
-use super::LIST_MAX;
+use super::protocol::LIST_MAX;
 
 /// A list of heads. It allocates once for most connections.
 #[derive(Debug, Default)]

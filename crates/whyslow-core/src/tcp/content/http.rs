@@ -1,6 +1,6 @@
 //! Heads of HTTP/1 messages (RFC 9112): the start line, and the three fields that matter here.
 
-use super::is_name;
+use super::protocol::is_name;
 use std::borrow::Cow;
 
 /// Longest target or reason in a label, in characters.

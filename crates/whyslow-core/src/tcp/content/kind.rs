@@ -4,7 +4,8 @@
 //! It knows text commands (HTTP/1, SMTP, FTP, Redis), the frames of HTTP/2 in the clear, and TLS records by their lengths. It
 //! says nothing of what it cannot read: time and amounts decide then (see `turns`).
 
-use super::{Protocol, tls};
+use super::protocol::Protocol;
+use super::tls;
 
 /// A message as long as this is no credit: an HTTP/2 WINDOW_UPDATE is 13 bytes (RFC 9113 section 6.9), an SSH window adjust 36
 /// to 68, both with their encryption.

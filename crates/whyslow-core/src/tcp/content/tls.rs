@@ -1,6 +1,6 @@
 //! TLS record headers and the two hellos.
 
-use super::{GATHER_MAX, Verdict, is_name};
+use super::protocol::{GATHER_MAX, Verdict, is_name};
 
 /// Bytes of a record header.
 pub(super) const HEADER_LEN: usize = 5;

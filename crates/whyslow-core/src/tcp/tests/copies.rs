@@ -1,6 +1,7 @@
 //! Copies that were lost too, recoveries, and packets that came twice.
 
 use super::*;
+use crate::tcp::facts::{LostCopies, Recoveries};
 
 #[test]
 fn a_copy_that_had_to_be_sent_again_was_lost() {
@@ -13,10 +14,10 @@ fn a_copy_that_had_to_be_sent_again_was_lost() {
     script.line(505.4, 0, 101, 7001, 0);
     let facts = script.run();
     let transfer = bulk(&facts);
-    let (copies, waited, frames) = &transfer.lost_copies;
+    let LostCopies { count: copies, waited, frames } = &transfer.lost_copies;
     assert_eq!((*copies, frames.len()), (1, 1));
     assert_eq!(*waited, Nanos::from_secs_f64(0.1003));
-    let (recoveries, took) = transfer.recoveries;
+    let Recoveries { count: recoveries, took } = transfer.recoveries;
     assert_eq!((recoveries, took), (1, Nanos::from_secs_f64(0.2003)));
     assert_eq!(facts.halves[1].retransmitted.fast, 2);
 }
@@ -27,8 +28,8 @@ fn a_copy_that_arrived_was_not() {
     script.line(305.1, 1, 2001, 101, MSS);
     script.line(405.3, 0, 101, 6001, 0);
     let facts = script.run();
-    assert_eq!(bulk(&facts).lost_copies.0, 0);
-    assert_eq!(bulk(&facts).recoveries.0, 1);
+    assert_eq!(bulk(&facts).lost_copies.count, 0);
+    assert_eq!(bulk(&facts).recoveries.count, 1);
 }
 
 /// A segment of the server, captured twice with one IP number, the second time `later` milliseconds after.
@@ -74,7 +75,7 @@ fn parts_of_one_large_segment_are_each_sent_again_once() {
     script.line(400.1, 0, 101, 6001, 0);
     let facts = script.run();
     let transfer = bulk(&facts);
-    assert_eq!((facts.halves[1].retransmitted.fast, transfer.lost_copies.0), (2, 0));
+    assert_eq!((facts.halves[1].retransmitted.fast, transfer.lost_copies.count), (2, 0));
     let at: Vec<_> = transfer.losses.iter().map(|loss| (loss.time, loss.sent, loss.unseen)).collect();
     let first = (Nanos::from_secs_f64(0.2001), 1000, false);
     assert_eq!(at, [first, first]);

@@ -1,11 +1,12 @@
 //! The model's clock: lets packets, ACKs, pauses and timers happen in the order of their times.
 
 use super::agenda::{Agenda, Event, Wake};
-use super::congestion::{Algorithm, Bbr, Control, Cubic, Reno};
+use super::congestion::{Bbr, Control, Cubic, Reno};
 use super::ledger::{Ledger, Told, Untold};
 use super::link::Link;
 use super::receiver::{Ack, Receiver};
 use super::sender::{Held, Packet, Sender};
+use super::sending::Algorithm;
 use super::{LATEST, MOST_SEGMENTS, Outcome, Scenario, Silence};
 use crate::analysis::Limit;
 use crate::units::Nanos;

@@ -20,11 +20,12 @@ mod receiver;
 mod recovery;
 mod ring;
 mod sender;
+mod sending;
 mod trips;
 
 pub use buffer::initial_buffer;
-pub use congestion::Algorithm;
 pub use driver::{simulate, time};
+pub use sending::{Algorithm, Sending};
 
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -80,44 +81,6 @@ pub enum Losses {
 impl Losses {
     /// None at all.
     pub const NONE: Self = Self::At(Vec::new());
-}
-
-/// How the sending host sends.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sending {
-    /// Its congestion controller.
-    pub algorithm: Algorithm,
-    /// Window at the start, segments.
-    pub initial_window: f64,
-    /// Where slow start ends, segments; infinite when nothing is remembered.
-    pub threshold: f64,
-    /// By what a window grows in a round of slow start: 2, or less where ACKs are not counted by bytes.
-    pub growth: f64,
-    /// Whether slow start ends early when the round trip rises (HyStart).
-    pub hystart: bool,
-    /// Most bytes in flight: a send buffer, or a window of the program's protocol.
-    pub cap: Option<u64>,
-    /// Most payload bits per second that the sender lets out.
-    pub pacing: Option<f64>,
-    /// Bytes of payload that a send buffer holds which the kernel sizes (Linux' `tcp_sndbuf_expand`): it grows with the window, but only
-    /// where ACKs find a program that has more to write. None: it never matters.
-    pub buffer: Option<u64>,
-}
-
-impl Sending {
-    /// Today's Linux with this controller: ten segments at first (RFC 6928), then doubling.
-    pub fn usual(algorithm: Algorithm) -> Self {
-        Self {
-            algorithm,
-            initial_window: 10.0,
-            threshold: f64::INFINITY,
-            growth: 2.0,
-            hystart: algorithm == Algorithm::Cubic,
-            cap: None,
-            pacing: None,
-            buffer: None,
-        }
-    }
 }
 
 /// How the receiving host receives.

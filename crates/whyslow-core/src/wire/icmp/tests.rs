@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::super::icmp_error::V6;
 use super::*;
 use crate::wire::decode;
 use crate::wire::testing::{cut_packet, ethernet, ipv4, ipv6, join, read as decoded, tcp, udp};

@@ -1,7 +1,8 @@
 //! Linux cooked captures: what the `any` device gives in place of the link layer's header.
 
+use crate::wire::around::{Around, Decoded};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip, ethertype, llc};
+use crate::wire::{Skip, ethertype, llc};
 
 /// ARPHRD_NETLINK: the protocol field holds a netlink family, not an EtherType.
 const NETLINK: u16 = 824;

@@ -1,7 +1,8 @@
 //! Ethernet II and 802.3.
 
+use crate::wire::around::{Around, Decoded};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, ethertype, llc};
+use crate::wire::{ethertype, llc};
 
 /// A frame from its destination address on; padding and a checksum at its end do no harm, as IP tells its own length.
 pub(in crate::wire) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {

@@ -3,10 +3,9 @@
 //! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives nothing, unless the
 //! driver has deciphered it and left the flag.
 
-use super::decode as decode_link;
-use crate::capture::LinkType;
+use crate::wire::around::{Around, Decoded, Inside};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip, llc};
+use crate::wire::{Skip, llc};
 
 /// What an LLC header before IP begins with.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
@@ -88,7 +87,7 @@ fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
 pub(super) fn ppi(around: Around, view: View<'_>) -> Decoded<'_> {
     let length = usize::from(view.u16_le(2)?);
     match u16::try_from(view.u32_le(4)?) {
-        Ok(link) if length >= 8 => decode_link(around.deeper()?, LinkType(link), view.skip(length)?),
+        Ok(link) if length >= 8 => around.deeper()?.decode(Inside::Link(link), view.skip(length)?),
         _ => Err(Skip::Malformed("a PPI header with an impossible length or link type")),
     }
 }

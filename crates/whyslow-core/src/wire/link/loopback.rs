@@ -1,7 +1,8 @@
 //! BSD loopback and the other pseudo-devices whose header holds an address family.
 
+use crate::wire::around::{Around, Decoded};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip, ethertype, ip};
+use crate::wire::{Skip, ethertype, ip};
 
 /// LINKTYPE_NULL: the family in the byte order of the host that captured.
 pub(super) fn null(around: Around, view: View<'_>) -> Decoded<'_> {

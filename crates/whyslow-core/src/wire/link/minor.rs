@@ -1,8 +1,9 @@
 //! Link layers that are rare today and need only a few lines each.
 
 use super::ethernet;
+use crate::wire::around::{Around, Decoded};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip, ethertype, ip, llc};
+use crate::wire::{Skip, ethertype, ip, llc};
 
 /// LINKTYPE_SLIP: direction and the compressed header, 16 bytes in all.
 pub(super) fn slip(around: Around, view: View<'_>) -> Decoded<'_> {

@@ -16,8 +16,9 @@ mod pktap;
 pub use names::link_type_name;
 pub(super) use names::registered_name;
 
+use super::around::{Around, Decoded, Inside};
 use super::view::View;
-use super::{Around, Decoded, Skip, ethertype, ip};
+use super::{Skip, ethertype, ip, llc};
 use crate::capture::LinkType;
 
 /// A packet that begins with the header of `link`.
@@ -71,7 +72,20 @@ pub(super) fn decode<'a>(around: Around, link: LinkType, view: View<'a>) -> Deco
 
 /// Whether packets of this link type can be read.
 pub fn is_supported(link: LinkType) -> bool {
-    !matches!(decode(Around::default(), link, View::default()), Err(Skip::LinkType(_)))
+    !matches!(decode(Around::new(inner), link, View::default()), Err(Skip::LinkType(_)))
+}
+
+/// Reads what lies within a packet or frame of any layer.
+pub(super) fn inner(around: Around, inside: Inside, view: View<'_>) -> Decoded<'_> {
+    match inside {
+        Inside::Ip => ip::decode(around, view),
+        Inside::Ethernet => ethernet::decode(around, view),
+        Inside::Ppp => ppp::decode(around, view),
+        Inside::Llc => llc::decode(around, view),
+        Inside::Mpls => ethertype::mpls(around, view),
+        Inside::EtherType(kind) => ethertype::decode(around, kind, view),
+        Inside::Link(link) => decode(around, LinkType(link), view),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! LINKTYPE_NFLOG: packets from the Linux firewall's log target, as a list of typed values.
 
+use crate::wire::around::{Around, Decoded};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip, ip};
+use crate::wire::{Skip, ip};
 
 /// The value that holds the packet (NFULA_PAYLOAD).
 const PAYLOAD: u16 = 9;

@@ -1,9 +1,8 @@
 //! PKTAP: what macOS writes when it captures on several interfaces (`tcpdump -i pktap`, `-i all`).
 
-use super::decode as decode_link;
-use crate::capture::LinkType;
+use crate::wire::Skip;
+use crate::wire::around::{Around, Decoded, Inside};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip};
 
 /// The header's length, what follows it, the link type of that.
 struct Header {
@@ -31,7 +30,7 @@ pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
         return Err(Skip::NoPacket("a PKTAP record without a packet"));
     }
     match u16::try_from(header.link) {
-        Ok(link) => decode_link(around.deeper()?, LinkType(link), view.skip(header.length)?),
+        Ok(link) => around.deeper()?.decode(Inside::Link(link), view.skip(header.length)?),
         Err(_) => Err(Skip::Malformed("PKTAP names an impossible link type")),
     }
 }

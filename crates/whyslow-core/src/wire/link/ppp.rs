@@ -1,8 +1,9 @@
 //! PPP (RFC 1661, RFC 1662) and Cisco HDLC.
 
 use super::ethernet;
+use crate::wire::around::{Around, Decoded};
 use crate::wire::view::View;
-use crate::wire::{Around, Decoded, Skip, ethertype, ip};
+use crate::wire::{Skip, ethertype, ip};
 
 /// A PPP packet, with or without the HDLC-like address and control bytes, its protocol in one byte or in two.
 pub(in crate::wire) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {

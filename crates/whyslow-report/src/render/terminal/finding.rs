@@ -79,7 +79,7 @@ pub(super) fn named(cause: &str, cost: String, seconds: Nanos) -> String {
 /// The cause, the sentence, and the time that it cost.
 pub(super) fn print_head(page: &mut Page, finding: &Finding, cost: &str, indent: usize) {
     let sure = if finding.confidence < 0.5 { "possibly " } else { "" };
-    let head = Line::new().pad(indent).plain(sure).styled(CAUSE, finding.cause).plain(": ");
+    let head = Line::new().pad(indent).plain(sure).styled(CAUSE, finding.cause.slug()).plain(": ");
     let beside = (finding.seconds > Nanos::ZERO).then(|| Line::new().styled(BOLD, cost));
     // A long sentence goes on under the cause.
     page.hanging(&head, Style::new(), &finding.summary, beside.as_ref(), indent + 2);

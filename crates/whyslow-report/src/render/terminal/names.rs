@@ -35,7 +35,6 @@ pub(in crate::render) fn limit(limit: Limit) -> &'static str {
         Limit::LossRecovery => "loss recovery",
         Limit::Timeout => "timeout",
         Limit::Bandwidth => "bandwidth",
-        Limit::Close => "close",
         Limit::RoundTrip => "round trip",
         Limit::Unknown => "unknown",
     }
@@ -63,7 +62,6 @@ pub(super) const fn letter(limit: Limit) -> char {
         Limit::LossRecovery => 'L',
         Limit::Timeout => 'O',
         Limit::Bandwidth => 'B',
-        Limit::Close => 'E',
         Limit::RoundTrip => 'I',
         Limit::Unknown => '?',
     }
@@ -73,7 +71,7 @@ pub(super) const fn letter(limit: Limit) -> char {
 /// path itself takes green.
 pub(in crate::render) fn color(limit: Limit) -> Style {
     let color = match limit {
-        Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait | Limit::Close => AnsiColor::Blue,
+        Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait => AnsiColor::Blue,
         Limit::ServerThink | Limit::ClientThink | Limit::Application | Limit::Pacing => AnsiColor::Magenta,
         Limit::SlowStart | Limit::CongestionAvoidance => AnsiColor::Yellow,
         Limit::ReceiveWindow | Limit::ZeroWindow | Limit::SenderCap | Limit::ProtocolWindow => AnsiColor::Cyan,

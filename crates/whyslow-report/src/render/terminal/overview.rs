@@ -99,7 +99,7 @@ fn print_causes(page: &mut Page, causes: &[CauseCost]) {
             })
             .collect();
         table.styled_row([
-            (CAUSE, cost.cause.to_owned()),
+            (CAUSE, cost.cause.to_string()),
             (BOLD, if cost.seconds > Nanos::ZERO { units::span(cost.seconds) } else { "none".to_owned() }),
             (Style::new(), units::thousands(cost.connections.len() as u64)),
             (Style::new(), named.join(", ")),
@@ -130,7 +130,7 @@ fn print_verdict(page: &mut Page, told: &Connection) {
     let others: Vec<_> = others
         .iter()
         .take(NAMED)
-        .map(|&(cause, seconds)| finding::named(cause, units::short(seconds), seconds))
+        .map(|&(cause, seconds)| finding::named(cause.slug(), units::short(seconds), seconds))
         .collect();
     if !others.is_empty() {
         page.wrapped(&finding::label("also"), Style::new(), &others.join(", "));

@@ -178,10 +178,10 @@ fn every_page_fits_its_width_and_steers_no_terminal() {
 
 #[test]
 fn what_took_hardly_any_time_is_named_in_full_only() {
-    let told = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::Close, 1.0)]);
+    let told = transfer(1, 0.0, &[], &[(Limit::SlowStart, 999.0), (Limit::RoundTrip, 1.0)]);
     let one = analysis(vec![connection(1, vec![told])]);
-    assert!(!plain(&one, brief(80)).contains("E close"));
-    assert!(plain(&one, full(80)).contains("E close 1.0 ms"));
+    assert!(!plain(&one, brief(80)).contains("I round trip"));
+    assert!(plain(&one, full(80)).contains("I round trip 1.0 ms"));
 }
 
 #[test]
@@ -226,5 +226,5 @@ fn colour_adds_nothing_that_the_letters_do_not_say() {
         assert!(text.contains(&format!("{} {}", names::letter(limit), names::limit(limit))), "{limit:?}\n{text}");
     }
     assert!(text.contains("HHHH") && text.contains("????"), "{text}");
-    assert!(names::limit(Limit::Close).len() > 1);
+    assert!(names::limit(Limit::Idle).len() > 1);
 }

@@ -163,9 +163,9 @@ mod tests {
             stretch(Limit::Handshake, 20),
             stretch(Limit::SlowStart, 79),
             (None, Nanos(90)),
-            stretch(Limit::Close, 100),
+            stretch(Limit::RoundTrip, 100),
         ];
-        assert_eq!(letters(&stretches, 10), "HHSSSSSS·E");
+        assert_eq!(letters(&stretches, 10), "HHSSSSSS·I");
         assert_eq!(letters(&stretches, 1), "S");
         assert_eq!(letters(&stretches, 0), "");
         assert_eq!(letters(&[], 10), "");
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn no_time_at_all_and_endless_time_fill_the_row() {
-        assert_eq!(letters(&[stretch(Limit::Close, 0)], 4).chars().count(), 4);
+        assert_eq!(letters(&[stretch(Limit::RoundTrip, 0)], 4).chars().count(), 4);
         assert_eq!(letters(&[stretch(Limit::SlowStart, i64::MAX)], 4), "SSSS");
     }
 

@@ -231,7 +231,7 @@ pub(crate) fn promised(drawing: &Drawing, results: &[RunResult], out: &Path) -> 
 
 fn of_transfers(label: &str, cause: &'static str, end: End, analysis: &Analysis) -> impl Iterator<Item = Promise> {
     transfers(analysis).filter(move |transfer| transfer.from == end).filter_map(move |transfer| {
-        let finding = transfer.findings.iter().find(|finding| finding.cause == cause)?;
+        let finding = transfer.findings.iter().find(|finding| finding.cause.slug() == cause)?;
         let before = alike(analysis, end, transfer.bytes).take_while(|other| other.start_s < transfer.start_s);
         let of = Of::Transfer {
             from: end,
@@ -247,7 +247,7 @@ fn of_connections(label: &str, cause: &'static str, end: End, analysis: &Analysi
     let connections = analysis.connections.iter();
     let findings = connections.flat_map(|connection| &connection.findings).map(|finding| (finding, Of::Connection));
     let across = analysis.findings.iter().map(|finding| (finding, Of::Series));
-    let (finding, of) = findings.chain(across).find(|(finding, _)| finding.cause == cause)?;
+    let (finding, of) = findings.chain(across).find(|(finding, _)| finding.cause.slug() == cause)?;
     Promise::new(label, end, finding, of, analysis)
 }
 
@@ -286,7 +286,7 @@ impl Promise {
         Some(Self {
             label: label.to_owned(),
             end: name(end),
-            cause: finding.cause,
+            cause: finding.cause.slug(),
             command: fix.command.clone(),
             what: fix.what.clone(),
             before_s: of.took(analysis)?,
@@ -383,15 +383,15 @@ impl Report {
 
 fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judged {
     let findings = right::findings(analysis, false);
-    let seconds = |cause| findings.iter().filter(|f| f.cause == cause).map(|f| f.seconds.as_secs_f64()).sum();
+    let seconds = |cause| findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.seconds.as_secs_f64()).sum();
     let confidence = |cause| {
-        let all = findings.iter().filter(|f| f.cause == cause).map(|f| f.confidence);
+        let all = findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.confidence);
         all.fold(0.0, f64::max)
     };
     let say = |cause| Said { cause, confidence: confidence(cause), seconds: seconds(cause) };
     let said = right::top(&findings).map(|(cause, _)| say(cause));
     let mut ruled_out: Vec<&'static str> =
-        findings.iter().map(|f| f.cause).filter(|c| label.never.contains(c)).collect();
+        findings.iter().map(|f| f.cause.slug()).filter(|c| label.never.contains(c)).collect();
     ruled_out.sort_unstable();
     ruled_out.dedup();
     ruled_out.retain(|cause| said.as_ref().is_none_or(|said| said.cause != *cause));
@@ -406,7 +406,7 @@ fn wrong(label: &Label, said: Option<&Said>, findings: &[&Finding], ruled_out: &
     let main = label.right.first().copied().unwrap_or(right::HEALTHY);
     // A special case said by the same words as in the other score: a deep queue, if it is said too.
     let deep = main == "bufferbloat" && right::is_right(main, top, findings);
-    let enough = label.enough && findings.iter().any(|finding| finding.cause == main);
+    let enough = label.enough && findings.iter().any(|finding| finding.cause.slug() == main);
     if !(label.right.contains(&top.unwrap_or(right::HEALTHY)) || deep || enough) {
         return Some(top.map_or("nothing".to_owned(), |cause| format!("`{cause}`")));
     }
@@ -610,7 +610,7 @@ mod tests {
             measured_s: Some(1.0),
             problems: Vec::new(),
             host: Some(Host::Server),
-            of: Of::Transfer { from: End::Server, nth: 0, bytes: 1000 },
+            of: Of::Transfer { from: End::Server, nth: 0, bytes: 1000, before: 0 },
         };
         let report = Report {
             schema: SCHEMA,

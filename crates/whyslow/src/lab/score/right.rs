@@ -92,7 +92,7 @@ pub(super) fn is_unseen(run: &Variant, figures: &Figures, end: End) -> bool {
 pub(super) fn top(findings: &[&Finding]) -> Option<(&'static str, f64)> {
     let mut cost: BTreeMap<&'static str, (bool, f64, f64)> = BTreeMap::new();
     for finding in findings {
-        let sum = cost.entry(finding.cause).or_insert((finding.is_waited_for(), 0.0, 0.0));
+        let sum = cost.entry(finding.cause.slug()).or_insert((finding.is_waited_for(), 0.0, 0.0));
         sum.1 += finding.seconds.as_secs_f64();
         sum.2 = sum.2.max(finding.confidence);
     }
@@ -119,12 +119,12 @@ pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<Wrong> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);
     let is_right = is_right(&run.scenario.cause, top.map(|(cause, _)| cause), &findings);
-    if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause == run.scenario.cause)) {
+    if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause.slug() == run.scenario.cause)) {
         let said = top.map_or("nothing".to_owned(), |(cause, _)| format!("`{cause}`"));
         return Some(Wrong { said, cause: top });
     }
-    if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause)) {
-        let (cause, confidence) = (finding.cause, finding.confidence);
+    if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause.slug())) {
+        let (cause, confidence) = (finding.cause.slug(), finding.confidence);
         return Some(Wrong { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
     }
     let missing = |said| Wrong { said, cause: None };
@@ -135,9 +135,10 @@ pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) ->
     let Some(top) = top else { return label == HEALTHY };
     let alike = || ALIKE.iter().any(|pair| pair.contains(&label) && pair.contains(&top));
     // A deep queue is full because the path's rate is reached: both are true, if both are said.
-    let deep = || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause == "bufferbloat");
+    let deep =
+        || label == "bufferbloat" && top == "bandwidth" && findings.iter().any(|f| f.cause.slug() == "bufferbloat");
     let fast = label == HEALTHY && top == "bandwidth";
-    let beside = || BESIDE.contains(&label) && findings.iter().any(|finding| finding.cause == label);
+    let beside = || BESIDE.contains(&label) && findings.iter().any(|finding| finding.cause.slug() == label);
     label == top || fast || alike() || deep() || beside()
 }
 
@@ -182,7 +183,7 @@ fn wrong_shares(run: &Variant, analysis: &Analysis) -> Option<String> {
     if drawn(&run.label) != "shared-bottleneck" {
         return None;
     }
-    let shares = |finding: &&Finding| finding.shared && is_right(&run.scenario.cause, Some(finding.cause), &[]);
+    let shares = |finding: &&Finding| finding.shared && is_right(&run.scenario.cause, Some(finding.cause.slug()), &[]);
     let most = analysis.findings.iter().filter(shares).map(|finding| finding.connections.len()).max().unwrap_or(0);
     (most != parallel as usize).then(|| format!("shared by {most} of {parallel}"))
 }

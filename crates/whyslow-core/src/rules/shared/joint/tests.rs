@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::cause::Cause;
 use crate::rules::shared::flows::{Flow, Flows};
 use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
 use crate::rules::shared::together;
@@ -16,7 +17,7 @@ fn downloads() -> Vec<Connection> {
     let limits = [(Limit::SlowStart, 100), (Limit::LossRecovery, 1_500), (Limit::CongestionAvoidance, 400)];
     let download = |id| {
         let mut connection = connection(id, 1, 80, &[]);
-        connection.transfers.push(transfer(0, &limits, "loss", 1_800));
+        connection.transfers.push(transfer(0, &limits, Cause::Loss, 1_800));
         connection
     };
     vec![download(1), download(2)]
@@ -25,16 +26,22 @@ fn downloads() -> Vec<Connection> {
 #[test]
 fn what_the_bottleneck_explains_is_not_told_of_each() {
     let mut connections = downloads();
-    connections[0].transfers[0].findings.push(found("bufferbloat", 60));
+    connections[0].transfers[0].findings.push(found(Cause::Bufferbloat, 60));
     let joint = together(&pair(), &mut connections);
     let [over_all] = &joint.findings[..] else { panic!("{:?}", joint.findings) };
-    assert_eq!((over_all.cause, over_all.seconds, &over_all.connections[..]), ("bandwidth", ms(2_000), &[1, 2][..]));
+    assert_eq!(
+        (over_all.cause, over_all.seconds, &over_all.connections[..]),
+        (Cause::Bandwidth, ms(2_000), &[1, 2][..])
+    );
     assert!(over_all.shared);
     assert!(over_all.summary.starts_with("2 transfers at the same time shared a bottleneck of 20.0 Mbit/s"));
     assert!(over_all.summary.contains("all from 198.51.100.1 to 192.0.2.1; their parts: "), "{}", over_all.summary);
     assert_eq!(joint.void, [(1, ms(0)), (2, ms(0))], "nothing is promised of either");
     let first = &connections[0].transfers[0];
-    assert_eq!(first.findings.iter().map(|finding| finding.cause).collect::<Vec<_>>(), ["bandwidth", "bufferbloat"]);
+    assert_eq!(
+        first.findings.iter().map(|finding| finding.cause).collect::<Vec<_>>(),
+        [Cause::Bandwidth, Cause::Bufferbloat]
+    );
     assert_eq!((first.findings[0].seconds, first.findings[0].connections.len()), (ms(2_000), 2));
     assert!(first.verdict.starts_with("bandwidth: 2 transfers at the same time shared"), "{}", first.verdict);
     assert!(!first.model_skipped);
@@ -56,22 +63,22 @@ fn limits_follow_and_still_add_up() {
 fn of_a_part_of_the_time_a_part_is_explained() {
     let mut connections = downloads();
     // The second one goes on alone for as long as it shared.
-    connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], "loss", 4_000);
+    connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
     together(&pair(), &mut connections);
     let findings = &connections[1].transfers[0].findings;
     let told: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.seconds)).collect();
-    assert_eq!(told, [("bandwidth", ms(2_000)), ("loss", ms(2_000))]);
+    assert_eq!(told, [(Cause::Bandwidth, ms(2_000)), (Cause::Loss, ms(2_000))]);
     assert!(findings[1].summary.contains("it was loss; 2.00 s of that while the link was full"));
 }
 
 #[test]
 fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
     let mut connections = downloads();
-    connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], "receive-window", 1_900);
+    connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     let joint = together(&pair(), &mut connections);
     assert_eq!(joint.void.len(), 2);
     let [window] = &connections[0].transfers[0].findings[..] else { panic!() };
-    assert_eq!((window.cause, window.seconds, window.confidence), ("receive-window", ms(1_900), 0.5));
+    assert_eq!((window.cause, window.seconds, window.confidence), (Cause::ReceiveWindow, ms(1_900), 0.5));
     assert!(window.settle.as_ref().unwrap().contains("the link was full meanwhile"));
 }
 
@@ -80,10 +87,10 @@ fn a_rate_that_it_keeps_alone_is_its_own() {
     let bulk = [vec![20.0; 15], vec![16.0; 30]].concat();
     let flows = Flows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
     let mut connections = downloads();
-    connections[1].transfers[0] = transfer(750, &[(Limit::LossRecovery, 3_000)], "loss", 3_000);
+    connections[1].transfers[0] = transfer(750, &[(Limit::LossRecovery, 3_000)], Cause::Loss, 3_000);
     together(&flows, &mut connections);
-    assert_eq!(connections[1].transfers[0].findings[0].cause, "loss");
-    assert_eq!(connections[0].transfers[0].findings[0].cause, "bandwidth");
+    assert_eq!(connections[1].transfers[0].findings[0].cause, Cause::Loss);
+    assert_eq!(connections[0].transfers[0].findings[0].cause, Cause::Bandwidth);
 }
 
 #[test]
@@ -116,11 +123,11 @@ fn alone_it_had_the_whole_link() {
     let two: Vec<f64> = one[..40].iter().map(|rate| 20.0 - rate).collect();
     let flows = Flows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);
     let mut connections = downloads();
-    connections[0].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], "loss", 4_000);
+    connections[0].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
     let joint = together(&flows, &mut connections);
     assert_eq!(joint.findings[0].seconds, ms(2_000), "shared");
     let [found] = &connections[0].transfers[0].findings[..] else { panic!() };
-    assert_eq!((found.cause, found.seconds), ("bandwidth", ms(4_000)));
+    assert_eq!((found.cause, found.seconds), (Cause::Bandwidth, ms(4_000)));
     assert_eq!(connections[0].transfers[0].limits[0].limit, Limit::Bandwidth);
 }
 
@@ -136,15 +143,15 @@ fn a_policer_is_told_by_its_losses_without_a_queue() {
         assert_eq!(connections[1].transfers[0].findings[0].cause, told.0);
         told
     };
-    assert_eq!(cause(true), ("policer", 0.65));
-    assert_eq!(cause(false), ("bandwidth", 0.85), "some queue stood, if not a long one");
+    assert_eq!(cause(true), (Cause::Policer, 0.65));
+    assert_eq!(cause(false), (Cause::Bandwidth, 0.85), "some queue stood, if not a long one");
 }
 
 #[test]
 fn where_each_is_held_by_something_else_nothing_is_shared() {
     let mut connections = downloads();
     for connection in &mut connections {
-        connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], "receive-window", 1_900);
+        connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     }
     let joint = together(&pair(), &mut connections);
     assert!(joint.findings.is_empty() && joint.void.is_empty());

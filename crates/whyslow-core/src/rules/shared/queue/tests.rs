@@ -1,9 +1,10 @@
 use super::*;
 use crate::analysis::{Handshake, Limit};
+use crate::cause::Cause;
 use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
 
 /// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of a cause.
-fn beside(start: i64, cause: &'static str, wait: i64) -> Connection {
+fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(start - 50);
     other.transfers.push(transfer(start, &[(Limit::RoundTrip, 60)], cause, wait));
@@ -16,14 +17,14 @@ fn beside(start: i64, cause: &'static str, wait: i64) -> Connection {
 
 #[test]
 fn what_stood_in_anothers_queue_was_not_late_by_itself() {
-    for cause in ["delayed-ack", "server-think"] {
+    for cause in [Cause::DelayedAck, Cause::ServerThink] {
         let other = beside(2_000, cause, 32);
         assert!(other.transfers[0].findings.is_empty(), "{cause}");
         assert_eq!(other.transfers[0].verdict, STOOD);
     }
-    assert_eq!(beside(2_000, "loss", 32).transfers[0].findings.len(), 1, "another cause");
-    assert_eq!(beside(2_000, "server-think", 200).transfers[0].findings.len(), 1, "longer than the queue");
-    assert_eq!(beside(4_000, "server-think", 32).transfers[0].findings.len(), 1, "the queue is gone");
+    assert_eq!(beside(2_000, Cause::Loss, 32).transfers[0].findings.len(), 1, "another cause");
+    assert_eq!(beside(2_000, Cause::ServerThink, 200).transfers[0].findings.len(), 1, "longer than the queue");
+    assert_eq!(beside(4_000, Cause::ServerThink, 32).transfers[0].findings.len(), 1, "the queue is gone");
 }
 
 #[test]
@@ -31,7 +32,7 @@ fn a_queue_that_stands_now_and_then_overflows_at_times() {
     let told = |flat, lost| {
         let mut other = connection(7, 1, 443, &[]);
         other.start_s = ms(1_950);
-        other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], "delayed-ack", 32));
+        other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], Cause::DelayedAck, 32));
         let flow = crate::rules::shared::flows::Flow { queued: false, flat, lost, ..flow(1, 1_000, &[10.0; 40]) };
         let mut connections = [other];
         apply(&Flows::of(vec![flow]), &mut connections);
@@ -53,7 +54,7 @@ fn so_did_a_handshake() {
         timestamps: [None; 2],
         retries: [0; 2],
     });
-    other.findings = vec![found("path-latency", 35), found("turn-taking", 30)];
+    other.findings = vec![found(Cause::PathLatency, 35), found(Cause::TurnTaking, 30)];
     let mut far = other.clone();
     far.server.address = "198.51.100.77".into();
     let mut connections = [other, far];

@@ -1,5 +1,6 @@
 use super::*;
 use crate::analysis::LimitShare;
+use crate::cause::Cause;
 use crate::rules::shared::scene::{connection, ms, transfer};
 
 /// A control connection that says something at 0, waits for 2 s, and says something again; and another one of the same hosts that
@@ -8,14 +9,14 @@ fn control_and_data(from: i64, to: i64) -> Vec<Connection> {
     let mut control = connection(1, 1, 21, &[]);
     let limits = [(Limit::RoundTrip, 30), (Limit::Application, 2_000), (Limit::RoundTrip, 30)];
     control.start_s = ms(-100);
-    control.transfers.push(transfer(0, &limits, "application", 2_000));
+    control.transfers.push(transfer(0, &limits, Cause::Application, 2_000));
     let mut data = connection(2, 1, 20, &[]);
     data.start_s = ms(from);
-    data.transfers.push(transfer(from + 20, &[(Limit::Bandwidth, to - from - 20)], "bandwidth", 1_000));
+    data.transfers.push(transfer(from + 20, &[(Limit::Bandwidth, to - from - 20)], Cause::Bandwidth, 1_000));
     vec![control, data]
 }
 
-fn waits(connections: &mut [Connection]) -> Vec<&'static str> {
+fn waits(connections: &mut [Connection]) -> Vec<Cause> {
     apply(connections);
     connections[0].transfers[0].findings.iter().map(|finding| finding.cause).collect()
 }
@@ -23,30 +24,30 @@ fn waits(connections: &mut [Connection]) -> Vec<&'static str> {
 #[test]
 fn a_wait_that_is_another_connections_work_costs_nothing() {
     let mut connections = control_and_data(60, 1_980);
-    assert_eq!(waits(&mut connections), [""; 0]);
+    assert_eq!(waits(&mut connections), []);
     assert_eq!(connections[0].transfers[0].verdict, WAITED);
     assert_eq!(connections[1].transfers[0].findings.len(), 1, "what the other one costs is told there");
 }
 
 #[test]
 fn work_that_merely_goes_on_at_the_same_time_says_nothing() {
-    assert_eq!(waits(&mut control_and_data(-3_000, 4_000)), ["application"]);
-    assert_eq!(waits(&mut control_and_data(60, 700)), ["application"], "a third of the wait");
-    assert_eq!(waits(&mut control_and_data(60, 1_500)), ["application"], "it had ended when the wait did not");
-    assert_eq!(waits(&mut control_and_data(60, 2_600)), ["application"], "it went on when the wait was over");
+    assert_eq!(waits(&mut control_and_data(-3_000, 4_000)), [Cause::Application]);
+    assert_eq!(waits(&mut control_and_data(60, 700)), [Cause::Application], "a third of the wait");
+    assert_eq!(waits(&mut control_and_data(60, 1_500)), [Cause::Application], "it had ended when the wait did not");
+    assert_eq!(waits(&mut control_and_data(60, 2_600)), [Cause::Application], "it went on when the wait was over");
     let mut elsewhere = control_and_data(60, 1_980);
     elsewhere[1].server.address = "198.51.100.9".into();
-    assert_eq!(waits(&mut elsewhere), ["application"], "another host");
+    assert_eq!(waits(&mut elsewhere), [Cause::Application], "another host");
     let mut alone = control_and_data(60, 1_980);
     alone.pop();
-    assert_eq!(waits(&mut alone), ["application"]);
+    assert_eq!(waits(&mut alone), [Cause::Application]);
 }
 
 #[test]
 fn of_several_waits_the_others_stay() {
     let mut connections = control_and_data(60, 1_980);
     let limits = [(Limit::Application, 2_000), (Limit::RoundTrip, 30), (Limit::Application, 1_500)];
-    connections[0].transfers[0] = transfer(0, &limits, "application", 3_500);
+    connections[0].transfers[0] = transfer(0, &limits, Cause::Application, 3_500);
     apply(&mut connections);
     assert_eq!(connections[0].transfers[0].findings[0].seconds, ms(1_500));
 }
@@ -54,10 +55,10 @@ fn of_several_waits_the_others_stay() {
 #[test]
 fn so_it_is_with_an_answer() {
     let mut connections = control_and_data(-1_900, -30);
-    let mut answer = transfer(0, &[(Limit::RoundTrip, 30)], "server-think", 2_000);
+    let mut answer = transfer(0, &[(Limit::RoundTrip, 30)], Cause::ServerThink, 2_000);
     answer.before = vec![LimitShare { limit: Limit::ServerThink, seconds: ms(2_000), share: 1.0 }];
     connections[0].start_s = ms(-4_000);
-    connections[0].transfers = vec![transfer(-3_000, &[(Limit::RoundTrip, 30)], "slow-start", 1), answer];
+    connections[0].transfers = vec![transfer(-3_000, &[(Limit::RoundTrip, 30)], Cause::SlowStart, 1), answer];
     apply(&mut connections);
     assert!(connections[0].transfers[1].findings.is_empty());
     assert_eq!(connections[0].transfers[0].findings.len(), 1);
@@ -68,9 +69,9 @@ fn the_word_that_something_is_wanted_takes_its_time_too() {
     // An iperf server, whose client opens the other connection when it has heard the word: seen there, half of the time goes before it.
     let mut control = connection(1, 1, 5201, &[]);
     control.start_s = ms(-100);
-    control.transfers.push(transfer(0, &[(Limit::Application, 44), (Limit::RoundTrip, 20)], "application", 44));
+    control.transfers.push(transfer(0, &[(Limit::Application, 44), (Limit::RoundTrip, 20)], Cause::Application, 44));
     let mut data = connection(2, 1, 5201, &[]);
     data.start_s = ms(22);
-    data.transfers.push(transfer(43, &[(Limit::Bandwidth, 5_000)], "bandwidth", 4_000));
-    assert_eq!(waits(&mut [control, data]), [""; 0]);
+    data.transfers.push(transfer(43, &[(Limit::Bandwidth, 5_000)], Cause::Bandwidth, 4_000));
+    assert_eq!(waits(&mut [control, data]), []);
 }

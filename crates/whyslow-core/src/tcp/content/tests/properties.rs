@@ -1,3 +1,4 @@
+use super::super::protocol::is_name;
 use super::*;
 use proptest::prelude::*;
 

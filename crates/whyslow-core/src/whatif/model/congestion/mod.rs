@@ -9,30 +9,8 @@ pub(super) use bbr::Bbr;
 pub(super) use cubic::Cubic;
 pub(super) use reno::Reno;
 
-use super::Sending;
+use super::sending::Sending;
 use crate::units::Nanos;
-
-/// Which controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// RFC 5681.
-    Reno,
-    /// RFC 9438, with Linux' HyStart.
-    Cubic,
-    /// After BBR version 1 (Cardwell et al. 2016): paced by a measured rate, deaf to loss.
-    Bbr,
-}
-
-impl Algorithm {
-    /// Its usual name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reno => "reno",
-            Self::Cubic => "cubic",
-            Self::Bbr => "bbr",
-        }
-    }
-}
 
 /// What an ACK told.
 #[derive(Clone, Copy, Debug)]

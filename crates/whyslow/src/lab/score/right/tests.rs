@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use whyslow_core::cause::Cause;
 use whyslow_core::units::Nanos;
 use whyslow_io::{Input, Stop};
 use whyslow_lab::draws;
@@ -39,14 +40,15 @@ fn the_clients_own_time_is_found_and_nothing_may_be_charged_to_its_pauses() {
     let said = |run: &Variant, analysis: &Analysis| wrong(run, analysis).unwrap().said;
     assert_eq!(said(&requests("none"), &analysis), "`client-think`");
     // It ranks behind whatever was waited for, however short that was.
-    let own = analysis.connections[0].findings.iter().find(|finding| finding.cause == "client-think").unwrap().clone();
-    let short = Finding { cause: "slow-start", seconds: own.seconds.scale(0.01), ..own.clone() };
+    let own =
+        analysis.connections[0].findings.iter().find(|finding| finding.cause == Cause::ClientThink).unwrap().clone();
+    let short = Finding { cause: Cause::SlowStart, seconds: own.seconds.scale(0.01), ..own.clone() };
     analysis.connections[0].transfers[0].findings.push(short);
     assert_eq!(said(&run, &analysis), "`slow-start`");
     assert_eq!(said(&requests("slow-start"), &analysis), "`client-think` beside it", "the pauses were nobody's");
-    analysis.connections[0].findings.retain(|finding| finding.cause != "client-think");
+    analysis.connections[0].findings.retain(|finding| finding.cause != Cause::ClientThink);
     assert_eq!(wrong(&requests("slow-start"), &analysis), None);
-    analysis.connections[0].transfers[0].findings.push(Finding { cause: "application", ..own });
+    analysis.connections[0].transfers[0].findings.push(Finding { cause: Cause::Application, ..own });
     let found = wrong(&requests("application"), &analysis).unwrap();
     assert_eq!((found.said.as_str(), found.cause.unwrap().0), ("`application` beside it", "application"));
 }
@@ -66,7 +68,7 @@ fn a_shared_bottleneck_is_told_of_all_that_share_it() {
     let Work::Download(work) = &mut run.scenario.work else { panic!("downloads") };
     work.parallel = 2;
     assert_eq!(wrong(&run, &analysis).unwrap().said, "shared by 0 of 2");
-    let own = analysis.connections[0].transfers.iter().flat_map(|t| &t.findings).find(|f| f.cause == "bandwidth");
+    let own = analysis.connections[0].transfers.iter().flat_map(|t| &t.findings).find(|f| f.cause == Cause::Bandwidth);
     let together = Finding { shared: true, connections: vec![1, 2], ..own.unwrap().clone() };
     analysis.findings.push(together);
     assert_eq!(wrong(&run, &analysis), None);
@@ -93,11 +95,11 @@ fn what_is_cut_short_must_be_told_as_the_first_thing_only_where_the_rest_is_know
         run.clone()
     };
     assert_eq!((wrong(&cut(0), &analysis), wrong(&cut(250_000), &analysis)), (None, None));
-    let found = analysis.connections[0].findings.iter_mut().find(|finding| finding.cause == "reset").unwrap();
+    let found = analysis.connections[0].findings.iter_mut().find(|finding| finding.cause == Cause::Reset).unwrap();
     found.seconds = Nanos::ZERO;
     assert_eq!(wrong(&cut(250_000), &analysis), None);
     assert!(wrong(&cut(0), &analysis).is_some(), "nothing came of the answer");
-    analysis.connections[0].findings.retain(|finding| finding.cause != "reset");
+    analysis.connections[0].findings.retain(|finding| finding.cause != Cause::Reset);
     assert!(wrong(&cut(250_000), &analysis).is_some());
 }
 

@@ -1,0 +1,24 @@
+//! Whose a transfer is, and what its payload tells of it.
+
+use crate::analysis::End;
+use crate::flow::Side;
+use crate::tcp::content::Protocol;
+use crate::tcp::facts::{Facts, TransferFacts};
+
+pub(super) fn end_of(facts: &Facts, side: Side) -> End {
+    if side == facts.client { End::Client } else { End::Server }
+}
+
+/// What the payload tells of a transfer.
+pub(super) fn label(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<String> {
+    let content = &facts.content[sender];
+    let in_it = |seq: u64| seq >= transfer.seq.0 && seq < transfer.seq.1.max(transfer.seq.0 + 1);
+    if let Some((_, head)) = content.heads.iter().find(|(seq, _)| in_it(*seq)) {
+        return Some(format!("HTTP {head}"));
+    }
+    match content.protocol? {
+        Protocol::Tls => Some("TLS application data".into()),
+        Protocol::Http => None,
+        Protocol::Ssh => Some("SSH".into()),
+    }
+}

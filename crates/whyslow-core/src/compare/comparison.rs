@@ -1,0 +1,196 @@
+//! A comparison as it is told: data for the renderers.
+
+use crate::analysis::{End, Limit, Near};
+use crate::units::Nanos;
+use serde::Serialize;
+
+/// What two transfers have in common and what not. What has two members is `[a, b]`; a difference is `b - a`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// [`SCHEMA`](super::SCHEMA).
+    pub schema: &'static str,
+    /// The transfers.
+    pub transfers: [Told; 2],
+    /// Where the time went: what came before the first byte, then the limits, as far as either has them.
+    pub phases: Vec<Phase>,
+    /// All phases together.
+    pub total: Times,
+    /// Until the first byte was there, from the request on.
+    pub first_byte: FirstByte,
+    /// How long each took for as many bytes as both carried.
+    pub same_size: Option<SameSize>,
+    /// The rounds, those of one number beside each other.
+    pub rounds: Vec<[Option<Side>; 2]>,
+    /// How many rounds there were.
+    pub rounds_total: [u64; 2],
+    /// Bytes that were there by time.
+    pub curves: [Grown; 2],
+    /// What was agreed and how each began.
+    pub settings: Vec<Setting>,
+    /// The rate that each would come to if it went on.
+    pub reach: [Option<Reach>; 2],
+    /// Which is faster at what size, from one byte on.
+    pub leads: Vec<Lead>,
+    /// What follows, in plain words.
+    pub summary: Vec<String>,
+    /// What limits the comparison, in plain words.
+    pub caveats: Vec<String>,
+}
+
+/// One of the two transfers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    /// The capture, as it was named.
+    pub path: String,
+    /// Id of its connection.
+    pub connection: u64,
+    /// Its place among the connection's transfers, from 1 on.
+    pub transfer: usize,
+    /// Client and server, with ports.
+    pub ends: [String; 2],
+    /// Who sends.
+    pub from: End,
+    /// What it carried, where the payload tells.
+    pub label: Option<String>,
+    /// Where the capture stands.
+    pub near: Near,
+    /// Payload.
+    pub bytes: u64,
+    /// First byte sent to the ACK of the last.
+    pub duration_s: Nanos,
+    /// Payload over that, bits per second.
+    pub rate_bps: Option<f64>,
+    /// The least round trip of the connection.
+    pub rtt_s: Option<Nanos>,
+    /// Why it was slow, in one sentence.
+    pub verdict: String,
+    /// Packets of it were left out of a text: its bytes and its whole time are compared, not how they came. Left out where it is not so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elided: bool,
+}
+
+/// Time of both, and by how much the second is longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Times {
+    /// What each took.
+    pub seconds: [Nanos; 2],
+    /// The second's less the first's.
+    pub difference_s: Nanos,
+}
+
+impl Times {
+    pub(super) fn new(seconds: [Nanos; 2]) -> Self {
+        Self { seconds, difference_s: seconds[1] - seconds[0] }
+    }
+}
+
+/// Time under one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Phase {
+    /// Which.
+    pub limit: Limit,
+    /// It is what went before the first byte.
+    pub before: bool,
+    /// How long.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// Until the first byte of the payload.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FirstByte {
+    /// Until it was there. From the request on; null where the transfer answers none.
+    pub arrived_s: [Option<Nanos>; 2],
+    /// Until the receiving program could read it: a TLS record is readable when it is whole.
+    pub readable_s: [Option<Nanos>; 2],
+    /// The TLS record with which it began, bytes.
+    pub first_record: [Option<u64>; 2],
+}
+
+/// One size, two times.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SameSize {
+    /// Payload.
+    pub bytes: u64,
+    /// Until so much was there, from the request on.
+    #[serde(flatten)]
+    pub times: Times,
+}
+
+/// One transfer's side of a round.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Side {
+    /// When its first byte was there, from the request on.
+    pub start_s: Nanos,
+    /// New payload.
+    pub bytes: u64,
+    /// Most bytes in flight during it.
+    pub in_flight: u64,
+    /// `in_flight` over that of the round before; null for the first.
+    pub growth: Option<f64>,
+    /// The largest window that the sender had.
+    pub window: Option<u64>,
+    /// What held it for most of its time.
+    pub limit: Limit,
+}
+
+/// How many bytes the receiver had by when: lines through (seconds from the request on, bytes), both rising.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Grown {
+    /// As captured.
+    pub captured: Vec<(Nanos, u64)>,
+    /// As it would go on behind that; empty where that cannot be told.
+    pub extrapolated: Vec<(Nanos, u64)>,
+}
+
+/// A property of both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Its name: `round-trip`, `mss`, `window-scale`, `sack`, `timestamps`, `first-flight`, `initial-window`, `first-window`,
+    /// `first-record`, `largest-record`.
+    pub name: &'static str,
+    /// In plain words; null where it is not known.
+    pub values: [Option<String>; 2],
+    /// They are known and not the same.
+    pub differs: bool,
+}
+
+/// What a transfer would come to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reach {
+    /// Bits per second.
+    pub rate_bps: f64,
+    /// What that rests on.
+    pub kind: ReachKind,
+    /// In plain words.
+    pub reason: String,
+}
+
+/// What an expected rate rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReachKind {
+    /// It had stopped growing: the rate of its later half.
+    Steady,
+    /// It was still growing, and the largest window that the receiver offered would stop it.
+    Window,
+    /// It was still growing, and nothing in the capture says what would stop it: the rate of its last full round, or more.
+    Growing,
+}
+
+/// A range of sizes in which one is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Lead {
+    /// From this size on, bytes.
+    pub from_bytes: u64,
+    /// Up to this size, bytes.
+    pub to_bytes: u64,
+    /// 0: the first, 1: the second; null where they are level.
+    pub faster: Option<usize>,
+    /// The most that it is ahead by.
+    pub by_s: Nanos,
+    /// At this size.
+    pub at_bytes: u64,
+    /// The largest size for which both were captured lies below `to_bytes`: what is beyond it is extrapolated.
+    pub extrapolated: bool,
+}

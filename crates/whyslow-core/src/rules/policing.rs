@@ -1,0 +1,121 @@
+//! What shows a policer.
+
+use super::case::TransferCase;
+use crate::analysis::Limit;
+use crate::limit::{Between, Overrun};
+use crate::stats::median;
+use crate::tcp::facts::TransferFacts;
+use crate::units::Nanos;
+
+/// The paper's thresholds.
+const LEAST_LOSSES: usize = 15;
+
+const LEAST_ROUNDS: usize = 3;
+
+const LATEST_FIRST: u64 = 2_000_000;
+
+/// By so much large flights exceed small ones.
+const SWING: f64 = 1.33;
+
+/// A share of the time that other limits may hold the sender.
+const OTHERS: f64 = 0.3;
+
+/// Losses in a burst, median: they are more often alone where they come by chance.
+pub(super) const BURST: f64 = 1.5;
+
+/// A link takes a segment's time for each segment, and the next one waits for it.
+const WAIT: f64 = 0.5;
+
+/// What shows a policer.
+#[derive(Clone, Copy)]
+pub(super) enum Sign {
+    /// One rate between losses.
+    Rate(Between),
+    /// What was too much was lost, and the rest waited for nothing.
+    Excess(Overrun),
+    /// What was too much was lost, and no link spaced the first flight; more is not seen here.
+    Unspaced(Overrun),
+}
+
+/// Whether the losses fit a policer; then the rest of the rules need not explain them.
+pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
+    sign(case).is_some()
+}
+
+pub(super) fn sign(case: &TransferCase<'_>) -> Option<Sign> {
+    let overrun = case.partition.shape.overrun;
+    if overrun.is_some_and(|overrun| overrun.is_queued()) {
+        return None;
+    }
+    let excess = || {
+        let overrun = overrun.filter(|_| held_by_others(case) <= OTHERS)?;
+        let is_unspaced =
+            case.queue_is_hidden() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
+        match overrun.is_free() {
+            true => Some(Sign::Excess(overrun)),
+            false => is_unspaced.then_some(Sign::Unspaced(overrun)),
+        }
+    };
+    fits(case).map(Sign::Rate).or_else(excess)
+}
+
+/// Share of the time under other limits.
+fn held_by_others(case: &TransferCase<'_>) -> f64 {
+    let others = [
+        Limit::ReceiveWindow,
+        Limit::ZeroWindow,
+        Limit::SenderCap,
+        Limit::ProtocolWindow,
+        Limit::Application,
+        Limit::Pacing,
+    ];
+    // Flights that stand still between losses at the policed rate are no cap of the sender:
+    // CUBIC's window is flat there.
+    let is_cap = |limit: &Limit| case.context.pool.is_none() || *limit != Limit::SenderCap;
+    case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
+}
+
+fn fits(case: &TransferCase<'_>) -> Option<Between> {
+    let transfer = case.transfer;
+    let between = case.partition.shape.between.filter(|between| !between.queued)?;
+    let lossy = transfer.rounds.iter().filter(|round| round.resent > 0).count();
+    // What all transfers of the connection show counts for each.
+    let pool = case.context.pool;
+    let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
+    if losses < LEAST_LOSSES || (lossy < LEAST_ROUNDS && pool.is_none()) {
+        return None;
+    }
+    let first = transfer.losses.iter().map(|loss| loss.seq).min()?;
+    let late = pool.is_none() && first > transfer.seq.0 + LATEST_FIRST;
+    // When losses were over, a queue stood.
+    let stood = case.partition.shape.since.is_some();
+    // Where packets pass at one rate all along a link may be full, and lose by chance besides.
+    let full = case.partition.shape.steady.is_some() && between.burst < BURST && !passes_freely(case, between.rate);
+    (!late && !stood && !full && held_by_others(case) <= OTHERS && swings(case)).then_some(between)
+}
+
+/// Whether what passes waits for nothing, not even for the segment before it, as it would on a
+/// link of this rate.
+fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
+    if case.queue_is_hidden() {
+        return false;
+    }
+    let Some(least) = case.context.rtt else { return false };
+    let times = (0..case.transfer.rounds.len()).filter_map(|index| case.round_trip(index));
+    let segment = Nanos::from_secs_f64(case.context.mss as f64 * 8.0 / rate.max(1.0));
+    median(times.collect()).is_some_and(|typical| typical - least < segment.scale(WAIT))
+}
+
+/// Flights rise and fall, in this transfer or in an earlier one that met the same.
+fn swings(case: &TransferCase<'_>) -> bool {
+    let earlier = case.earlier.iter().filter(|_| case.context.pool.is_some()).map(|(transfer, _)| *transfer);
+    std::iter::once(case.transfer).chain(earlier).any(swing)
+}
+
+fn swing(transfer: &TransferFacts) -> bool {
+    let mut flights: Vec<u64> =
+        transfer.rounds.iter().map(|round| round.in_flight).filter(|&bytes| bytes > 0).collect();
+    flights.sort_unstable();
+    let at = |tenth: usize| flights.get(flights.len() * tenth / 10).copied().unwrap_or_default() as f64;
+    at(9) >= SWING * at(1)
+}

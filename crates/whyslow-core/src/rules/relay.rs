@@ -1,0 +1,70 @@
+//! What shows that another connection stands behind this one.
+
+use super::case::TransferCase;
+use super::say::WORTH_SAYING;
+use crate::analysis::Frame;
+use crate::tcp::facts::Release;
+use crate::units::Nanos;
+
+/// So many round trips of this connection at least is an interval of another one.
+const FAR: f64 = 4.0;
+
+/// Bursts needed, and by how much each of these grows (RFC 5681: ×2; with an ACK for every second segment ×1.5).
+const BURSTS: usize = 3;
+
+const GROWTH: f64 = 1.4;
+
+/// Intervals are even within this share.
+const EVEN: f64 = 0.15;
+
+/// Packets that set out with 64 or more seldom have less left.
+const LEAST_TTL: u8 = 32;
+
+/// Bursts in the rhythm of another connection's slow start.
+pub(super) struct Rhythm {
+    /// From the start of a burst to that of the next.
+    pub interval: Nanos,
+    /// Payload of the bursts that grew.
+    pub bytes: Vec<u64>,
+    pub frames: [Frame; 2],
+}
+
+/// Whether the transfer has such a rhythm.
+pub(super) fn is_relayed(case: &TransferCase<'_>) -> bool {
+    rhythm(case).is_some()
+}
+
+pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
+    let (transfer, rtt) = (case.transfer, case.context.rtt?);
+    let far = rtt.scale(FAR).max(WORTH_SAYING);
+    let silences = transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing && gap.idle);
+    // Each silence with what came after it begins a burst.
+    let long = silences.filter(|gap| gap.end - gap.start > rtt.scale(2.0));
+    let mut starts: Vec<(Nanos, Frame)> = vec![(transfer.start, transfer.frames.0)];
+    starts.extend(long.map(|gap| (gap.end, gap.frames.1)));
+    let bytes = |from: Nanos, to: Nanos| -> u64 {
+        transfer.rounds.iter().filter(|round| round.start >= from && round.start < to).map(|round| round.bytes).sum()
+    };
+    let interval = starts.get(1)?.0 - starts[0].0;
+    if interval < far {
+        return None;
+    }
+    let (mut sizes, mut last) = (Vec::new(), starts[0].1);
+    for pair in starts.windows(2) {
+        let even = ((pair[1].0 - pair[0].0).0 - interval.0).abs() as f64 <= EVEN * interval.0 as f64;
+        let size = bytes(pair[0].0, pair[1].0);
+        let grown = sizes.last().is_none_or(|&before| size as f64 >= before as f64 * GROWTH);
+        if !even || !grown {
+            break;
+        }
+        sizes.push(size);
+        last = pair[1].1;
+    }
+    (sizes.len() >= BURSTS).then_some(Rhythm { interval, bytes: sizes, frames: [starts[0].1, last] })
+}
+
+/// The far end's SYN and its data came over different distances, so that two machines may have answered.
+pub(super) fn is_two_machines(case: &TransferCase<'_>) -> bool {
+    // Routing protocols bind their packets to one hop.
+    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > LEAST_TTL)
+}

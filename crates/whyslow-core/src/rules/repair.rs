@@ -1,0 +1,141 @@
+//! What losses cost a transfer, and what they leave its sender: figures that several rules need.
+
+use super::black_hole::is_black_hole;
+use super::case::TransferCase;
+use super::command;
+use super::policing::is_policed;
+use crate::analysis::Limit;
+use crate::stats::median_f64;
+use crate::tcp::facts::{Gap, HalfFacts, Recoveries, Release, TransferFacts};
+use crate::units::Nanos;
+
+/// Repairing, and from the first loss on the time under a window that losses made small. What
+/// copies of segments that came late made the sender do is the reordering's.
+pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
+    let kinds = &case.transfer.retransmitted;
+    let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
+    let share = lost as f64 / (lost + case.transfer.needless_fast).max(1) as f64;
+    (case.time(Limit::LossRecovery) + slow_since_loss(case)).scale(share)
+}
+
+/// Time in congestion avoidance after the first loss.
+fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
+    let Some(first) = case.transfer.rounds.iter().find(|round| round.resent > 0) else {
+        return Nanos::ZERO;
+    };
+    let spans = case.partition.spans.iter();
+    spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
+}
+
+/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
+pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
+    mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
+}
+
+/// The command that has a sender use BBR; none for one that keeps its rate or its flights whatever
+/// is lost, as BBR does.
+pub(super) fn bbr(case: &TransferCase<'_>) -> Option<&'static str> {
+    (!case.partition.shape.paced && !ignores_losses(case)).then_some(command::BBR)
+}
+
+/// So many losses must have left a sender's flights as they were.
+const IGNORED: usize = 3;
+
+/// Of the flight before a loss, what an indifferent sender has after it; CUBIC goes on with 0.7 of
+/// it, and Reno with half.
+const KEPT: f64 = 0.9;
+
+/// Rounds after the last loss whose flights would have grown if the window did.
+const GROWING: usize = 12;
+
+/// Whether losses do not make the sender's window smaller, or nothing makes it larger again though
+/// nothing holds it: a window that follows losses does both.
+fn ignores_losses(case: &TransferCase<'_>) -> bool {
+    let rounds = &case.transfer.rounds;
+    let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
+    let calm = |index: usize| rounds.get(index).is_some_and(|round| round.resent == 0);
+    let kept: Vec<f64> = lossy
+        .iter()
+        .filter(|&&index| calm(index - 1))
+        .filter_map(|&index| {
+            // Repairs take a round or two.
+            let after = (index + 1..index + 6).find(|&next| calm(next) && calm(next + 1))? + 1;
+            Some(rounds[after].in_flight as f64 / rounds[index - 1].in_flight.max(1) as f64)
+        })
+        .collect();
+    if kept.len() >= IGNORED && median_f64(kept).is_some_and(|kept| kept >= KEPT) {
+        return true;
+    }
+    // Growth behind the last loss would be seen, where the window of the receiver leaves room.
+    let Some(last) = lossy.last() else { return false };
+    let rest = rounds.get(last + 2..rounds.len().saturating_sub(1)).unwrap_or_default();
+    let room = rest.iter().all(|round| round.window.is_none_or(|window| window > 2 * round.in_flight));
+    let flights: Vec<u64> = rest.iter().map(|round| round.in_flight).collect();
+    let waits = case.time(Limit::Application) + case.time(Limit::SenderCap);
+    rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
+}
+
+/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
+pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
+    let handshake = &case.facts.handshake;
+    let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
+    let Recoveries { count: number, took } = case.transfer.recoveries;
+    let lost = match case.rtt() {
+        Some(rtt) if off && case.transfer.retransmitted.fast > number => (took - rtt.scale(number as f64)).or_zero(),
+        _ => Nanos::ZERO,
+    };
+    if case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+/// Of the waits for the timer, those for a copy that answered duplicate ACKs.
+pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
+    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_copy && !gap.tail);
+    waits.map(|gap| gap.end - gap.start).sum()
+}
+
+/// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
+pub(super) fn cost_of_lost_copies(case: &TransferCase<'_>) -> Nanos {
+    let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
+    let lost = case.transfer.lost_copies.waited.min(repairing);
+    let other = case.facts.doubts.one_direction || is_black_hole(case) || is_policed(case);
+    if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
+}
+
+/// What settles a loss that only numbers tell of.
+pub(super) const UNSEEN: &str =
+    "the first copies never came here, as numbers that the sender skipped show: a capture at the sender has them";
+
+/// Time that the sender waited for a clock to tell it of a lost tail.
+pub(super) fn wait_for_tails(case: &TransferCase<'_>) -> Nanos {
+    tail_waits(case).map(|gap| gap.end - gap.start).sum()
+}
+
+pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item = &'a Gap> {
+    let kinds = &case.transfer.retransmitted;
+    // Where none of them was needed, nothing was lost.
+    let needed = kinds.tail_probe + kinds.timeout > 0;
+    // What was tried to the end and never acknowledged is no tail alone.
+    let given_up = given_up(case.half(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
+    let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
+    waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
+}
+
+/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
+/// acknowledged. None where something was.
+fn last_tries(transfer: &TransferFacts) -> &[Gap] {
+    let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
+    let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
+    let waits = &transfer.gaps[transfer.gaps.len() - tries..];
+    let to_the_end = waits.last().is_some_and(|wait| wait.end == transfer.last_send);
+    if transfer.acknowledged || !to_the_end { &[] } else { waits }
+}
+
+/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
+pub(super) fn given_up<'a>(half: &HalfFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
+    let waits = last_tries(transfer);
+    let is_last = half.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
+    if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
+}
+
+/// Tries that make no chance.
+pub(super) const TRIES: u64 = 2;

@@ -1,0 +1,61 @@
+//! What a rule is.
+
+use super::case::{ConnectionCase, Outline, TransferCase};
+use crate::analysis::{Finding, Problem};
+use crate::cause::Cause;
+use crate::tcp::Brief;
+use crate::tcp::facts::Facts;
+
+/// Whether a cause may have cost a connection time that is known by its bounds alone.
+pub(super) type MayCost = fn(&Brief) -> bool;
+
+/// A rule: what it finds, what it looks at, and what it yields to.
+pub(super) struct Rule {
+    pub cause: Cause,
+    pub check: Check,
+    /// Whether a transfer shows the cause, whatever it cost.
+    pub shows: fn(&TransferCase<'_>) -> bool,
+    /// Where a transfer shows one of these causes, this one is not said of it.
+    pub excluded_by: &'static [Cause],
+    /// None of a cause that takes longer than any short connection lasts.
+    pub may_cost: Option<MayCost>,
+}
+
+impl Rule {
+    /// A rule that yields to no other.
+    pub const fn new(cause: Cause, check: Check) -> Self {
+        Self { cause, check, shows: |_| false, excluded_by: &[], may_cost: None }
+    }
+
+    /// A transfer shows the cause where this is true, and then rules that are
+    /// [excluded](Self::excluded_by) by it find nothing.
+    pub const fn shown_by(self, shows: fn(&TransferCase<'_>) -> bool) -> Self {
+        Self { shows, ..self }
+    }
+
+    /// It finds nothing in a transfer that shows one of these causes.
+    pub const fn excluded_by(self, excluded_by: &'static [Cause]) -> Self {
+        Self { excluded_by, ..self }
+    }
+
+    /// It finds nothing in a short connection where this is false.
+    pub const fn may_cost(self, may_cost: MayCost) -> Self {
+        Self { may_cost: Some(may_cost), ..self }
+    }
+}
+
+/// What a rule looks at.
+pub(super) enum Check {
+    /// One transfer.
+    Transfer(fn(&TransferCase<'_>) -> Option<Finding>),
+    /// All transfers of a connection.
+    Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
+    /// All connections.
+    Across(fn(&[Outline]) -> Vec<Finding>),
+    /// One transfer, and then all connections.
+    TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[Outline]) -> Vec<Finding>),
+    /// What the capture of a connection cannot show.
+    Capture(fn(&Facts) -> Option<Problem>),
+    /// Found by the capture readers, which count it in the capture's problems.
+    Reader,
+}

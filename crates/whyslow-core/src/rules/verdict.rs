@@ -1,0 +1,73 @@
+//! The verdict on a transfer in one sentence.
+
+use super::case::TransferCase;
+use super::say;
+use crate::analysis::{Finding, HEALTHY, Limit, UNTOLD, UNTOLD_ELIDED};
+use crate::units::Nanos;
+
+/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
+/// the next.
+pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
+    // A risk costs no time: it is told below, and is not why the transfer took what it took.
+    match told(findings, case.duration()) {
+        Some(_) if case.transfer.told.is_some() => {
+            let (shown, whole) = (say::time(case.transfer.told_for()), say::time(case.duration()));
+            format!("what held it back is known for {shown} of {whole} only: packets of it were left out of the text")
+        }
+        Some(told) => told,
+        None => without_cause(case),
+    }
+}
+
+/// What findings say of a transfer that took so long; none where none of them cost time.
+pub(super) fn told(findings: &[Finding], whole: Nanos) -> Option<String> {
+    let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
+    let [first, rest @ ..] = &findings[..costly] else {
+        return None;
+    };
+    let clear = first.seconds.0 * 2 >= whole.0 || rest.first().is_none_or(|next| first.seconds.0 >= 2 * next.seconds.0);
+    Some(if clear {
+        format!("{}: {}", first.cause, first.summary)
+    } else {
+        let names: Vec<String> = findings
+            .iter()
+            .take(3)
+            .map(|finding| format!("{} {}", finding.cause, say::time(finding.seconds)))
+            .collect();
+        format!("mixed: {}", names.join(", "))
+    })
+}
+
+/// A share of the time that is more than a second round trip's or a tail's: of two flights the first one's wait is half.
+const HELD: f64 = 0.4;
+
+/// Of what limits took, a share that leaves nothing of note to the others.
+const ALONE: f64 = 0.8;
+
+/// The verdict where no rule claims the time. What a path needs is its round trip: where limits took two fifths
+/// of the time or more, and enough of it for a person to notice, something did hold the transfer back.
+fn without_cause(case: &TransferCase<'_>) -> String {
+    let whole = case.duration();
+    let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
+    let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);
+    let held: Vec<_> = case.partition.shares().into_iter().filter(|share| !needed(share.limit)).collect();
+    let sum: Nanos = held.iter().map(|share| share.seconds).sum();
+    if case.facts.timeless || case.facts.doubts.one_direction || mostly(case.time(Limit::Unknown)) {
+        let elided = !case.facts.timeless && case.transfer.told.is_some();
+        return if elided { UNTOLD_ELIDED } else { UNTOLD }.into();
+    }
+    let [first, ..] = held[..] else {
+        return HEALTHY.into();
+    };
+    if case.share(sum) < HELD || sum < say::WORTH_SAYING {
+        return HEALTHY.into();
+    }
+    let name = |limit: Limit| limit.slug().replace('-', " ");
+    if first.seconds >= sum.scale(ALONE) {
+        let (taken, whole) = (say::time(first.seconds), say::time(whole));
+        return format!("{} took {taken} of {whole}; no cause of it is proven", name(first.limit));
+    }
+    let parts: Vec<String> =
+        held.iter().take(3).map(|share| format!("{} {}", name(share.limit), say::time(share.seconds))).collect();
+    format!("no cause is proven for {} of {}: {}", say::time(sum), say::time(whole), parts.join(", "))
+}

@@ -1,0 +1,78 @@
+//! A connection's graphs: columns of several widths.
+
+use super::column::{Column, MarkSum};
+use crate::tcp::trace::Point;
+use crate::units::Nanos;
+
+/// Columns of one width.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub width: Nanos,
+    pub columns: Vec<Column>,
+    /// Each with the column that it is in, which never falls.
+    pub marks: Vec<(usize, MarkSum)>,
+}
+
+impl Level {
+    pub(super) fn mark(&mut self, column: usize, sum: MarkSum) {
+        // Verdicts make an ACK's marks a little late at most: the same column is near the end.
+        let mut near = self.marks.iter_mut().rev().take_while(|(at, _)| *at == column);
+        match near.find(|(_, other)| (other.mark, other.of) == (sum.mark, sum.of)) {
+            Some((_, other)) => other.join(&sum),
+            None => self.marks.push((column, sum)),
+        }
+    }
+
+    pub(super) fn folded(&self) -> Self {
+        let columns = self.columns.chunks(FOLD).map(|four| {
+            let mut one = Column::default();
+            four.iter().for_each(|column| one.join(column));
+            one
+        });
+        let width = Nanos(self.width.0.saturating_mul(FOLD as i64));
+        let mut level = Self { width, columns: columns.collect(), marks: Vec::new() };
+        for (column, sum) in &self.marks {
+            level.mark(column / FOLD, *sum);
+        }
+        level
+    }
+}
+
+/// How many columns make one of the level above.
+const FOLD: usize = 4;
+
+/// A connection's graphs. Times are from the capture's first packet.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// From the foot up: each level has columns four times as wide.
+    pub(super) levels: Vec<Level>,
+    /// All points of the range; none when there were too many.
+    pub(super) points: Option<Vec<Point>>,
+    /// What the series tells of.
+    pub(super) range: (Nanos, Nanos),
+    pub(super) packets: u64,
+    pub(super) scale_known: [bool; 2],
+}
+
+impl Series {
+    /// The time that it tells of.
+    pub fn range(&self) -> (Nanos, Nanos) {
+        self.range
+    }
+
+    /// Segments in it.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Whether the windows offered to the client's data, and to the server's, are known in bytes: else a graph must say that
+    /// the window is not to scale, or leave it out.
+    pub fn scale_known(&self) -> [bool; 2] {
+        self.scale_known
+    }
+
+    /// Every segment, where there are few enough.
+    pub fn points(&self) -> Option<&[Point]> {
+        self.points.as_deref()
+    }
+}

@@ -1,0 +1,140 @@
+//! What is kept of a connection while it lasts.
+
+use super::facts::Doubts;
+use super::half::{Half, View};
+use super::held::Held;
+use super::notices::Notices;
+use super::opening::{At, Opening};
+use super::recent::Recent;
+use super::segment::Seg;
+use super::talk::Talk;
+use super::trace;
+use super::vantage::Estimator;
+use crate::flow::Side;
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::{Flags, SackBlocks, Sums};
+use std::num::NonZeroU8;
+
+/// One connection while it lasts.
+#[derive(Debug)]
+pub struct Connection {
+    /// Its addresses are kept by those who tell connections apart.
+    pub(super) ports: [u16; 2],
+    pub(super) first: At,
+    pub(super) last: Nanos,
+    pub(super) origins: [Option<SeqNumber>; 2],
+    pub(super) opening: Opening,
+    pub(super) stage: Stage,
+    pub(super) talk: Talk,
+    pub(super) closing: [Option<At>; 2],
+    pub(super) fin: [Option<SeqNumber>; 2],
+    pub(super) fin_acked: [bool; 2],
+    pub(super) reset: Option<Reset>,
+    /// Who sent payload first.
+    pub(super) first_payload: Option<u8>,
+    pub(super) seen: [bool; 2],
+    /// Of those checksums of each side that were looked at.
+    pub(super) sums: [Sums; 2],
+    /// The time to live of each side's SYN, and of its first payload.
+    pub(super) ttl: [[Option<NonZeroU8>; 2]; 2],
+    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
+    /// [`note`](Self::note).
+    pub(super) is_known: [bool; 2],
+    /// The same, and the connection is settled and not traced. See [`direct`](super::direct).
+    pub(super) is_direct: [bool; 2],
+    /// Of the few that have some of it.
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+/// The first reset.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reset {
+    pub(super) from: ResetFrom,
+    pub(super) ttl: u8,
+}
+
+/// Which side sent it, and whether it had an ACK flag: a byte, as there may be a million of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ResetFrom {
+    Zero,
+    One,
+    ZeroBare,
+    OneBare,
+}
+
+impl ResetFrom {
+    pub(super) fn of(seg: &Seg, from: Side) -> Self {
+        match (from, seg.flags.has(Flags::ACK)) {
+            (0, true) => Self::Zero,
+            (0, false) => Self::ZeroBare,
+            (_, true) => Self::One,
+            (_, false) => Self::OneBare,
+        }
+    }
+
+    pub(super) fn side(self) -> Side {
+        Side::from(matches!(self, Self::One | Self::OneBare))
+    }
+
+    pub(super) fn is_bare(self) -> bool {
+        matches!(self, Self::ZeroBare | Self::OneBare)
+    }
+}
+
+/// How far a connection has come. Most are over before they are settled, so that little is held of them.
+#[derive(Debug)]
+pub(super) enum Stage {
+    Held(Held),
+    Settled(Box<Settled>),
+}
+
+/// Both directions, as their senders saw them.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    pub(super) recent: [Recent; 2],
+    pub(super) estimator: Estimator,
+    pub(super) halves: [Half; 2],
+    pub(super) views: [View; 2],
+    pub(super) trace: Option<Box<trace::Trace>>,
+    /// Whether a wrong checksum of a side's means that the segment was damaged.
+    pub(super) sums_tell: [bool; 2],
+    /// The one segment, if any, that waits for what follows to show whether it came.
+    pub(super) doubted: Option<Box<Doubted>>,
+    /// Those that did not, until the connection has taken note.
+    pub(super) left_out: Vec<Seg>,
+}
+
+/// What few connections have.
+#[derive(Debug, Default)]
+pub(super) struct Rare {
+    pub(super) doubts: Doubts,
+    pub(super) notices: Notices,
+}
+
+/// A segment that waits for what follows.
+#[derive(Debug)]
+pub(super) struct Doubted {
+    pub(super) seg: Seg,
+    pub(super) sack: SackBlocks,
+    pub(super) why: Why,
+    /// The newest segment of the other side since.
+    pub(super) passed: Option<Nanos>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Why {
+    /// Its checksum.
+    Sum,
+    /// Where it begins.
+    Seq,
+    /// What it acknowledges.
+    Ack,
+}
+
+/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of both, so that it is noted who.
+pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
+    if !seg.flags.has(Flags::SYN) {
+        *ttl = ttl.or(NonZeroU8::new(seg.ttl));
+    }
+    first.get_or_insert(seg.from() as u8);
+}
