@@ -386,15 +386,29 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
         rounds[index].in_flight.max(next)
     };
     let tops: Vec<u64> = (0..rounds.len()).map(top).collect();
+    let found = alike_runs(transfer, context, lost, &tops);
+    // Between losses a congestion window lets out the same for a while, too.
+    if !found.is_empty() || lost < rounds.len() {
+        return found;
+    }
+    // Where ACKs and new segments meet, what is in flight at most varies, and what a buffer lets out
+    // in a round trip does not.
+    let sent: Vec<u64> = rounds.iter().map(|round| round.bytes).collect();
+    alike_runs(transfer, context, lost, &sent)
+}
+
+/// Runs of rounds of the same size that are plateaus.
+fn alike_runs(transfer: &TransferFacts, context: &Context, lost: usize, sizes: &[u64]) -> Vec<Plateau> {
+    let rounds = &transfer.rounds;
     // Losses lie perhaps where packets were left out of a text.
     let lost_untold = transfer.began_untold() && transfer.resent_bytes > 0;
     let mut found = Vec::new();
     let mut first = 0;
     while first < rounds.len() {
         let mut after = first + 1;
-        let (mut low, mut high) = (tops[first], tops[first]);
+        let (mut low, mut high) = (sizes[first], sizes[first]);
         while after < rounds.len() && rounds[after].resent == 0 {
-            let (l, h) = (low.min(tops[after]), high.max(tops[after]));
+            let (l, h) = (low.min(sizes[after]), high.max(sizes[after]));
             if h - l > alike(h, context.mss) {
                 break;
             }
@@ -404,16 +418,19 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
         let after_loss = first > lost || lost_untold || context.first_loss.is_some_and(|time| time < transfer.start);
         let needed = if after_loss { PLATEAU_AFTER_LOSS } else { PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
-        let room_left = window.is_none_or(|window| window > high + alike(high, context.mss));
+        let most = rounds[first..after].iter().map(|round| round.in_flight).max().unwrap_or_default().max(high);
+        let room_left = window.is_none_or(|window| window > most + alike(most, context.mss));
         let length: usize = rounds[first..after].iter().map(|round| round.merged as usize).sum();
         if length >= needed
             && high > context.mss
             && high >= LEAST_BUFFER
             && room_left
             && waits_for_acks(transfer, first, after, if length >= 2 * needed { LEAST_WAIT_LONG } else { LEAST_WAIT })
-            && stands_still(&tops[first..after], context.mss)
+            && stands_still(&sizes[first..after], context.mss)
         {
-            let bytes = median(tops[first..after].to_vec()).unwrap_or_default();
+            let middle = median(sizes[first..after].to_vec()).unwrap_or_default();
+            // What was in flight beyond the sizes is as far as the flights went.
+            let bytes = if most > high { most } else { middle };
             found.push(Plateau { first, after, bytes, window, cycle: cycle(transfer, first, after) });
         }
         first = after;

@@ -69,6 +69,7 @@ mod timeout;
 mod tls_record_buffering;
 mod together;
 mod turn_taking;
+mod turns;
 mod verdict;
 mod zero_window;
 
@@ -98,7 +99,9 @@ for_each_cause!(rules);
 /// What one transfer lost, and why; most seconds first.
 pub fn check_transfer(case: &TransferCase<'_>) -> Vec<Finding> {
     sorted(RULES.iter().filter_map(|rule| match rule.check {
-        Check::Transfer(check) | Check::TransferAndAcross(check, _) => check(case).filter(|_| !is_excluded(rule, case)),
+        Check::Transfer(check) | Check::TransferAndAcross(check, _) | Check::TransferAndConnection(check, _) => {
+            check(case).filter(|_| !is_excluded(rule, case))
+        }
         _ => None,
     }))
 }
@@ -111,7 +114,7 @@ fn is_excluded(rule: &Rule, case: &TransferCase<'_>) -> bool {
 /// What a connection's transfers lost together; most seconds first.
 pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
     sorted(RULES.iter().filter_map(|rule| match rule.check {
-        Check::Connection(check) => check(case),
+        Check::Connection(check) | Check::TransferAndConnection(_, check) => check(case),
         _ => None,
     }))
 }

@@ -28,14 +28,15 @@
 //! ## References
 //! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.
 
-use super::case::TransferCase;
+use super::case::{ConnectionCase, TransferCase};
 use super::command;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, rate, thousands, time, window_rate};
+use super::turns::Turns;
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns));
 
 /// Credit is a small part of what it is given for: messages of the receiver with more than one byte for so many are something else too.
 const TALKS: u64 = 20;
@@ -74,12 +75,38 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("round trip", rtt.as_millis_f64(), "ms", &[]));
     found.evidence.push(evidence("measured rate", case.rate(), "bit/s", &[]));
     let needed = command::buffer_for(case).map_or(String::new(), |(_, why)| format!(": {why}"));
-    let what = "raise the window of the application's protocol (HTTP/2 stream and connection window, SSH channel, outstanding reads)";
-    found.fix = fix(Actor::Receiver, format!("{what}{needed}"), None);
+    found.fix = fix(Actor::Receiver, format!("{RAISE}{needed}"), None);
     found.settle = Some(format!(
         "a program that answers each of {} with a message looks the same: see which program keeps the window, at either end",
         count(plateau.bytes.div_ceil(case.context.mss), "segment")
     ));
+    Some(found)
+}
+
+const RAISE: &str = "raise the window of the application's protocol (HTTP/2 stream and connection window, SSH channel, outstanding reads)";
+
+/// A window that is as large as what is sent for each grant: nothing is in flight when the next one
+/// comes, so that each piece looks like a request and the grant like its answer.
+fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
+    let turns = Turns::of(case).filter(|turns| turns.are_credited(case))?;
+    let piece = turns.request();
+    let summary = format!(
+        "the sender stopped after each {} B until a message of the receiver's program came, {}: {} of {}",
+        thousands(piece),
+        count(turns.number(), "time"),
+        time(turns.lost),
+        time(turns.whole),
+    );
+    let mut found = finding(Cause::ProtocolWindow, turns.lost, case.trust(0.75), summary);
+    found.evidence.push(evidence("bytes for each message", piece as f64, "B", &turns.frames()));
+    found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), "ms", &[]));
+    let receiver = if case.facts.asker == case.facts.client { "server" } else { "client" };
+    found.fix = fix(Actor::Application, format!("on the {receiver}, {RAISE}"), None);
+    found.settle = Some(format!(
+        "a program that answers each {} B looks the same: see which program keeps the window, at either end",
+        thousands(piece)
+    ));
+    found.predicted_s = turns.in_one_go(case);
     Some(found)
 }
 

@@ -52,6 +52,8 @@ pub(super) enum Check {
     Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// All connections.
     Across(fn(&[Outline]) -> Vec<Finding>),
+    /// One transfer, and then all transfers of a connection.
+    TransferAndConnection(fn(&TransferCase<'_>) -> Option<Finding>, fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// One transfer, and then all connections.
     TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[Outline]) -> Vec<Finding>),
     /// What the capture of a connection cannot show.

@@ -39,7 +39,7 @@ fn saved(finding: &Finding, whole: Nanos) -> Option<Nanos> {
         // The handshake is one round trip then; a small segment goes at once.
         Cause::SynLoss | Cause::PathLatency | Cause::NagleDelayedAck => Some(finding.seconds),
         // The rule knows what each turn took.
-        Cause::TurnTaking => finding.predicted_s.map(|left| whole - left),
+        Cause::TurnTaking | Cause::ProtocolWindow => finding.predicted_s.map(|left| whole - left),
         _ => None,
     }
 }
