@@ -147,7 +147,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Its name, or else its address, and its port, as [`host_and_port`] writes them.
-    pub fn told(&self) -> String {
+    pub fn host_and_port(&self) -> String {
         host_and_port(self.name.as_ref().unwrap_or(&self.address), self.port)
     }
 }
@@ -398,7 +398,7 @@ pub struct Retransmission {
     /// Payload bytes; none of a FIN alone.
     pub bytes: u64,
     /// Why it was sent.
-    pub kind: ResendKind,
+    pub kind: RetransmissionKind,
     /// Its first copy was lost before the capture point.
     pub unseen_original: bool,
 }
@@ -406,7 +406,7 @@ pub struct Retransmission {
 /// Why a segment was sent again, named as in [`Retransmitted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ResendKind {
+pub enum RetransmissionKind {
     /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
     Fast,
     /// After the retransmission timer.
@@ -418,13 +418,13 @@ pub enum ResendKind {
 }
 
 /// The verdict on a transfer that nothing held back: all but round trips took less than two fifths of its time, or less than 10 ms.
-pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
+pub const HEALTHY_VERDICT: &str = "nothing held it back beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
-pub const UNTOLD: &str = "what held it back cannot be told from this capture";
+pub const UNKNOWN_VERDICT: &str = "what held it back cannot be told from this capture";
 
 /// The same, where packets were left out of a text.
-pub const UNTOLD_ELIDED: &str = "what held it back cannot be told: packets of it were left out of the text";
+pub const UNKNOWN_ELIDED_VERDICT: &str = "what held it back cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]
@@ -518,8 +518,8 @@ impl Transfer {
     }
 
     /// Whether the capture does not tell what held it back.
-    pub fn is_untold(&self) -> bool {
-        self.verdict == UNTOLD || self.verdict == UNTOLD_ELIDED
+    pub fn is_verdict_unknown(&self) -> bool {
+        self.verdict == UNKNOWN_VERDICT || self.verdict == UNKNOWN_ELIDED_VERDICT
     }
 
     /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.

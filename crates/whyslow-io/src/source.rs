@@ -36,7 +36,7 @@ const PIECE: usize = 16 << 10;
 pub(crate) struct Source {
     name: String,
     stream: Box<dyn Read + Send>,
-    raw: Arc<Raw>,
+    raw: Arc<RawState>,
     compression: Option<Compression>,
     /// More bytes may be long in coming: what one call gives is given out at once.
     coming: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Source {
 
 /// What is known of the bytes below the decompression.
 #[derive(Default)]
-struct Raw {
+struct RawState {
     read: AtomicU64,
     failed: AtomicBool,
     /// Whether any byte was given out, its compression undone.
@@ -64,7 +64,7 @@ struct Raw {
 }
 
 /// Tells how far an input was read, and ends the waiting for more, from any thread.
-pub(crate) struct Gauge(Arc<Raw>);
+pub(crate) struct Gauge(Arc<RawState>);
 
 impl Gauge {
     /// Bytes read so far, as they are stored.
@@ -154,7 +154,7 @@ impl Source {
         coming: bool,
         stop: &Stop,
     ) -> Result<Self, Error> {
-        let raw = Arc::new(Raw::default());
+        let raw = Arc::new(RawState::default());
         let counted = Counted { reader, raw: Arc::clone(&raw), stop: stop.clone() };
         let mut bytes = Headed::new(BufReader::with_capacity(1 << 16, counted));
         let read_error = |cause| Error::Read { name: name.clone(), offset: raw.read.load(Ordering::Relaxed), cause };
@@ -273,7 +273,7 @@ impl Source {
     }
 
     /// What the core says of the bytes that were given out, and what it cannot know: that there are more.
-    pub(crate) fn told(&self, mut summary: Summary) -> Summary {
+    pub(crate) fn complete_summary(&self, mut summary: Summary) -> Summary {
         if self.cut {
             // The last record goes on.
             summary.problems.retain(|problem| problem.slug != "torn-record");
@@ -318,7 +318,7 @@ fn megabytes(bytes: u64) -> String {
 /// Counts what is read, remembers when reading fails, and waits for what has not come yet.
 struct Counted<R> {
     reader: R,
-    raw: Arc<Raw>,
+    raw: Arc<RawState>,
     stop: Stop,
 }
 

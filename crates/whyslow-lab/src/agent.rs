@@ -106,11 +106,11 @@ pub fn maybe_run() -> Option<i32> {
         Err(e) => Event::Failed { what: e.to_string() },
     };
     let failed = matches!(event, Event::Failed { .. });
-    let said = say(&event);
+    let said = report(&event);
     Some(i32::from(failed || said.is_err()))
 }
 
-fn say(event: &Event) -> io::Result<()> {
+fn report(event: &Event) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, event)?;
     out.write_all(b"\n")?;
@@ -120,7 +120,7 @@ fn say(event: &Event) -> io::Result<()> {
 fn run(job: &Job) -> io::Result<Report> {
     place(job)?;
     if matches!(job.role, Role::Hog) {
-        say(&Event::Ready { certificate: None })?;
+        report(&Event::Ready { certificate: None })?;
         let mut n = 0_u64;
         loop {
             n = std::hint::black_box(n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
@@ -134,7 +134,7 @@ fn run(job: &Job) -> io::Result<Report> {
         Role::Proxy { listen, server, buffer, unscaled } => {
             proxy::scale(*unscaled, Leg::Client)?;
             let listener = socket::listen(*listen, &job.options)?;
-            say(&Event::Ready { certificate: None })?;
+            report(&Event::Ready { certificate: None })?;
             let n = connections(&job.work);
             let opened = proxy::run(n, &listener, *server, &job.options, buffer.len(), *unscaled, &sampler)?;
             (opened, Vec::new())
@@ -192,11 +192,11 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
         certificate = Some(der);
     }
     if matches!(&job.work, Work::Download(t) if t.refused) {
-        say(&Event::Ready { certificate })?;
+        report(&Event::Ready { certificate })?;
         return Ok(Vec::new());
     }
     let listener = socket::listen(listen, &job.options)?;
-    say(&Event::Ready { certificate })?;
+    report(&Event::Ready { certificate })?;
     match &job.work {
         Work::Download(t) | Work::Upload(t) => {
             transfers::server(t, direction(&job.work), &listener, tls.as_ref(), sampler)

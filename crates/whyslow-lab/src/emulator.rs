@@ -16,7 +16,7 @@ use crate::link::config::LinkConfig;
 use crate::link::{Finished, Link};
 use crate::log::{Direction, Fate, LinkLog, Log, Touched};
 use crate::net::config::Spin;
-use crate::port::segment::{Super, complete};
+use crate::port::segment::{SuperPacket, complete};
 use crate::port::{Clock, Epoch, Outgoing, Port, Received, frame};
 use crate::sched;
 
@@ -58,7 +58,7 @@ pub(crate) struct Emulated {
 #[derive(Debug)]
 enum Body {
     Frame(Vec<u8>),
-    Segment(Rc<Super>, usize),
+    Segment(Rc<SuperPacket>, usize),
 }
 
 /// Frames read from a port before something is sent.
@@ -238,7 +238,7 @@ impl Lane {
         let mut bytes = outbox.buffer();
         bytes.extend_from_slice(received.bytes);
         if let Some(offload) = &received.offload {
-            match Super::new(bytes, layout, offload) {
+            match SuperPacket::new(bytes, layout, offload) {
                 Ok(whole) => {
                     let whole = Rc::new(whole);
                     for n in 0..whole.segments() {
@@ -288,7 +288,7 @@ struct Outbox {
     frames: Vec<Outgoing>,
     records: Vec<crate::log::Record>,
     /// Neighbouring segments that may leave together.
-    together: Option<(Rc<Super>, Range<usize>)>,
+    together: Option<(Rc<SuperPacket>, Range<usize>)>,
     spare: Vec<Vec<u8>>,
 }
 

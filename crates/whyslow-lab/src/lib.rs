@@ -14,7 +14,7 @@
 //! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the machine.
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
-//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`resent`]: what was sent again in it, and why. [`check`]: is the emulator accurate on this machine?
+//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: what was sent again in it, and why. [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
@@ -71,7 +71,7 @@ pub mod pcap;
 mod port;
 pub mod progress;
 pub mod real;
-pub mod resent;
+pub mod retransmissions;
 pub mod run;
 pub mod sample;
 pub mod scenario;

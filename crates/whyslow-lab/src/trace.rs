@@ -5,7 +5,7 @@
 //! state: that of fast recovery, or Loss, which goes on with what the timer began.
 //! Promises: an instance of the tracing system of its own, so that nobody else's tracing is touched; it goes with this value, and
 //! one that a killed process left goes when the next begins. What the kernel's buffer could not hold is counted.
-//! Ignores: sequence numbers, which the tracepoint does not tell: [`crate::resent`] joins by time. Without the machine's root
+//! Ignores: sequence numbers, which the tracepoint does not tell: [`crate::retransmissions`] joins by time. Without the machine's root
 //! there is no tracing, and the reason is kept instead.
 
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Message};
-use whyslow_core::rules::Together;
+use whyslow_core::rules::CostOverTime;
 use whyslow_core::units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is no interactive one.
@@ -77,7 +77,7 @@ pub fn shared(analysis: &Analysis) -> HashSet<(Cause, u64)> {
 }
 
 /// The analysis without the connections that another capture, nearer to the sender, tells of too.
-pub fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
+pub fn without_duplicates(analysis: &Analysis) -> Cow<'_, Analysis> {
     let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
     // The two connections of a proxy have findings of their own.
     let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
@@ -108,8 +108,8 @@ fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Fin
 }
 
 /// What all connections lost. What the client's own program took is not lost.
-pub fn lost(analysis: &Analysis) -> Together {
-    let mut lost = Together::default();
+pub fn total_cost(analysis: &Analysis) -> CostOverTime {
+    let mut lost = CostOverTime::default();
     for (start, end, findings) in analysis.connections.iter().flat_map(in_time) {
         let seconds: Nanos = findings.iter().filter(|one| one.is_waited_for()).map(|one| one.seconds).sum();
         if seconds > Nanos::ZERO {
@@ -123,7 +123,7 @@ pub fn lost(analysis: &Analysis) -> Together {
 pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     #[derive(Default)]
     struct Sum {
-        lost: Together,
+        lost: CostOverTime,
         /// The costliest finding's.
         least: Nanos,
         connections: HashMap<u64, Nanos>,
@@ -211,7 +211,7 @@ mod tests {
                 panic!()
             };
             let each: Nanos = loss.connections.iter().map(|(_, seconds)| *seconds).sum();
-            (loss.seconds, each, lost(analysis).elapsed(), lost(analysis).total())
+            (loss.seconds, each, total_cost(analysis).elapsed(), total_cost(analysis).total())
         };
         let (apart, sum, elapsed, total) = seconds(&analysis);
         assert_eq!((apart, elapsed), (sum, total), "one after the other");
@@ -232,7 +232,7 @@ mod tests {
         other.start_s += Nanos::from_millis(3_600_000);
         other.transfers.iter_mut().for_each(|one| one.start_s += Nanos::from_millis(3_600_000));
         let [alone, twice] = [by_cause(&example::slow_start()), by_cause(&both)];
-        let once = by_cause(&told_once(&both));
+        let once = by_cause(&without_duplicates(&both));
         assert_eq!((once.len(), twice.len()), (alone.len(), alone.len()));
         for ((alone, twice), once) in alone.iter().zip(&twice).zip(&once) {
             assert_eq!((once.cause, once.seconds), (alone.cause, alone.seconds));

@@ -10,21 +10,21 @@
 #![forbid(unsafe_code)]
 
 mod closeups;
-mod desk;
 mod document;
 mod frames;
-mod gate;
 mod graphs;
 mod opening;
 mod packed;
 mod page;
 mod query;
+mod request_guard;
 mod server;
+mod session;
 mod slice;
 #[cfg(test)]
 mod testing;
 
-pub use document::{Document, MOST_CONNECTIONS};
-pub use opening::{Opening, Sought, Spot};
+pub use document::{Document, MAX_CONNECTIONS};
+pub use opening::{Opening, SoughtTransfer, TransferSpot};
 pub use page::{NoPage, page, report};
 pub use server::{Server, ServerError, Stopper};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Nanoseconds a second.
 const NANOS: f64 = 1e9;
 /// Beyond this a float is no whole number any more.
-const MOST: f64 = 9e15;
+const MAX: f64 = 9e15;
 
 /// An answer with its lists packed: `{"d": differences, "of": units}`, with `"by": 1` where each side's figures have differences
 /// of their own.
@@ -53,7 +53,7 @@ fn squeeze(list: &mut Value, of: f64, by: Option<&[usize]>) {
                 }
                 let whole = (figure.as_f64()? * of).round();
                 // What comes back must be what went in.
-                if whole.abs() > MOST || whole / of != figure.as_f64()? {
+                if whole.abs() > MAX || whole / of != figure.as_f64()? {
                     return None;
                 }
                 let side = by.and_then(|by| by.get(index)).copied().unwrap_or(0);

@@ -5,22 +5,22 @@
 //! take to leave (`patient`). One thread waits for all clients at once; work is done on a few others.
 
 mod answer;
-mod crowd;
-mod patient;
+mod connection_limit;
 mod site;
+mod stall_guard;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
 mod upload;
 
-use crate::gate::Gate;
+use crate::request_guard::RequestGuard;
 use crate::{NoPage, Opening, page};
-use crowd::{Crowd, Seat};
+use connection_limit::{ConnectionLimit, Seat};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use patient::Patient;
 use site::Site;
+use stall_guard::StallGuard;
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl Server {
             .map_err(unbound)?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port))).map_err(unbound)?;
         let port = listener.local_addr().map_err(unbound)?.port();
-        let gate = Gate::new(port).map_err(ServerError::Random)?;
+        let gate = RequestGuard::new(port).map_err(ServerError::Random)?;
         let work = Arc::new(Semaphore::new(WORKERS));
         let site = Arc::new(Site { gate, desk: Arc::default(), page, scratch, limits, work });
         Ok(Self { runtime, listener, site, stop: Arc::default() })
@@ -164,7 +164,7 @@ impl Server {
 }
 
 async fn welcome(listener: TcpListener, site: Arc<Site>) {
-    let crowd = Crowd::new(site.limits.connections);
+    let crowd = ConnectionLimit::new(site.limits.connections);
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -194,6 +194,6 @@ async fn serve(stream: TcpStream, site: Arc<Site>, seat: Arc<Seat>) {
         .max_header_size(head)
         .max_buf_size(buffer)
         .half_close(true)
-        .serve_connection(TokioIo::new(Patient::new(stream, answer)), service)
+        .serve_connection(TokioIo::new(StallGuard::new(stream, answer)), service)
         .await;
 }

@@ -9,7 +9,7 @@ mod explain;
 mod export;
 mod help_cause;
 mod interrupt;
-mod kept;
+mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;

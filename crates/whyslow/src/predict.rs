@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use std::process::ExitCode;
 use whyslow_core::units::Nanos;
 use whyslow_core::whatif::model::Algorithm;
-use whyslow_core::whatif::plan::{Plan, SETTLED, Tls, Way};
+use whyslow_core::whatif::plan::{Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_report::render::forecast;
 
 /// What to predict.
@@ -137,7 +137,7 @@ impl Predict {
             send_buffer: self.sndbuf,
             think: self.think,
             reuse: self.reuse,
-            earlier: SETTLED,
+            earlier: WARM_TRANSFERS,
             idle: self.idle,
             starts_over: !self.keep_window,
             count: self.count,

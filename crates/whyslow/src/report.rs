@@ -1,9 +1,9 @@
 //! `whyslow report`: the page in a file.
 
-use crate::kept::Kept;
 use crate::output::{Sources, Target};
 use crate::progress::Meter;
 use crate::settings::ReportTask;
+use crate::spooled::SpooledInputs;
 use std::io::Write;
 use whyslow_io::{Reading, Stop};
 use whyslow_serve::{Document, Opening};
@@ -15,7 +15,7 @@ use whyslow_serve::{Document, Opening};
 pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
     let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
     whyslow_serve::page()?;
-    let kept = Kept::new(&task.inputs)?;
+    let kept = SpooledInputs::new(&task.inputs)?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
     write(read(&opening)?, &opening, target)
 }
@@ -27,7 +27,7 @@ pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
 pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
     let mut meter = Meter::new();
     whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
-        .map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))
+        .map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
 }
 
 /// Writes the page with what was read.
@@ -39,7 +39,7 @@ pub(crate) fn write(reading: Reading, opening: &Opening, mut target: Target) -> 
     let files = reading.files();
     let document = Document::complete(reading, opening);
     let report = whyslow_serve::report(&document)?;
-    files.are_there().map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))?;
+    files.are_there().map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))?;
     target.write_all(report.as_bytes())?;
     target.finish()
 }

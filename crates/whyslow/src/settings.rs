@@ -9,7 +9,7 @@ use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
-use whyslow_io::{How, Input};
+use whyslow_io::{ExplainOptions, Input};
 
 /// Of many connections, so many are told of.
 pub(crate) const TOP: usize = 3;
@@ -48,7 +48,7 @@ pub(crate) struct ExplainTask {
     /// Causes that make the exit status 1.
     pub fail_on: Vec<String>,
     /// How they are explained.
-    pub how: How,
+    pub how: ExplainOptions,
     /// Why the captures end before what they show did, where that is known: what comes of them is partial.
     pub cut: Option<String>,
 }
@@ -135,7 +135,7 @@ fn explain(args: Explain) -> Task {
         (_, true) => Format::JsonLines,
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
-    let how = How { threads: threads(args.threads), path_rate: args.path_rate };
+    let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
     let (connection, fail_on) = (args.connection, args.fail_on);
     Task::Explain(ExplainTask { inputs, format, connection, fail_on, how, cut: None })
 }

@@ -2,9 +2,9 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
-use crate::kept::Kept;
 use crate::output::Sources;
 use crate::settings::{PageTask, ViewTask};
+use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
 use std::fs::File;
 use std::io::Write;
@@ -24,7 +24,7 @@ use whyslow_serve::{Opening, Server};
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     Sources::of(&task.inputs).refuse_stdout()?;
     check(&task.inputs)?;
-    let mut kept = Kept::new(&task.inputs)?;
+    let mut kept = SpooledInputs::new(&task.inputs)?;
     let opening =
         (!task.inputs.is_empty()).then(|| Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) });
     show(opening, None, &mut kept, task.page)
@@ -56,7 +56,7 @@ pub(crate) fn check(inputs: &[Input]) -> anyhow::Result<()> {
 pub(crate) fn show(
     opening: Option<Opening>,
     read: Option<Reading>,
-    kept: &mut Kept,
+    kept: &mut SpooledInputs,
     page: PageTask,
 ) -> anyhow::Result<()> {
     let server = Server::bind(page.port, kept.scratch().clone())?;

@@ -1,7 +1,7 @@
 //! [`play`]: many connections in the order of time.
 
 use super::Time;
-use super::connection::{Connection, Seen};
+use super::connection::{Connection, PassingPacket};
 use super::plan::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub(super) struct Played {
 pub(super) fn play(
     plans: impl Iterator<Item = Plan>,
     seed: u64,
-    mut see: impl FnMut(&Seen<'_>) -> ControlFlow<()>,
+    mut see: impl FnMut(&PassingPacket<'_>) -> ControlFlow<()>,
 ) -> Played {
     let mut plans = plans.peekable();
     let mut open: Vec<Option<Box<Connection>>> = Vec::new();

@@ -130,7 +130,7 @@ pub struct OneWay {
 #[derive(Clone, Debug, Serialize)]
 pub struct Leg {
     /// Where it lies.
-    pub place: Place,
+    pub place: PathPart,
     /// Round trips on it. On the outer legs they are from data to its ACK, and hold what the end delayed it by; between the
     /// captures they are the sums of both ways' figures.
     pub rtt_ms: Rtt,
@@ -139,7 +139,7 @@ pub struct Leg {
 /// Parts of a path that two captures divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum PathPart {
     /// From the client to the capture nearer to it.
     Client,
     /// Between the two captures.

@@ -8,7 +8,7 @@
 //! damaged record, this reader looks for the next credible one and numbers on.
 
 use super::bytes::Order;
-use super::ledger::Ledger;
+use super::ledger::CaptureLedger;
 use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
 
@@ -108,9 +108,9 @@ impl Fields {
 
 /// Reads the records of a pcap file.
 #[derive(Debug)]
-pub(super) struct Pcap {
+pub(super) struct PcapReader {
     variant: Variant,
-    ledger: Ledger,
+    ledger: CaptureLedger,
     /// Where in the file the next byte lies.
     offset: u64,
     /// The file header was read.
@@ -142,7 +142,7 @@ const DAY: i64 = 86_400_000_000_000;
 const NO_TIME: i64 = i64::MIN;
 
 /// What a closer look at a record's header gave.
-enum Verdict {
+enum HeaderVerdict {
     Fine,
     Damaged,
     /// This many bytes are needed to tell.
@@ -156,12 +156,12 @@ enum Candidate {
     Need(usize),
 }
 
-impl Pcap {
+impl PcapReader {
     /// Nothing read yet.
     pub(super) fn new(variant: Variant) -> Self {
         Self {
             variant,
-            ledger: Ledger::default(),
+            ledger: CaptureLedger::default(),
             offset: 0,
             begun: false,
             link: LinkType(0),
@@ -263,9 +263,9 @@ impl Pcap {
                 let at = self.offset + (bytes.len() - rest.len()) as u64;
                 self.previous = (previous != NO_TIME).then_some(previous);
                 match self.look_closer(rest, end, at) {
-                    Verdict::Fine => original = original.max(captured),
-                    Verdict::Damaged => break 0,
-                    Verdict::Need(need) => break need,
+                    HeaderVerdict::Fine => original = original.max(captured),
+                    HeaderVerdict::Damaged => break 0,
+                    HeaderVerdict::Need(need) => break need,
                 }
             }
             let whole = before + captured as usize;
@@ -286,22 +286,22 @@ impl Pcap {
     /// the length is right.
     #[cold]
     #[inline(never)]
-    fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> Verdict {
-        let Some(header) = rest.first_chunk().map(|header| self.header(header)) else { return Verdict::Fine };
+    fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> HeaderVerdict {
+        let Some(header) = rest.first_chunk().map(|header| self.header(header)) else { return HeaderVerdict::Fine };
         if header.captured > self.longest() {
-            return Verdict::Damaged;
+            return HeaderVerdict::Damaged;
         }
         let next = self.before() + header.captured as usize;
         match rest.get(next..) {
             // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
-            None if end => return Verdict::Fine,
-            None => return Verdict::Need(next),
+            None if end => return HeaderVerdict::Fine,
+            None => return HeaderVerdict::Need(next),
             Some(_) if !self.is_doubtful(&header, self.previous) => {}
             Some(record_after) => match record_after.first_chunk() {
                 Some(header_after) if self.cannot_follow(&header, &self.header(header_after)) => {
-                    return Verdict::Damaged;
+                    return HeaderVerdict::Damaged;
                 }
-                None if !end => return Verdict::Need(next + RECORD_HEADER),
+                None if !end => return HeaderVerdict::Need(next + RECORD_HEADER),
                 _ => {}
             },
         }
@@ -322,7 +322,7 @@ impl Pcap {
             self.ledger.time(previous);
         }
         self.ledger.time(time);
-        Verdict::Fine
+        HeaderVerdict::Fine
     }
 
     /// A header may be wrong when it contradicts itself, the file's header or the time before.
@@ -434,7 +434,7 @@ impl Pcap {
     }
 }
 
-impl Records for Pcap {
+impl Records for PcapReader {
     fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError> {
         let mut header_len = 0;
         if !self.begun {

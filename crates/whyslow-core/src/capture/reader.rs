@@ -1,8 +1,8 @@
 //! The door of the stage: finds out what the bytes are, and hands them to the reader of that format.
 
 use super::detect::{self, Format};
-use super::pcap::Pcap;
-use super::pcapng::PcapNg;
+use super::pcap::PcapReader;
+use super::pcapng::PcapNgReader;
 use super::records::Records;
 use super::text::TextReader;
 use super::{CaptureError, Sink, Summary};
@@ -20,8 +20,8 @@ pub struct Reader {
 enum State {
     /// The first bytes, too few for a verdict.
     Undecided(Vec<u8>),
-    Pcap(Box<Stream<Pcap>>),
-    PcapNg(Box<Stream<PcapNg>>),
+    Pcap(Box<RecordStream<PcapReader>>),
+    PcapNg(Box<RecordStream<PcapNgReader>>),
     Text(Box<TextReader>),
 }
 
@@ -91,8 +91,8 @@ impl Reader {
 impl State {
     fn begin(format: Format) -> Self {
         match format {
-            Format::Pcap(variant) => Self::Pcap(Box::new(Stream::new(Pcap::new(variant)))),
-            Format::PcapNg => Self::PcapNg(Box::new(Stream::new(PcapNg::default()))),
+            Format::Pcap(variant) => Self::Pcap(Box::new(RecordStream::new(PcapReader::new(variant)))),
+            Format::PcapNg => Self::PcapNg(Box::new(RecordStream::new(PcapNgReader::default()))),
             Format::Text => Self::Text(Box::default()),
         }
     }
@@ -100,7 +100,7 @@ impl State {
 
 /// Feeds bytes in any split to a format, and keeps what must wait for more.
 #[derive(Debug)]
-struct Stream<R> {
+struct RecordStream<R> {
     records: R,
     /// From `start` on: the beginning of a record whose rest has not come yet. Grows with the bytes that come, never
     /// ahead of them.
@@ -112,7 +112,7 @@ struct Stream<R> {
 /// A carry that was grown beyond this by an unusual record is given back.
 const KEEP: usize = 1 << 20;
 
-impl<R: Records> Stream<R> {
+impl<R: Records> RecordStream<R> {
     fn new(records: R) -> Self {
         Self { records, carry: Vec::new(), start: 0, need: 1 }
     }

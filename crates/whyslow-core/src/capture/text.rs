@@ -43,14 +43,14 @@ mod time;
 
 use super::{CaptureError, Clock, LinkType, Packet, Sink, Summary};
 use crate::units::Nanos;
-use echoes::Stamps;
+use echoes::SegmentTimestamps;
 use grammar::{Class, TcpLine};
-use lookups::Talk;
-use pending::{Part, Pending};
-use pings::Echo;
+use lookups::DnsLine;
+use pending::{LineRole, PendingPacket};
+use pings::EchoLine;
 use start::Start;
 use tally::Tally;
-use time::{Placed, Stamp};
+use time::{TextTime, TimelinePlace};
 
 /// How long a line may be; the rest of a longer one is left out.
 const MAX_LINE: usize = 64 * 1024;
@@ -75,7 +75,7 @@ pub struct TextReader {
     scratch: String,
     /// What stands before every line.
     prefix: prefix::Prefix,
-    pending: Pending,
+    pending: PendingPacket,
     frame: u64,
     /// Packets were left out before the one that comes next.
     left_out: bool,
@@ -88,22 +88,22 @@ pub struct TextReader {
     seen_tcp: bool,
     timeline: time::Timeline,
     /// The timestamps of the segment that is written.
-    stamps: Option<Stamps>,
-    echoes: echoes::Echoes,
+    stamps: Option<SegmentTimestamps>,
+    echoes: echoes::TimestampEchoes,
     /// Whether packets begin with a time; none before the first packet.
     timed: Option<bool>,
-    held: Vec<Held>,
+    held: Vec<HeldPacket>,
     names: names::Names,
     conversations: relative::Conversations,
     /// What else than TCP there is.
-    others: errors::Others,
+    others: errors::OtherProtocols,
     out: Vec<u8>,
     packets: u64,
     not_ip: bool,
     span: Option<(Nanos, Nanos)>,
     captured: Option<u64>,
-    pings: pings::Pings,
-    lookups: lookups::Lookups,
+    pings: pings::PingTracker,
+    lookups: lookups::LookupTracker,
     dropped: Tally,
     elided: Tally,
     numbers_missing: Tally,
@@ -116,28 +116,28 @@ pub struct TextReader {
 }
 
 /// A packet whose time is not known yet.
-struct Held {
-    stamp: Option<Stamp>,
+struct HeldPacket {
+    stamp: Option<TextTime>,
     digits: usize,
     frame: u64,
     link: LinkType,
     data: Vec<u8>,
     original_len: u32,
-    more: More,
+    more: PacketExtras,
 }
 
 /// What is known of a packet beside its bytes.
-struct More {
+struct PacketExtras {
     /// Packets were left out before it.
     left_out: bool,
-    stamps: Option<Stamps>,
-    said: Option<Said>,
+    stamps: Option<SegmentTimestamps>,
+    said: Option<NonTcp>,
 }
 
 /// What a packet says that is not TCP.
-enum Said {
-    Talk(Talk),
-    Echo(Echo),
+enum NonTcp {
+    Talk(DnsLine),
+    Echo(EchoLine),
 }
 
 impl Default for TextReader {
@@ -157,7 +157,7 @@ impl TextReader {
             line: 0,
             scratch: String::new(),
             prefix: prefix::Prefix::default(),
-            pending: Pending::default(),
+            pending: PendingPacket::default(),
             frame: 0,
             left_out: false,
             announced: false,
@@ -166,19 +166,19 @@ impl TextReader {
             seen_tcp: false,
             timeline: time::Timeline::new(),
             stamps: None,
-            echoes: echoes::Echoes::new(),
+            echoes: echoes::TimestampEchoes::new(),
             timed: None,
             held: Vec::new(),
             names: names::Names::new(),
             conversations: relative::Conversations::new(),
-            others: errors::Others::default(),
+            others: errors::OtherProtocols::default(),
             out: Vec::new(),
             packets: 0,
             not_ip: false,
             span: None,
             captured: None,
-            pings: pings::Pings::default(),
-            lookups: lookups::Lookups::default(),
+            pings: pings::PingTracker::default(),
+            lookups: lookups::LookupTracker::default(),
             dropped: Tally::default(),
             elided: Tally::default(),
             numbers_missing: Tally::default(),
@@ -311,14 +311,14 @@ impl TextReader {
             return Ok(());
         }
         let whole = self.pending.class;
-        let part = if may_go_on { self.pending.take(line) } else { Part::None };
+        let part = if may_go_on { self.pending.take(line) } else { LineRole::None };
         match (part, start, self.pending.class) {
-            (Part::Taken, _, Some(class)) => {
+            (LineRole::Taken, _, Some(class)) => {
                 // Below a segment that is whole stands no other one.
                 self.unread.add(u64::from(matches!(whole, Some(Class::Tcp(_))) && line::is_packet(line)), self.line);
                 self.check(&class)
             }
-            (Part::Taken, _, None) => Ok(()),
+            (LineRole::Taken, _, None) => Ok(()),
             (_, Some(start), _) => {
                 self.end_packet(sink);
                 if let Some(before) = before.and_then(|line| line.get(..start.prefix)).filter(|_| start.certain) {
@@ -379,7 +379,7 @@ impl TextReader {
     }
 
     /// A line between packets: tcpdump's own counts, a mark for left-out packets, prose.
-    fn read_between(&mut self, line: &str, part: Part) {
+    fn read_between(&mut self, line: &str, part: LineRole) {
         if self.timed.is_none() && line.contains("tcpdump") {
             self.timeline.see_command(line);
         }
@@ -387,11 +387,11 @@ impl TextReader {
             self.dropped.add(count, self.line);
         } else if let Some(count) = counted(line, " packets captured").or_else(|| counted(line, " packet captured")) {
             self.captured = Some(self.captured.unwrap_or(0).saturating_add(count));
-        } else if part == Part::None && line::is_ellipsis(line) {
+        } else if part == LineRole::None && line::is_ellipsis(line) {
             self.elided.add(1, self.line);
             self.left_out = true;
             self.pings.left_out();
-        } else if part == Part::None && line.contains(": Flags [") || line::is_packet(line) {
+        } else if part == LineRole::None && line.contains(": Flags [") || line::is_packet(line) {
             self.unread.add(1, self.line);
         }
     }
@@ -420,7 +420,7 @@ impl TextReader {
         let original_len = match (segment, class) {
             (Some(original_len), _) => original_len,
             (None, Class::Ip(protocol)) => {
-                said = self.said();
+                said = self.non_tcp();
                 self.error(&mut out, sink).unwrap_or_else(|| build::bare_ip(&mut out, protocol))
             }
             (None, Class::NotIp(ether_type)) => {
@@ -439,9 +439,9 @@ impl TextReader {
     }
 
     /// What the pending packet says, if it is not TCP.
-    fn said(&self) -> Option<Said> {
+    fn non_tcp(&self) -> Option<NonTcp> {
         let text = &self.pending.text;
-        Echo::read(text).map(Said::Echo).or_else(|| Talk::read(text).map(Said::Talk))
+        EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Talk))
     }
 
     /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends make no sense.
@@ -454,7 +454,7 @@ impl TextReader {
         let stamps = options::timestamps(line.options.of(text)).map(|(value, echo)| {
             let nowhere = (std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
             let echo = Some(echo).filter(|_| line.ack.is_some() && line.flags & relative::RST == 0);
-            Stamps { from: nowhere, to: nowhere, value, echo }
+            SegmentTimestamps { from: nowhere, to: nowhere, value, echo }
         });
         let dumped = pending.dump.segment(names::number(src_port), names::number(dst_port), line.window.unwrap_or(0));
         if let Some(found) = dumped {
@@ -463,7 +463,7 @@ impl TextReader {
             let printed_len = found.headers.saturating_add(line.payload_len());
             let original_len = found.original_len.unwrap_or(printed_len);
             let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));
-            self.stamps = stamps.map(|stamps| Stamps { from, to, ..stamps });
+            self.stamps = stamps.map(|stamps| SegmentTimestamps { from, to, ..stamps });
             let length = original_len.saturating_sub(found.headers);
             self.conversations.follow(from, to, found.flags, found.seq, found.ack, length);
             out.clear();
@@ -474,14 +474,14 @@ impl TextReader {
         let dst = self.names.end([pair.dst.of(text), dst_port], pair.v6, sink);
         let (src, dst) = src.zip(dst).filter(|(src, dst)| src.0.is_ipv4() == dst.0.is_ipv4())?;
         let ((src, src_port), (dst, dst_port)) = (src, dst);
-        self.stamps = stamps.map(|stamps| Stamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
+        self.stamps = stamps.map(|stamps| SegmentTimestamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
         let payload_len = line.payload_len();
-        let printed = relative::Printed { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
+        let printed = relative::PrintedNumbers { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
         let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
         let options = options::encode(line.options.of(text), &numbers);
         self.unread_options.add(u64::from(options.unread), pending.line);
         let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);
-        let segment = build::Segment {
+        let segment = build::SegmentToWrite {
             src,
             dst,
             src_port,
@@ -501,16 +501,16 @@ impl TextReader {
     }
 
     /// Gives a packet to the sink, or holds it back until its time is known.
-    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, said: Option<Said>, sink: &mut S) {
-        let Pending { stamp, digits, frame, left_out, .. } = self.pending;
-        let more = More { left_out, stamps: self.stamps.take(), said };
+    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, said: Option<NonTcp>, sink: &mut S) {
+        let PendingPacket { stamp, digits, frame, left_out, .. } = self.pending;
+        let more = PacketExtras { left_out, stamps: self.stamps.take(), said };
         match self.timeline.place(stamp, digits, more.stamps.map(|stamps| (stamps.from, stamps.value))) {
-            Placed::At(time) => {
+            TimelinePlace::At(time) => {
                 self.give(&Packet { frame, time, link, data, original_len }, more, sink);
             }
-            Placed::Held => {
+            TimelinePlace::Held => {
                 let data = data.to_vec();
-                self.held.push(Held { stamp, digits, frame, link, data, original_len, more });
+                self.held.push(HeldPacket { stamp, digits, frame, link, data, original_len, more });
                 self.release(sink);
             }
         }
@@ -522,14 +522,14 @@ impl TextReader {
             return;
         }
         for held in std::mem::take(&mut self.held) {
-            let Held { stamp, digits, frame, link, ref data, original_len, more } = held;
-            if let Placed::At(time) = self.timeline.place(stamp, digits, None) {
+            let HeldPacket { stamp, digits, frame, link, ref data, original_len, more } = held;
+            if let TimelinePlace::At(time) = self.timeline.place(stamp, digits, None) {
                 self.give(&Packet { frame, time, link, data, original_len }, more, sink);
             }
         }
     }
 
-    fn give<S: Sink>(&mut self, packet: &Packet<'_>, more: More, sink: &mut S) {
+    fn give<S: Sink>(&mut self, packet: &Packet<'_>, more: PacketExtras, sink: &mut S) {
         let clock = self.timeline.clock();
         if !std::mem::replace(&mut self.announced, true) {
             sink.text(clock);
@@ -541,7 +541,7 @@ impl TextReader {
         }
         self.given = packet.time;
         if let Some(stamps) = &more.stamps
-            && let Some((from, until)) = self.echoes.see(stamps, packet.time)
+            && let Some((from, until)) = self.echoes.observe(stamps, packet.time)
         {
             sink.left_out(Some([stamps.from, stamps.to]), from, until);
         }
@@ -549,8 +549,8 @@ impl TextReader {
         let time = packet.time;
         self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
         match more.said {
-            Some(Said::Talk(talk)) => self.lookups.see(talk, time),
-            Some(Said::Echo(echo)) => self.pings.see(echo, time),
+            Some(NonTcp::Talk(talk)) => self.lookups.observe(talk, time),
+            Some(NonTcp::Echo(echo)) => self.pings.observe(echo, time),
             None => {}
         }
         sink.packet(&packet);

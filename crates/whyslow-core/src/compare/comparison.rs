@@ -10,7 +10,7 @@ pub struct Comparison {
     /// [`SCHEMA`](super::SCHEMA).
     pub schema: &'static str,
     /// The transfers.
-    pub transfers: [Told; 2],
+    pub transfers: [TransferSummary; 2],
     /// Where the time went: what came before the first byte, then the limits, as far as either has them.
     pub phases: Vec<Phase>,
     /// All phases together.
@@ -20,11 +20,11 @@ pub struct Comparison {
     /// How long each took for as many bytes as both carried.
     pub same_size: Option<SameSize>,
     /// The rounds, those of one number beside each other.
-    pub rounds: Vec<[Option<Side>; 2]>,
+    pub rounds: Vec<[Option<RoundSide>; 2]>,
     /// How many rounds there were.
     pub rounds_total: [u64; 2],
     /// Bytes that were there by time.
-    pub curves: [Grown; 2],
+    pub curves: [ByteCurves; 2],
     /// What was agreed and how each began.
     pub settings: Vec<Setting>,
     /// The rate that each would come to if it went on.
@@ -39,7 +39,7 @@ pub struct Comparison {
 
 /// One of the two transfers.
 #[derive(Clone, Debug, Serialize)]
-pub struct Told {
+pub struct TransferSummary {
     /// The capture, as it was named.
     pub path: String,
     /// Id of its connection.
@@ -119,7 +119,7 @@ pub struct SameSize {
 
 /// One transfer's side of a round.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Side {
+pub struct RoundSide {
     /// When its first byte was there, from the request on.
     pub start_s: Nanos,
     /// New payload.
@@ -136,7 +136,7 @@ pub struct Side {
 
 /// How many bytes the receiver had by when: lines through (seconds from the request on, bytes), both rising.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Grown {
+pub struct ByteCurves {
     /// As captured.
     pub captured: Vec<(Nanos, u64)>,
     /// As it would go on behind that; empty where that cannot be told.

@@ -5,28 +5,28 @@
 //! of a round goes to what its round shows over the rounds around it (`rounds`).
 
 mod alike;
-mod between;
 mod context;
+mod inter_loss;
 mod overrun;
 mod path;
 mod phases;
 mod rates;
 mod rounds;
-mod unasked;
+mod server_push;
 mod wait;
 mod waits;
 
 pub(crate) use alike::rises;
-pub use between::Between;
-pub use context::{Context, Pool};
+pub use context::{Context, PooledRate};
+pub use inter_loss::InterLossRate;
 pub use overrun::Overrun;
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
-pub use phases::{before, handshake, tls_handshake};
+pub use phases::{handshake, phases_before, tls_handshake};
 pub use rates::Burst;
-pub(crate) use rounds::first_copy;
+pub(crate) use rounds::first_retransmit_round;
 pub use rounds::{Plateau, Shape};
-pub use unasked::may_speak_unasked;
-pub use wait::{NOTICED, Wait};
+pub use server_push::may_speak_unasked;
+pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
 use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
@@ -34,65 +34,69 @@ use crate::flow::Side;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
-use unasked::Unasked;
+use server_push::ServerPush;
 use wait::SEGMENT;
 
 /// What the path carries, payload bits per second, as far as this transfer shows it: the rate at which a queue stood before it, or the one
 /// at which it delivered bursts.
 pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
-    let held = partition.time(Limit::Bandwidth).0 * HELD_BY_PATH >= transfer.duration().0;
+    let held = partition.time(Limit::Bandwidth).0 * MIN_HELD_SHARE >= transfer.duration().0;
     partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
 }
 
 /// Of a transfer's time, what the path must have held it for to tell what it carries.
-const HELD_BY_PATH: i64 = 4;
+const MIN_HELD_SHARE: i64 = 4;
 
 impl Context {
     /// For transfers that `sender` sends.
     pub fn new(facts: &Facts, sender: Side) -> Self {
         let rtt = facts.min_rtt();
         let alone = Self {
-            mss: facts.halves[sender].mss,
+            mss: facts.directions[sender].mss,
             rtt,
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
-            one_direction: facts.doubts.one_direction,
+            one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
-            stamped: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
+            has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
             small_window: small_window(facts, sender),
             first_loss: time_of_first_loss(facts, sender),
-            unasked: Unasked::of(facts),
+            server_push: ServerPush::of(facts),
             is_multipath: facts.handshake.is_multipath(),
             path_rate: None,
-            pool: None,
-            announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
+            pooled_rate: None,
+            announces_length: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
         };
-        Self { pool: between::pool(&facts.halves[sender].transfers, &alone), ..alone }
+        Self { pooled_rate: inter_loss::pooled_rate(&facts.directions[sender].transfers, &alone), ..alone }
     }
 }
 
 /// When a transfer began in which something had to be sent again, the first of them.
 fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
-    facts.halves[sender].transfers.iter().find(|transfer| transfer.resent_bytes > 0).map(|transfer| transfer.start)
+    facts.directions[sender]
+        .transfers
+        .iter()
+        .find(|transfer| transfer.retransmitted_bytes > 0)
+        .map(|transfer| transfer.start)
 }
 
 /// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
 /// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
 fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
-    let half = &facts.halves[sender];
+    let direction = &facts.directions[sender];
     if facts.handshake.retries[sender] > 0 {
-        return Some(half.mss);
+        return Some(direction.mss);
     }
     let used_up = |gap: &&Gap| {
         gap.release == Release::Ack
             && !gap.recovering
-            && gap.after_len >= half.mss
+            && gap.after_len >= direction.mss
             && gap.in_flight > 0
-            && gap.in_flight <= 3 * half.mss
+            && gap.in_flight <= 3 * direction.mss
     };
-    let firsts = half.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
+    let firsts = direction.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
     firsts.filter(used_up).map(|gap| gap.in_flight).min()
 }
 
@@ -108,18 +112,18 @@ pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 
 /// With more segments than this in flight, another comes before a receiver has waited long for it.
-const FEW: u64 = 4;
+const MAX_FEW_SEGMENTS: u64 = 4;
 
 /// Linux' least retransmission timer; RFC 6298 asks for 1 s.
-const LEAST_TIMER: Nanos = Nanos::from_millis(190);
+const MIN_TIMER: Nanos = Nanos::from_millis(190);
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 /// The timer of a sender whose segment stands longer than this in a queue runs out (RFC 6298 section 2.4).
-const LEAST_RTO: Nanos = Nanos::from_millis(1_000);
+const MIN_RTO: Nanos = Nanos::from_millis(1_000);
 
 /// More rounds than this of less than a segment each are messages of their own.
-const MESSAGES: u64 = 3;
+const MIN_MESSAGE_ROUNDS: u64 = 3;
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,11 +215,11 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
     let shape = rounds::shape(transfer, context);
     let mut spans = Vec::new();
     let mut by_round = Vec::with_capacity(transfer.rounds.len());
-    let tail = transfer.needless_tail();
+    let tail = transfer.spurious_tail_start();
     let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
     // Where packets are missing, an ACK that was left out may have ended any pause.
-    let untold_from = transfer.told.map(|(_, until)| until).filter(|until| *until < transfer.end);
-    if let Some((from, _)) = transfer.told.filter(|_| transfer.began_untold()) {
+    let untold_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
+    if let Some((from, _)) = transfer.known_span.filter(|_| transfer.is_start_unknown()) {
         add(&mut spans, Limit::Unknown, transfer.start, from);
     }
     for (index, round) in transfer.rounds.iter().enumerate() {
@@ -224,7 +228,7 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
         let first = spans.len();
         let base = shape.base[index];
         let queued = base == Limit::Bandwidth && context.stands_in_queue(transfer, index);
-        let rest = if queued { base } else { rest_of(round, base) };
+        let rest = if queued { base } else { base_of_round(round, base) };
         let mut at = round.start;
         while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
             add(&mut spans, rest, at, gap.start);
@@ -272,8 +276,8 @@ fn longest(spans: &[Span]) -> Option<Limit> {
 }
 
 /// What held the sender in the short pauses of a round.
-fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
-    let recovering = if is_rate(base) { Nanos::ZERO } else { round.recovering };
+fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
+    let recovering = if is_rate_limit(base) { Nanos::ZERO } else { round.recovering };
     let most = round.flowing.max(round.window_full).max(recovering);
     if most == Nanos::ZERO || most == round.flowing {
         base
@@ -285,7 +289,7 @@ fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
 }
 
 /// One rate holds the transfer, whatever its single pauses show.
-fn is_rate(base: Limit) -> bool {
+fn is_rate_limit(base: Limit) -> bool {
     matches!(base, Limit::Bandwidth | Limit::Pacing)
 }
 
@@ -320,9 +324,9 @@ fn cut_gap(
         Release::Peer if base == Limit::Application => base,
         Release::Peer => Limit::ProtocolWindow,
         // A path that carries all it can loses nothing by repairs.
-        Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
+        Release::Ack if gap.recovering && !is_rate_limit(base) => Limit::LossRecovery,
         Release::Ack => {
-            let late = delay_of_ack(gap, round, context);
+            let late = ack_delay_of(gap, round, context);
             if late >= DELAYED_ACK && context.elided {
                 // Where ACKs were left out, the next one that is shown comes late.
                 add(spans, base, gap.start, gap.end - late);
@@ -339,8 +343,8 @@ fn cut_gap(
                 return;
             }
             let held = match base {
-                Limit::SlowStart => is_held_rest(gap, context),
-                Limit::Application => is_held_message(gap, context),
+                Limit::SlowStart => is_nagled_remainder(gap, context),
+                Limit::Application => is_nagled_message(gap, context),
                 _ => false,
             };
             if held { Limit::NagleDelayedAck } else { base }
@@ -348,7 +352,7 @@ fn cut_gap(
         Release::Nothing => {
             // Credit came, and the program was late to use it.
             if base == Limit::ProtocolWindow
-                && let Some(heard) = gap.heard
+                && let Some(heard) = gap.peer_payload_at
             {
                 add(spans, base, gap.start, heard);
             }
@@ -362,8 +366,8 @@ fn cut_gap(
 ///
 /// A receiver holds back the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). What comes in while many are on their way is spaced
 /// by the path, and by the queue in it.
-fn delay_of_ack(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
-    if !gap.last_ack && gap.in_flight > FEW * context.mss {
+fn ack_delay_of(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
+    if !gap.last_ack && gap.in_flight > MAX_FEW_SEGMENTS * context.mss {
         return Nanos::ZERO;
     }
     let usual = round.ack_late.unwrap_or(Nanos::ZERO);
@@ -376,14 +380,14 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
 }
 
 /// A small segment left with the bare ACK of the only one that was outstanding, small too: Nagle, though the ACK was not late.
-fn is_held_message(gap: &Gap, context: &Context) -> bool {
-    is_nagle(gap, context) && gap.last_ack && !gap.with_payload && gap.in_flight <= gap.before_len
+fn is_nagled_message(gap: &Gap, context: &Context) -> bool {
+    is_nagle(gap, context) && gap.last_ack && !gap.with_peer_payload && gap.in_flight <= gap.before_len
 }
 
 /// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
 /// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928); where this
 /// sender's has been seen to be smaller, it is the window that is used up.
-fn is_held_rest(gap: &Gap, context: &Context) -> bool {
+fn is_nagled_remainder(gap: &Gap, context: &Context) -> bool {
     if context.small_window.is_some_and(|window| gap.in_flight >= window && gap.in_flight <= 3 * context.mss) {
         return false;
     }
@@ -394,7 +398,7 @@ fn is_held_rest(gap: &Gap, context: &Context) -> bool {
 
 /// Whether some of what was outstanding before this pause had been lost by then.
 fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
-    let outstanding = gap.sent.saturating_sub(gap.in_flight)..gap.sent;
+    let outstanding = gap.snd_max.saturating_sub(gap.in_flight)..gap.snd_max;
     transfer.losses.iter().any(|loss| outstanding.contains(&loss.seq) && loss.time <= gap.start)
 }
 
@@ -408,7 +412,7 @@ fn idle_limit(
     context: &Context,
 ) -> Limit {
     let length = gap.end - gap.start;
-    if is_rate(base) && !gap.ran_dry {
+    if is_rate_limit(base) && !gap.app_limited {
         return base;
     }
     // Sent together: a queue on the path has put them apart. With nothing in flight it was no queue of this transfer's.
@@ -419,12 +423,12 @@ fn idle_limit(
     // the wait for a retransmission that was not captured either.
     // Unless the sender's IP numbers show that it sent nothing.
     let full = gap.before_len >= context.mss && gap.after_len >= context.mss && gap.missing != Some(0);
-    if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
+    if shape.lost_before && full && length >= MIN_PROBE_TIMER.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }
     // So is a silence between full segments as long as the least timer, after which the sender has a window of one segment: the
     // timer leaves it no more (RFC 5681 section 3.1), and an idle sender would begin with its initial window.
-    if full && !gap.ran_dry && alone && length >= LEAST_TIMER {
+    if full && !gap.app_limited && alone && length >= MIN_TIMER {
         return Limit::Timeout;
     }
     // Without timestamps nothing tells whether an ACK that ended it was left out.
@@ -433,11 +437,11 @@ fn idle_limit(
     }
     // What had been sent before, or what was lost, was there to be sent. No timer is shorter than a round trip.
     let is_brief = context.rtt.is_some_and(|rtt| length <= rtt + context.epsilon);
-    if (gap.ran_dry || gap.idle) && (gap.resent || (!gap.idle && has_lost(transfer, gap))) {
+    if (gap.app_limited || gap.idle) && (gap.is_retransmit || (!gap.idle && has_lost(transfer, gap))) {
         return match is_brief {
-            true if gap.resent => Limit::LossRecovery,
+            true if gap.is_retransmit => Limit::LossRecovery,
             true => base,
-            false if length >= LEAST_TIMER => Limit::Timeout,
+            false if length >= MIN_TIMER => Limit::Timeout,
             false => Limit::LossRecovery,
         };
     }
@@ -452,8 +456,8 @@ fn idle_limit(
     // Next to the receiver nothing but a timestamp tells when it was sent: full segments may have stood in a queue behind those of
     // others meanwhile.
     let queued =
-        context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < LEAST_RTO;
-    if gap.ran_dry || (gap.idle && !queued) {
+        context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < MIN_RTO;
+    if gap.app_limited || (gap.idle && !queued) {
         return Limit::Application;
     }
     // Shorter than a round trip, with data on the way: part of the round's own rhythm.
@@ -464,17 +468,18 @@ fn idle_limit(
 /// sent, nothing is outstanding, and whether more was due nobody can tell. Unasked, messages of a few segments are such; what answers a
 /// request may be one message in several writes, and is a row of messages only where each is less than a segment.
 fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
-    let (segments, least) = match transfer.request {
+    let (segments, least) = match transfer.answered {
         // Where neither side need be asking, a screen that fits a first flight (RFC 6928) is one.
-        _ if context.unasked.is_at(transfer.start) => (10, 0),
+        _ if context.server_push.may_push_at(transfer.start) => (10, 0),
         None => (3, 0),
         // Less than a segment in all is a message or two, unless they are heads and records, which may announce more.
-        Some(_) if transfer.bytes() < SEGMENT && !context.announces => (1, 1),
-        Some(_) => (1, MESSAGES),
+        Some(_) if transfer.bytes() < SEGMENT && !context.announces_length => (1, 1),
+        Some(_) => (1, MIN_MESSAGE_ROUNDS),
     };
     // Unasked, what is on its way is whole as well.
     let is_over = gap.idle || least == 0;
-    let by_program = gap.release == Release::Nothing && is_over && gap.ran_dry && gap.closed.is_none() && !gap.unseen;
+    let by_program =
+        gap.release == Release::Nothing && is_over && gap.app_limited && gap.closed.is_none() && !gap.unseen;
     let small = transfer.max_in_flight < segments * SEGMENT + u64::from(segments > 1);
     by_program && small && transfer.rounds_total > least
 }
@@ -484,7 +489,7 @@ fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -
 /// The ACK of a message's last segment keeps nobody waiting: its receiver has all of it. Only what a queue on the path, or a repair, adds
 /// is waited for; that much the ACKs before it were late as well.
 fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
-    let from = transfer.needless_tail().unwrap_or(transfer.last_send);
+    let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {
         add(spans, Limit::Unknown, from, transfer.end);
         return;
@@ -497,7 +502,7 @@ fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, c
         Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => (base, base),
         _ if context.elided && rest > context.epsilon => (Limit::Unknown, Limit::Unknown),
         _ if rest <= context.epsilon => (Limit::RoundTrip, Limit::RoundTrip),
-        _ if transfer.end - queued <= DELAYED_ACK_MOST || transfer.needless_tail().is_some() => {
+        _ if transfer.end - queued <= DELAYED_ACK_MOST || transfer.spurious_tail_start().is_some() => {
             (Limit::Unknown, Limit::Idle)
         }
         _ => (Limit::Unknown, Limit::Unknown),

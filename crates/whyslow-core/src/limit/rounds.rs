@@ -1,8 +1,8 @@
 //! What the rounds of a transfer show together: growth, a plateau, a steady rate.
 
 use super::alike::{alike_rates, rises};
-use super::between::{Between, between};
 use super::context::Context;
+use super::inter_loss::{InterLossRate, inter_loss_rate};
 use super::overrun::{Overrun, overrun};
 use super::rates::{self, Burst};
 use crate::analysis::Limit;
@@ -16,21 +16,21 @@ const GROWTH: f64 = 1.2;
 /// Growth may pause for so many rounds: ACKs that arrive in clumps shift segments between rounds.
 const GROWTH_PAUSE: usize = 2;
 /// No sender's buffer is smaller (the least value of Linux' tcp_wmem): flights of fewer bytes are messages.
-const LEAST_BUFFER: u64 = 4_096;
+const MIN_BUFFER: u64 = 4_096;
 /// In a plateau the sender waits for the receiver for so much of the time.
-const LEAST_WAIT: f64 = 0.5;
+const MIN_WAIT: f64 = 0.5;
 /// The same of a plateau of twice the usual length: a sender that paces (BBR) sends for most of a
 /// round trip, and waits for the rest of it.
-const LEAST_WAIT_LONG: f64 = 0.25;
+const MIN_WAIT_LONG: f64 = 0.25;
 /// Rounds without growth that make a plateau.
-const PLATEAU: usize = 4;
+const MIN_PLATEAU: usize = 4;
 /// A plateau after a loss must be longer, as congestion avoidance can look flat for a while.
-const PLATEAU_AFTER_LOSS: usize = 16;
+const MIN_PLATEAU_AFTER_LOSS: usize = 16;
 /// Of a plateau's flight, what no flight goes beyond where a buffer is full: it holds packets with all that they take of memory, so that
 /// the same buffer may hold twice the payload, and what left it is in flight beside that.
-const LARGER: f64 = 3.0;
+const MAX_CAPPED_GROWTH: f64 = 3.0;
 /// The same behind a loss, where the congestion window, cut to 0.7 at most (RFC 9438 section 4.6), makes flights of one size as well.
-const LARGER_BEFORE_LOSS: f64 = 1.25;
+const MAX_CAPPED_GROWTH_AFTER_LOSS: f64 = 1.25;
 /// Rates needed before that means something.
 const STEADY_BINS: u64 = 8;
 
@@ -76,12 +76,12 @@ pub struct Shape {
     /// The one rate at which the program writes, in short segments, bits per second.
     pub written: Option<f64>,
     /// The one rate at which bytes passed between losses, if there is one.
-    pub between: Option<Between>,
+    pub inter_loss_rate: Option<InterLossRate>,
     /// What became of what was offered beyond that rate, or the steady one.
     pub overrun: Option<Overrun>,
     /// The receiver's window closed again and again: what had arrived lay unread, so that its
     /// program was slower than the path.
-    pub unread: bool,
+    pub receiver_unread: bool,
     /// Growth that began again after a pause or at the timer: indices of the first rounds.
     pub restarts: Vec<usize>,
 }
@@ -92,7 +92,7 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         return Shape::default();
     }
     let late = rates::after_burst(transfer, context).filter(|&(rate, burst)| {
-        let hidden = context.near_receiver && !context.stamped;
+        let hidden = context.near_receiver && !context.has_timestamps;
         hidden
             || rates::queues(transfer, context, rate, burst.until)
             || rates::is_paced(transfer, context, rate, burst.until)
@@ -103,15 +103,15 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         restarts: restarts(transfer, context),
         ..Shape::default()
     };
-    shape.unread = is_unread(transfer);
-    shape.between = between(transfer, context);
+    shape.receiver_unread = is_unread(transfer);
+    shape.inter_loss_rate = inter_loss_rate(transfer, context);
     // Losses in a queue that is full go with the path's rate; with no queue they are a policer's.
-    let full = shape.between.filter(|between| between.queued).map(|between| between.rate);
+    let full = shape.inter_loss_rate.filter(|between| between.queued).map(|between| between.rate);
     shape.steady = late
         .map(|(rate, _)| rate)
         .or_else(|| steady_rate(transfer).filter(|&rate| is_told_from_a_window(transfer, context, rate)))
         .or(full)
-        .or_else(|| rates::of_clumps(transfer, context));
+        .or_else(|| rates::clumped_rate(transfer, context));
     if shape.steady.is_none()
         && let Some((rate, since)) = rates::after_losses(transfer, context)
     {
@@ -119,20 +119,20 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     }
     let from = shape.burst.map(|burst| burst.until).or(shape.since).unwrap_or(transfer.start);
     if let Some(rate) = shape.steady {
-        shape.written = Some(rate).filter(|&rate| rates::of_program(transfer, context, rate));
+        shape.written = Some(rate).filter(|&rate| rates::program_rate(transfer, context, rate));
         shape.paced = shape.written.is_none() && rates::is_paced(transfer, context, rate, from);
-        let hidden = context.near_receiver && !context.stamped;
-        let is_told = shape.paced || hidden || rates::is_the_paths(transfer, context, rate, from);
+        let hidden = context.near_receiver && !context.has_timestamps;
+        let is_told = shape.paced || hidden || rates::is_path_rate(transfer, context, rate, from);
         // A queue of the path and a receiver that is full of unread bytes exclude each other: one
         // of the two is slower.
-        if shape.written.is_some() || !is_told || shape.unread {
+        if shape.written.is_some() || !is_told || shape.receiver_unread {
             (shape.steady, shape.burst, shape.since) = (None, None, None);
         }
     }
-    let passes = shape.steady.or(shape.between.map(|between| between.rate));
+    let passes = shape.steady.or(shape.inter_loss_rate.map(|between| between.rate));
     shape.overrun = passes.and_then(|rate| overrun(transfer, context, rate));
     let lost = first_repair(transfer);
-    let again = first_copy(transfer);
+    let again = first_retransmit_round(transfer);
     mark_messages(transfer, context, &mut shape);
     mark_slow_start(transfer, context, &mut shape, lost);
     shape.lost_before = lost_before_capture(transfer);
@@ -144,10 +144,11 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
         let full = |plateau: &Plateau| at_rate[plateau.first..plateau.after].iter().filter(|full| **full).count();
         plateaus.retain(|plateau| full(plateau) * 2 <= plateau.after - plateau.first);
     }
-    plateaus
-        .retain(|plateau| is_cap(plateau, rounds, again) || are_granted(waits(transfer, plateau.first, plateau.after)));
+    plateaus.retain(|plateau| {
+        is_cap(plateau, rounds, again) || are_granted(receiver_waits(transfer, plateau.first, plateau.after))
+    });
     let granted = granted(transfer, context, &shape.base, again);
-    let limit = if granted.is_some() { Limit::ProtocolWindow } else { held_by(transfer, &plateaus) };
+    let limit = if granted.is_some() { Limit::ProtocolWindow } else { plateau_limit(transfer, &plateaus) };
     for plateau in &plateaus {
         shape.base[plateau.first..plateau.after].fill(limit);
         // The last, smaller flight of a transfer that was held there.
@@ -179,26 +180,26 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
 
 /// Whether no other flight was much larger: a buffer that is full stays as large as it is, and a congestion window does not.
 fn is_cap(plateau: &Plateau, rounds: &[RoundFacts], again: usize) -> bool {
-    let larger = if plateau.first > again { LARGER_BEFORE_LOSS } else { LARGER };
+    let larger = if plateau.first > again { MAX_CAPPED_GROWTH_AFTER_LOSS } else { MAX_CAPPED_GROWTH };
     let most = plateau.bytes as f64 * larger;
     rounds.iter().all(|round| round.in_flight as f64 <= most)
 }
 
 /// A program's own window, where messages of the receiver come with the ACKs that end most pauses of the plateaus; else a cap in
 /// the sender.
-fn held_by(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
-    let waits = plateaus.iter().flat_map(|plateau| waits(transfer, plateau.first, plateau.after));
+fn plateau_limit(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
+    let waits = plateaus.iter().flat_map(|plateau| receiver_waits(transfer, plateau.first, plateau.after));
     if are_granted(waits) { Limit::ProtocolWindow } else { Limit::SenderCap }
 }
 
 /// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a message with one, though the program
 /// may have been late to answer it.
-fn waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
+fn receiver_waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
     let start = transfer.rounds.get(first).map_or(transfer.last_send, |round| round.start);
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
     let by_receiver = |gap: &&Gap| match gap.release {
         Release::Ack | Release::Peer => true,
-        Release::Nothing => gap.heard.is_some(),
+        Release::Nothing => gap.peer_payload_at.is_some(),
         _ => false,
     };
     transfer.gaps.iter().filter(move |gap| gap.start >= start && gap.end <= end).filter(by_receiver)
@@ -209,7 +210,7 @@ fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     let (mut all, mut granted) = (0u64, 0u64);
     for gap in waits {
         all += 1;
-        granted += u64::from(gap.with_payload || gap.heard.is_some());
+        granted += u64::from(gap.with_peer_payload || gap.peer_payload_at.is_some());
     }
     all > 0 && granted * 10 >= all * GRANTED
 }
@@ -241,12 +242,12 @@ fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: us
     let bytes = *flights.iter().max()?;
     let window = rounds.iter().filter_map(|round| round.window).min();
     let room_left = window.is_none_or(|window| window > bytes + alike(bytes, context.mss));
-    let is_granted = whole >= PLATEAU
+    let is_granted = whole >= MIN_PLATEAU
         && bytes > context.mss
         && room_left
         && !rises(&flights, context.mss)
-        && waits_for_acks(transfer, first, lost, LEAST_WAIT)
-        && are_granted(waits(transfer, first, lost));
+        && waits_for_acks(transfer, first, lost, MIN_WAIT)
+        && are_granted(receiver_waits(transfer, first, lost));
     is_granted.then_some(Plateau { first, after: lost, bytes, window, cycle: None })
 }
 
@@ -261,18 +262,20 @@ fn is_unread(transfer: &TransferFacts) -> bool {
 }
 
 /// The first round in which something was sent again.
-pub(crate) fn first_copy(transfer: &TransferFacts) -> usize {
-    transfer.rounds.iter().position(|round| round.resent > 0).unwrap_or(transfer.rounds.len())
+pub(crate) fn first_retransmit_round(transfer: &TransferFacts) -> usize {
+    transfer.rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(transfer.rounds.len())
 }
 
 /// The first round with a copy of something that was lost. Copies of what had arrived do not end slow start for good: a sender that
 /// learns of it takes its window and its threshold back (RFC 3522, RFC 3708), and one that does not grows slowly from then on.
 fn first_repair(transfer: &TransferFacts) -> usize {
     let rounds = &transfer.rounds;
-    match transfer.losses.iter().filter(|loss| !loss.needless).map(|loss| loss.time).min() {
-        Some(time) => first_copy(transfer).max(rounds.partition_point(|round| round.start <= time).saturating_sub(1)),
-        None if transfer.resent_bytes == 0 => rounds.len(),
-        None => first_copy(transfer),
+    match transfer.losses.iter().filter(|loss| !loss.spurious).map(|loss| loss.time).min() {
+        Some(time) => {
+            first_retransmit_round(transfer).max(rounds.partition_point(|round| round.start <= time).saturating_sub(1))
+        }
+        None if transfer.retransmitted_bytes == 0 => rounds.len(),
+        None => first_retransmit_round(transfer),
     }
 }
 
@@ -314,7 +317,7 @@ fn steady(spread: &RateSpread) -> bool {
 }
 
 fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shape, lost: usize) {
-    if transfer.began_untold() {
+    if transfer.is_start_unknown() {
         return;
     }
     let starts: Vec<usize> = std::iter::once(0).chain(shape.restarts.iter().copied()).collect();
@@ -327,7 +330,7 @@ fn mark_slow_start(transfer: &TransferFacts, context: &Context, shape: &mut Shap
 
 /// Less than a segment in flight is no window's doing: the program had no more to send.
 fn is_message(round: &RoundFacts, transfer: &TransferFacts, context: &Context) -> bool {
-    round.in_flight < context.mss && round.resent == 0 && transfer.unseen == 0
+    round.in_flight < context.mss && round.retransmitted == 0 && transfer.unseen == 0
 }
 
 fn mark_messages(transfer: &TransferFacts, context: &Context, shape: &mut Shape) {
@@ -358,7 +361,7 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
     // So it is with two flights only, if the first was no larger than an initial window.
     let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
     let reached_end = end == transfer.rounds.len()
-        && transfer.told.is_none_or(|(_, until)| until >= transfer.end)
+        && transfer.known_span.is_none_or(|(_, until)| until >= transfer.end)
         && last_growth + 2 >= rounds.len()
         && rounds.len() > 1
         && (last_growth > 0 || began_small);
@@ -387,13 +390,13 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
     };
     let tops: Vec<u64> = (0..rounds.len()).map(top).collect();
     // Losses lie perhaps where packets were left out of a text.
-    let lost_untold = transfer.began_untold() && transfer.resent_bytes > 0;
+    let lost_untold = transfer.is_start_unknown() && transfer.retransmitted_bytes > 0;
     let mut found = Vec::new();
     let mut first = 0;
     while first < rounds.len() {
         let mut after = first + 1;
         let (mut low, mut high) = (tops[first], tops[first]);
-        while after < rounds.len() && rounds[after].resent == 0 {
+        while after < rounds.len() && rounds[after].retransmitted == 0 {
             let (l, h) = (low.min(tops[after]), high.max(tops[after]));
             if h - l > alike(h, context.mss) {
                 break;
@@ -402,15 +405,15 @@ fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Pla
             after += 1;
         }
         let after_loss = first > lost || lost_untold || context.first_loss.is_some_and(|time| time < transfer.start);
-        let needed = if after_loss { PLATEAU_AFTER_LOSS } else { PLATEAU };
+        let needed = if after_loss { MIN_PLATEAU_AFTER_LOSS } else { MIN_PLATEAU };
         let window = rounds[first..after].iter().filter_map(|round| round.window).min();
         let room_left = window.is_none_or(|window| window > high + alike(high, context.mss));
         let length: usize = rounds[first..after].iter().map(|round| round.merged as usize).sum();
         if length >= needed
             && high > context.mss
-            && high >= LEAST_BUFFER
+            && high >= MIN_BUFFER
             && room_left
-            && waits_for_acks(transfer, first, after, if length >= 2 * needed { LEAST_WAIT_LONG } else { LEAST_WAIT })
+            && waits_for_acks(transfer, first, after, if length >= 2 * needed { MIN_WAIT_LONG } else { MIN_WAIT })
             && stands_still(&tops[first..after], context.mss)
         {
             let bytes = median(tops[first..after].to_vec()).unwrap_or_default();
@@ -448,8 +451,9 @@ fn lost_before_capture(transfer: &TransferFacts) -> bool {
 fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize, share: f64) -> bool {
     let start = transfer.rounds[first].start;
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
-    let until = |gap: &Gap| if gap.release == Release::Nothing { gap.heard.unwrap_or(gap.end) } else { gap.end };
-    let waited: Nanos = waits(transfer, first, after).map(|gap| until(gap) - gap.start).sum();
+    let until =
+        |gap: &Gap| if gap.release == Release::Nothing { gap.peer_payload_at.unwrap_or(gap.end) } else { gap.end };
+    let waited: Nanos = receiver_waits(transfer, first, after).map(|gap| until(gap) - gap.start).sum();
     waited > (end - start).scale(share)
 }
 
@@ -462,7 +466,7 @@ fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -
         let carries = |bytes: u64, end: Nanos| {
             let time = (end - round.start).as_secs_f64();
             // What is sent again takes its share of the path too.
-            let bytes = bytes + u64::from(round.resent) * context.mss;
+            let bytes = bytes + u64::from(round.retransmitted) * context.mss;
             time > 0.0 && bytes as f64 * 8.0 / time >= FILLED * rate
         };
         match rounds.get(index + 1) {

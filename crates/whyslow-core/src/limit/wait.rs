@@ -37,4 +37,4 @@ impl Wait {
 }
 
 /// People begin to notice a wait so long.
-pub const NOTICED: Nanos = Nanos::from_millis(50);
+pub const NOTICEABLE_WAIT: Nanos = Nanos::from_millis(50);

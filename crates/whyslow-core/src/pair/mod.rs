@@ -1,7 +1,7 @@
 //! `pair`: two captures of one transfer, explained as one.
 //!
-//! Knows what the explainer keeps of each connection ([`Mark`]), and the packets of the few connections that two captures
-//! share ([`Watch`]). It promises to say what was lost, duplicated, reordered and changed between the two, how long packets
+//! Knows what the explainer keeps of each connection ([`ConnectionFingerprint`]), and the packets of the few connections that two captures
+//! share ([`PacketCollector`]). It promises to say what was lost, duplicated, reordered and changed between the two, how long packets
 //! took each way, and how the clocks stand to each other; it says of nothing that it was lost where the other capture was
 //! not running. It knows nothing of why a sender did what it did: that is the findings' part.
 //!
@@ -17,16 +17,16 @@
 mod align;
 mod change;
 mod clock;
+mod collector;
 mod figures;
-mod mark;
+mod fingerprint;
 mod proxy;
-mod told;
-mod watch;
+mod report;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use mark::{Found, Mark, find};
-pub use told::{attach, compare};
-pub use watch::{Track, Wanted, Watch, shares};
+pub use collector::{ConnectionPackets, PacketCollector, WantedConnection, shares};
+pub use fingerprint::{ConnectionFingerprint, MatchedConnection, find};
+pub use report::{attach, compare};

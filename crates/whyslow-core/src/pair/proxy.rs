@@ -17,7 +17,7 @@ const OUTWEIGHS: f64 = 2.0;
 const WORTH: Nanos = Nanos::from_millis(5);
 
 /// What the proxy does with the direction that carried most. `transfers` are those of the two captures.
-pub(super) fn told(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
+pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
     let bytes = |from: usize| aligned.ways[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();
     let from = usize::from(bytes(1) >= bytes(0));
     let (sender, receiver) = if from == 0 { (End::Client, End::Server) } else { (End::Server, End::Client) };

@@ -5,7 +5,7 @@
 mod path;
 
 use super::{find, shares};
-use crate::analysis::{MatchedBy, Pair, PairDirection, Place};
+use crate::analysis::{MatchedBy, Pair, PairDirection, PathPart};
 use path::{Captured, MS, MSS, Path, Pkt, Seen, View, compared, explained, feed, found, merged};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -57,9 +57,9 @@ fn what_was_lost_and_how_long_the_rest_took() {
     }
     let clock = pair.clock.unwrap();
     assert!(clock.offset_s.0.abs() < 50_000 && clock.drift_ppm.is_none(), "{clock:?}");
-    let leg = |place: Place| pair.legs.iter().find(|leg| leg.place == place).unwrap().rtt_ms;
-    close(leg(Place::Between).min, 20.0);
-    close(leg(Place::Client).min, 0.0);
+    let leg = |place: PathPart| pair.legs.iter().find(|leg| leg.place == place).unwrap().rtt_ms;
+    close(leg(PathPart::Between).min, 20.0);
+    close(leg(PathPart::Client).min, 0.0);
     assert!(pair.changes.is_empty() && pair.caveats.is_empty(), "{pair:#?}");
     // The frames are those of the server's capture: the fourth segment follows the handshake, the request and three others.
     assert_eq!(down.lost_frames[0].to_string(), "2:7");
@@ -408,7 +408,7 @@ fn tangled_segments_are_refused() {
 #[test]
 fn a_capture_of_nothing_shares_nothing() {
     let empty: Captured = Vec::new();
-    let (connections, marks) = explained(&empty);
-    assert!(connections.is_empty() && find(&marks, &marks).is_empty());
-    feed(&empty, &mut super::Watch::new(0, []));
+    let (connections, fingerprints) = explained(&empty);
+    assert!(connections.is_empty() && find(&fingerprints, &fingerprints).is_empty());
+    feed(&empty, &mut super::PacketCollector::new(0, []));
 }

@@ -38,27 +38,27 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfer(check));
 
 /// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
-const MOST_USUAL: u64 = 50;
+const MAX_USUAL: u64 = 50;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);
-    let doubts = &facts.doubts;
+    let defects = &facts.capture_defects;
     if case.sender == facts.client
         || !facts.handshake.is_complete()
-        || doubts.one_direction
-        || doubts.unseen_bytes > 0
+        || defects.one_direction
+        || defects.unseen_bytes > 0
         || !facts.elided.is_empty()
     {
         return None;
     }
-    let mut requests = facts.halves[facts.client].transfers.iter().filter(|asked| asked.start <= transfer.start);
+    let mut requests = facts.directions[facts.client].transfers.iter().filter(|asked| asked.start <= transfer.start);
     let request = requests.next_back()?.bytes();
     let first = transfer.rounds.first()?;
     // What came earlier on the connection was acknowledged, and has opened the window by as much.
     let earned = transfer.seq.0.saturating_sub(1);
     let mss = case.context.mss;
     let flight = first.in_flight;
-    if flight <= MOST_USUAL * mss + earned {
+    if flight <= MAX_USUAL * mss + earned {
         return None;
     }
     let times = flight as f64 / request.max(1) as f64;

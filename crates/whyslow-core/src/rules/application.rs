@@ -66,7 +66,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         spans[from..].iter().take_while(|span| span.start < gap.end).any(|span| span.limit == Limit::Application)
     };
     let by_nothing = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing);
-    let pauses = by_nothing.filter(|gap| gap.ran_dry || gap.idle).filter(is_the_programs);
+    let pauses = by_nothing.filter(|gap| gap.app_limited || gap.idle).filter(is_the_programs);
     let longest = pauses.clone().max_by_key(|gap| gap.end - gap.start)?;
     let number = pauses.clone().count() as u64;
     let summary = format!(
@@ -193,7 +193,7 @@ mod tests {
     fn messages_of_a_login_are_no_bulk_that_a_program_holds_up() {
         let paused = |size: u64, protocol| {
             let mut scene = Scene::flights(&[size, size]);
-            (scene.transfer.gaps[0].release, scene.transfer.gaps[0].ran_dry) = (Release::Nothing, true);
+            (scene.transfer.gaps[0].release, scene.transfer.gaps[0].app_limited) = (Release::Nothing, true);
             scene.facts.content[1].protocol = protocol;
             scene.finding(Cause::Application)
         };

@@ -39,7 +39,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::tcp::Brief;
+use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check))
@@ -47,7 +47,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check)
     .may_cost(may_be_steady);
 
 /// A transfer shorter than this says little about a path's rate.
-const LEAST_TIME: Nanos = Nanos::from_millis(200);
+const MIN_TIME: Nanos = Nanos::from_millis(200);
 /// A rate at which most links are bought: a transfer that fills one is healthy.
 const LINE_RATE: f64 = 900e6;
 
@@ -55,14 +55,14 @@ const LINE_RATE: f64 = 900e6;
 const ALL_ALONG: f64 = 0.75;
 
 /// Of a rate that is steady the limits need eight bins of ten segments, and all else that takes several rounds needs more.
-fn may_be_steady(brief: &Brief) -> bool {
-    brief.largest >= 80
+fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
+    brief.largest_transfer_segments >= 80
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
-    if case.duration() < LEAST_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
+    if case.duration() < MIN_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
         return None;
     }
     let mss = case.context.mss as f64;

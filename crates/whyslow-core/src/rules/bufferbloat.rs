@@ -35,12 +35,12 @@ pub(super) const RULE: Rule = Rule::new(Cause::Bufferbloat, Check::Transfer(chec
 
 const GROWTH: Nanos = Nanos::from_millis(30);
 /// Rounds needed for a correlation to mean something.
-const LEAST_ROUNDS: usize = 5;
+const MIN_ROUNDS: usize = 5;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let least = case.context.rtt?;
     let pairs = flights_and_times(case);
-    if pairs.len() < LEAST_ROUNDS {
+    if pairs.len() < MIN_ROUNDS {
         return None;
     }
     let mut times: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();
@@ -77,7 +77,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 /// was: such rounds tell nothing of what follows what.
 fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
     let rounds = &case.transfer.rounds;
-    let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.resent > 0);
+    let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted > 0);
     // The ACK of up to two segments may be delayed (RFC 9293 section 3.8.6.3).
     let least = 2 * case.context.mss;
     let calm =

@@ -27,18 +27,18 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::CaptureLoss, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let doubts = &facts.doubts;
-    if doubts.unseen_bytes == 0 || facts.is_text || doubts.one_direction {
+    let defects = &facts.capture_defects;
+    if defects.unseen_bytes == 0 || facts.is_text || defects.one_direction {
         return None;
     }
     Some(Problem {
         slug: RULE.cause.slug().into(),
-        count: doubts.unseen_stretches,
+        count: defects.unseen_stretches,
         detail: format!(
             "{} B in {} stretches were acknowledged and never captured (first noticed in frame {}): the capture lost packets, so no loss on the path is concluded from these",
-            thousands(doubts.unseen_bytes),
-            thousands(doubts.unseen_stretches),
-            doubts.first_unseen.unwrap_or_default(),
+            thousands(defects.unseen_bytes),
+            thousands(defects.unseen_stretches),
+            defects.first_unseen.unwrap_or_default(),
         ),
     })
 }

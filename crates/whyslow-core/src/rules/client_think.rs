@@ -32,26 +32,26 @@ use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame};
 use crate::cause::Cause;
-use crate::limit::{NOTICED, Wait};
+use crate::limit::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::content::Protocol;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ClientThink, Check::Connection(check));
 
 /// So many pauses between requests make a series.
-const SERIES: usize = 2;
+const MIN_SERIES: usize = 2;
 
 /// The ports of SSH and Telnet.
 const SHELLS: [u16; 2] = [22, 23];
 
 /// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign of life: SSH's are 36 to 52 bytes,
 /// WebSocket's pings a few.
-const SIGN: u64 = 100;
+const MAX_KEYSTROKE_LEN: u64 = 100;
 
 /// Whether a program asks for something, and gets it.
 fn asks(case: &ConnectionCase<'_>, wait: &Wait) -> bool {
     let answer = wait.exchange.answer.and_then(|index| case.answers().get(index));
-    answer.is_some_and(|answer| answer.bytes().max(answer.request.map_or(0, |asked| asked.bytes)) >= SIGN)
+    answer.is_some_and(|answer| answer.bytes().max(answer.answered.map_or(0, |asked| asked.bytes)) >= MAX_KEYSTROKE_LEN)
 }
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
@@ -59,13 +59,13 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // A person types.
     let is_shell = SHELLS.contains(&facts.endpoints[1 - facts.client].1)
         || facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
-    if facts.asker != facts.client || is_shell {
+    if facts.requester != facts.client || is_shell {
         return None;
     }
-    let least = facts.min_rtt()?.max(NOTICED);
+    let least = facts.min_rtt()?.max(NOTICEABLE_WAIT);
     let pauses: Vec<&Wait> = case.waits.iter().filter(|wait| wait.client > least && asks(case, wait)).collect();
     let (first, between): (Vec<&Wait>, Vec<&Wait>) = pauses.into_iter().partition(|wait| wait.is_first);
-    let between = if between.len() >= SERIES { between } else { Vec::new() };
+    let between = if between.len() >= MIN_SERIES { between } else { Vec::new() };
     let lost: Nanos = first.iter().chain(&between).map(|wait| wait.client).sum();
     let longest = first.iter().chain(&between).max_by_key(|wait| wait.client)?;
     let parts: Vec<String> = first
@@ -80,7 +80,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // Where the first packets are not in the capture, it may have been another connection's turn.
     let mut found = finding(Cause::ClientThink, lost, case.trust(0.8), summary);
     let frames = |wait: &Wait| -> Vec<Frame> {
-        let request = wait.exchange.request.and_then(|index| facts.halves[facts.client].transfers.get(index));
+        let request = wait.exchange.request.and_then(|index| facts.directions[facts.client].transfers.get(index));
         request.map(|request| request.frames.0).into_iter().collect()
     };
     found.evidence.push(evidence(
@@ -111,7 +111,7 @@ mod tests {
 
     fn found(pauses: &[i64]) -> Option<Finding> {
         let mut scene = Scene::flights(&[8_000]);
-        scene.facts.halves[1].transfers =
+        scene.facts.directions[1].transfers =
             vec![scene.transfer.clone(), TransferFacts { seq: (1, 37), ..TransferFacts::default() }];
         let wait = |(index, &pause): (usize, &i64)| Wait {
             exchange: ExchangeFacts {
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn in_a_shell_a_person_types() {
         let mut scene = Scene::flights(&[8_000]);
-        scene.facts.halves[1].transfers = vec![scene.transfer.clone()];
+        scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
         let wait = Wait {
             exchange: ExchangeFacts { request: Some(0), answer: Some(0), ..ExchangeFacts::default() },
             is_first: false,
@@ -167,7 +167,7 @@ mod tests {
         let message =
             |n: usize| TransferFacts { seq: (1 + 100 * n as u64, 101 + 100 * n as u64), ..TransferFacts::default() };
         for side in 0..2 {
-            scene.facts.halves[side].transfers = (0..exchanges.len()).map(message).collect();
+            scene.facts.directions[side].transfers = (0..exchanges.len()).map(message).collect();
         }
         scene.facts.exchanges = exchanges
             .iter()

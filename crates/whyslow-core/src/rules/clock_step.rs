@@ -25,7 +25,7 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::ClockStep, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let back = facts.doubts.backwards;
+    let back = facts.capture_defects.backwards;
     (back > 0).then(|| Problem {
         slug: RULE.cause.slug().into(),
         count: back,

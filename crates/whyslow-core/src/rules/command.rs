@@ -10,7 +10,7 @@ const USUAL_RMEM: u64 = 6_291_456;
 /// The largest send buffer (`tcp_wmem`), bytes.
 const USUAL_WMEM: u64 = 4_194_304;
 /// A larger buffer costs every connection of the host memory that few can use, bytes.
-const MOST: u64 = 16 << 20;
+const MAX: u64 = 16 << 20;
 /// Where the path's rate is not known, so many times the rate that was measured is a start.
 const A_START: f64 = 8.0;
 
@@ -32,11 +32,11 @@ pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<(u64, String)> {
             rate(wanted)
         ),
     };
-    let buffer = full.min(all).min(MOST);
+    let buffer = full.min(all).min(MAX);
     let why = match buffer {
         _ if buffer == full => format!("which at a round trip of {} needs {} B at least", time(rtt), thousands(buffer)),
         _ if buffer == all => format!("and {} B at least let go all of this transfer at once", thousands(buffer)),
-        _ => format!("and {} B at least are a start at a round trip of {}", thousands(MOST), time(rtt)),
+        _ => format!("and {} B at least are a start at a round trip of {}", thousands(MAX), time(rtt)),
     };
     Some((buffer, format!("{whence}, {why}")))
 }

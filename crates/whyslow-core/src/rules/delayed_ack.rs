@@ -35,7 +35,7 @@ use crate::limit::DELAYED_ACK;
 use crate::stats::median;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.late_ack >= DELAYED_ACK);
+    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.max_ack_late >= DELAYED_ACK);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::AckDelay);

@@ -35,29 +35,29 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::Duplication, Check::Connection(check));
 
 /// Copies that mean something, and as a share of the segments.
-const LEAST: u64 = 3;
+const MIN: u64 = 3;
 const SHARE: f64 = 0.002;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     // An unseen segment may have been sent again unseen.
-    if facts.doubts.unseen_bytes > 0 || facts.doubts.one_direction {
+    if facts.capture_defects.unseen_bytes > 0 || facts.capture_defects.one_direction {
         return None;
     }
     let real = |side: usize| {
-        let half = &facts.halves[side];
-        half.duplicated.saturating_sub(half.keep_alives + half.window_probes)
+        let direction = &facts.directions[side];
+        direction.duplicated.saturating_sub(direction.keep_alives + direction.window_probes)
     };
     let sender = if real(0) >= real(1) { 0 } else { 1 };
-    let (half, copies) = (&facts.halves[sender], real(sender));
-    let share = copies as f64 / half.packets.max(1) as f64;
-    if copies < LEAST || share < SHARE {
+    let (direction, copies) = (&facts.directions[sender], real(sender));
+    let share = copies as f64 / direction.packets.max(1) as f64;
+    if copies < MIN || share < SHARE {
         return None;
     }
     // At the rate at which bytes arrived, the copies took so long.
     let rates = case.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
     let rate = rates.fold(0.0, f64::max);
-    let seconds = if rate > 0.0 { copies as f64 * half.mss as f64 * 8.0 / rate } else { 0.0 };
+    let seconds = if rate > 0.0 { copies as f64 * direction.mss as f64 * 8.0 / rate } else { 0.0 };
     let lost = Nanos::from_secs_f64(seconds);
     let summary = format!(
         "the network delivered {} twice, {:.1} % of the packets in that direction: {} of the path's time for nothing",
@@ -67,7 +67,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::Duplication, lost, case.trust(0.8), summary);
     found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, "segments", &[]));
-    let twice = facts.doubts.duplicate_frames;
+    let twice = facts.capture_defects.duplicate_frames;
     if twice > 0 {
         found.evidence.push(evidence("packets that were captured twice", twice as f64, "packets", &[]));
     }

@@ -49,7 +49,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let rounds = &transfer.rounds;
-    let lossy = rounds.iter().find(|round| round.resent > 0 && round.start >= first);
+    let lossy = rounds.iter().find(|round| round.retransmitted > 0 && round.start >= first);
     let until = lossy.map_or(transfer.end, |round| round.start);
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);
     let lost: Nanos = spans.map(|span| (span.end.min(until) - span.start.max(first)).or_zero()).sum();
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_loss_ends_what_the_marks_cost() {
         let mut scene = marked();
-        scene.transfer.rounds[6].resent = 1;
+        scene.transfer.rounds[6].retransmitted = 1;
         assert_eq!(scene.finding(Cause::Ecn).unwrap().seconds, ms(350));
     }
 

@@ -27,11 +27,11 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::ElidedText, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let doubts = &facts.doubts;
+    let defects = &facts.capture_defects;
     if facts.elided.is_empty() {
         return None;
     }
-    let what = match doubts.unseen_bytes {
+    let what = match defects.unseen_bytes {
         0 => "packets were left out of the text".to_owned(),
         bytes => {
             format!(

@@ -49,7 +49,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     // By bytes: with offload a segment of the capture is several on the wire.
-    let resent = case.transfer.resent_bytes;
+    let resent = case.transfer.retransmitted_bytes;
     let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
     let ceiling =
@@ -78,7 +78,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         false => 0.7,
     };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));
     found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, "%", &[]));
     if kinds.unseen_original > 0 {
@@ -143,15 +143,15 @@ mod tests {
                 until: time,
                 seq: nth as u64,
                 bytes: MSS,
-                sent: 0,
+                passed_before: 0,
                 unseen: false,
-                needless: false,
+                spurious: false,
             });
-            scene.transfer.rounds[round].resent += 1;
+            scene.transfer.rounds[round].retransmitted += 1;
             scene.transfer.rounds[round].recovering = ms(80);
         }
         scene.transfer.retransmitted.fast = 12;
-        scene.transfer.resent_bytes = 12 * MSS;
+        scene.transfer.retransmitted_bytes = 12 * MSS;
         scene
     }
 
@@ -181,9 +181,9 @@ mod tests {
     fn one_loss_among_many_late_segments_costs_its_own_part() {
         let whole = lossy(1).finding(Cause::Loss).unwrap().seconds;
         let mut late = lossy(1);
-        late.transfer.needless_fast = 12;
+        late.transfer.spurious_fast = 12;
         assert_eq!(late.finding(Cause::Loss).unwrap().seconds, whole.scale(0.5));
-        late.transfer.needless_fast = 1_000;
+        late.transfer.spurious_fast = 1_000;
         assert!(late.finding(Cause::Loss).is_none());
     }
 
@@ -204,7 +204,7 @@ mod tests {
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if index < 10 {
                 (round.bytes, round.in_flight) = (10_000, 10_000);
-                round.resent = u32::from(index % 3 == 1);
+                round.retransmitted = u32::from(index % 3 == 1);
             } else {
                 (round.in_flight, round.rtt) = (36_000, Some(ms(180)));
             }
@@ -214,7 +214,7 @@ mod tests {
             scene.transfer.losses.push(Loss { time, until: time, bytes: MSS, ..Loss::default() });
         }
         scene.transfer.retransmitted.fast = 3;
-        scene.transfer.resent_bytes = 3 * MSS;
+        scene.transfer.retransmitted_bytes = 3 * MSS;
         let found = scene.finding(Cause::Loss).unwrap();
         assert!(found.seconds <= ms(1_100), "{found:?}");
         assert!(scene.finding(Cause::Bandwidth).unwrap().seconds >= ms(4_500));

@@ -38,7 +38,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let LostCopies { count: number, frames, .. } = &case.transfer.lost_copies;
+    let LostCopies { count: number, frames, .. } = &case.transfer.lost_retransmits;
     let lost = cost_of_lost_copies(case);
     if lost == Nanos::ZERO {
         return None;

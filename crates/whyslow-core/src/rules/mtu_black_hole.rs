@@ -45,14 +45,14 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    if is_seen(case) { seen_here(case) } else { unseen(case).and_then(|unseen| tell(case, &unseen)) }
+    if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }
 }
 
-fn tell(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
+fn report_unseen(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
     if !case.matters(unseen.waited, 0.1) {
         return None;
     }
-    let (largest, mss) = (case.half().largest, case.half().mss);
+    let (largest, mss) = (case.direction().largest_len, case.direction().mss);
     let summary = format!(
         "segments of more than {} B did not come here, though both ends had agreed on {} B: {} of silence, in which the sender sent {} that never came",
         thousands(largest),
@@ -69,11 +69,11 @@ fn tell(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
     ));
     found.evidence.push(evidence("largest segment that came", largest as f64, "B", &[]));
     found.evidence.push(evidence("segments that both ends agreed on", mss as f64, "B", &[]));
-    mend(case, &mut found, mss);
+    add_fix(case, &mut found, mss);
     Some(found)
 }
 
-fn seen_here(case: &TransferCase<'_>) -> Option<Finding> {
+fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     let lost: Nanos = waits(case).map(|gap| gap.end - gap.start).sum();
     if !case.matters(lost, 0.1) {
         return None;
@@ -88,23 +88,24 @@ fn seen_here(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
     found.evidence.push(evidence("sent again by the timer", number as f64, "times", &frames));
-    mend(case, &mut found, size);
+    add_fix(case, &mut found, size);
     Some(found)
 }
 
 /// What is to be done, and how to make sure: a segment of `size` bytes does not pass.
-fn mend(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
-    let said: Vec<&Notice> = icmp::of(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
-    found.evidence.extend(said.iter().map(|notice| icmp::shown(notice)));
+fn add_fix(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
+    let said: Vec<&Notice> =
+        icmp::notices_about(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
+    found.evidence.extend(said.iter().map(|notice| icmp::as_evidence(notice)));
     // Of several the narrowest link counts.
     let narrowest = said.iter().filter_map(|notice| Some((*notice, icmp::mtu(notice)?))).min_by_key(|&(_, mtu)| mtu);
     if let Some((notice, mtu)) = narrowest
-        && icmp::obeyed(case.facts, notice) != Some(true)
+        && icmp::was_heeded(case.facts, notice) != Some(true)
     {
-        return mend_unheeded(case, found, notice, mtu);
+        return add_unheeded_fix(case, found, notice, mtu);
     }
     found.fix = fix(
         Actor::Network,
@@ -127,7 +128,7 @@ const fn ping_headers(is_v6: bool) -> u64 {
 }
 
 /// The error passed here, and did not help: the sender did not get it, or does not heed it.
-fn mend_unheeded(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
+fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
     let by = notice.by;
     let told = format!("{} B", thousands(mtu.into()));
     let end = if case.sender == case.facts.client { "client" } else { "server" };

@@ -36,9 +36,9 @@ use crate::limit;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::NagleDelayedAck, Check::Connection(check)).may_cost(|brief| brief.pauses >= LEAST as u64);
+    Rule::new(Cause::NagleDelayedAck, Check::Connection(check)).may_cost(|brief| brief.pauses >= MIN as u64);
 
-const LEAST: usize = 3;
+const MIN: usize = 3;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
@@ -47,7 +47,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // Behind one or two whole segments the rest of a write may wait for a window of that size too.
     let (mut doubtful, mut late) = (0, 0);
     for (side, transfers) in case.transfers.iter().enumerate() {
-        let mss = case.facts.halves[side].mss;
+        let mss = case.facts.directions[side].mss;
         for (transfer, partition) in transfers.iter() {
             for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
                 waits.push(span.length());
@@ -64,7 +64,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     waits.sort_unstable();
     let median = *waits.get(waits.len() / 2)?;
     let alike = waits.iter().filter(|wait| (wait.0 - median.0).abs() * 10 <= median.0).count();
-    if alike < LEAST {
+    if alike < MIN {
         return None;
     }
     let lost: Nanos = waits.iter().copied().sum();

@@ -28,11 +28,11 @@ pub(super) const RULE: Rule = Rule::new(Cause::NoHandshake, Check::Capture(check
 
 fn check(facts: &Facts) -> Option<Problem> {
     let handshake = &facts.handshake;
-    if handshake.is_complete() || facts.halves.iter().all(|half| half.bytes == 0) {
+    if handshake.is_complete() || facts.directions.iter().all(|direction| direction.bytes == 0) {
         return None;
     }
     let seen = handshake.offers.iter().flatten().count();
-    let taken = facts.halves.iter().find_map(|half| half.taken_shift).map(|shift| {
+    let taken = facts.directions.iter().find_map(|direction| direction.assumed_shift).map(|shift| {
         let unit = count(1 << shift, "byte");
         format!("windows are taken to count in {unit}, which is the least that allows what was in flight, as they were full then again and again")
     });

@@ -60,7 +60,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::NoSack, lost, case.trust(0.85), summary);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = (0..2).filter(|&side| lacks(side)).count();
     found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
     found.evidence.push(evidence("segments sent again", kinds.fast as f64, "segments", &frames));

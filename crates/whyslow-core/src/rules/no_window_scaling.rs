@@ -37,7 +37,7 @@ fn applies(case: &TransferCase<'_>) -> bool {
     let missing =
         case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
     // A window far below the field's limit is small for another reason.
-    missing && case.half().max_window.is_some_and(|window| window >= 32_768)
+    missing && case.direction().max_window.is_some_and(|window| window >= 32_768)
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -45,7 +45,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !applies(case) || !case.matters(lost, 0.2) {
         return None;
     }
-    let window = case.half().max_window?;
+    let window = case.direction().max_window?;
     let rtt = case.rtt()?;
     let offers = &case.facts.handshake.offers;
     let missing: Vec<&str> = [case.facts.client, 1 - case.facts.client]

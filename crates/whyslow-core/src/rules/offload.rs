@@ -26,7 +26,7 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::Offload, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let large = facts.doubts.larger_than_mss;
+    let large = facts.capture_defects.larger_than_mss;
     (large > 0).then(|| Problem {
         slug: RULE.cause.slug().into(),
         count: large,

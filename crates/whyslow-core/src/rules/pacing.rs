@@ -150,7 +150,7 @@ mod tests {
             round.in_flight += 250 * index as u64;
         }
         let mut lossy = paced();
-        lossy.transfer.resent_bytes = 3_000;
+        lossy.transfer.retransmitted_bytes = 3_000;
         let mut marked = paced();
         marked.transfer.ecn_echoes = 1;
         assert!(

@@ -34,19 +34,19 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, Near};
 use crate::cause::Cause;
-use crate::limit::NOTICED;
+use crate::limit::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.late_handshake > LATE);
+    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.handshake_late > LATE);
 
 /// So much more than later round trips is worth a name.
-const LATE: Nanos = NOTICED;
+const LATE: Nanos = NOTICEABLE_WAIT;
 /// And so many times as long.
 const TIMES: f64 = 2.0;
 /// Later round trips from which they mean something, …
-const LEAST_SAMPLES: u64 = 2;
+const MIN_SAMPLES: u64 = 2;
 /// … and from which the median is typical of them; of fewer the longest one counts.
 const MANY_SAMPLES: u64 = 20;
 /// No ACK is held back for longer (RFC 9293 section 3.8.6.3).
@@ -62,7 +62,7 @@ struct Slow {
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    if facts.timeless || facts.doubts.one_direction || facts.rtt.samples < LEAST_SAMPLES {
+    if facts.timeless || facts.capture_defects.one_direction || facts.rtt.samples < MIN_SAMPLES {
         return None;
     }
     let (typical, longest) = (facts.rtt.p50?, facts.rtt.p95?);
@@ -71,7 +71,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let of_handshake = handshake(facts).filter(|slow| is_slow(facts, slow.took, later));
     // The first flight is among the round trips that were measured.
     let of_data =
-        || first_flight(facts).filter(|slow| facts.rtt.samples > LEAST_SAMPLES && is_slow(facts, slow.took, typical));
+        || first_flight(facts).filter(|slow| facts.rtt.samples > MIN_SAMPLES && is_slow(facts, slow.took, typical));
     let (slow, later) = of_handshake.map(|slow| (slow, later)).or_else(|| Some((of_data()?, typical)))?;
     let lost = slow.took - later;
     let summary = format!(
@@ -104,7 +104,7 @@ fn is_slow(facts: &Facts, took: Nanos, later: Nanos) -> bool {
 /// The part of the handshake that was on the path: next to an end, the other part is that end's own.
 fn handshake(facts: &Facts) -> Option<Slow> {
     let handshake = &facts.handshake;
-    if handshake.retries != [0, 0] || handshake.moved {
+    if handshake.retries != [0, 0] || handshake.time_clamped {
         return None;
     }
     let syn = handshake.answered_syn?;
@@ -123,12 +123,12 @@ fn handshake(facts: &Facts) -> Option<Slow> {
 /// The first flight of data of either side.
 fn first_flight(facts: &Facts) -> Option<Slow> {
     let first = |side: usize| {
-        let half = &facts.halves[side];
-        let transfer = half.transfers.first()?;
-        let round = transfer.rounds.first().filter(|round| round.resent == 0 && round.merged == 1)?;
+        let direction = &facts.directions[side];
+        let transfer = direction.transfers.first()?;
+        let round = transfer.rounds.first().filter(|round| round.retransmitted == 0 && round.merged == 1)?;
         let took = round.rtt?;
         // A second full segment is acknowledged at once (RFC 9293 section 3.8.6.3).
-        let lone = round.bytes < 2 * half.mss;
+        let lone = round.bytes < 2 * direction.mss;
         let seen = !lone || took > DELAYED_ACK_MOST;
         seen.then_some(Slow { what: "the ACK of the first data", took, frame: round.first_frame, sure: 0.6 })
     };

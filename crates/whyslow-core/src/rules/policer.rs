@@ -45,7 +45,7 @@
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
 use super::case::TransferCase;
-use super::policing::{BURST, Sign, is_policed, sign};
+use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
@@ -60,9 +60,9 @@ const HIDDEN: f64 = 0.4;
 const EXCESS: f64 = 0.75;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let sign = sign(case)?;
+    let sign = policer_sign(case)?;
     let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
-    let flat = case.context.pool.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
+    let flat = case.context.pooled_rate.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
     let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum::<Nanos>() + flat;
     if !case.matters(lost, 0.1) {
         return None;
@@ -70,7 +70,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let number = thousands(case.transfer.losses.len() as u64);
     let hidden = case.queue_is_hidden();
     let (passed, shown, confidence) = match sign {
-        Sign::Rate(between) => {
+        PolicerSign::Rate(between) => {
             let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
             let confidence = match between.burst {
                 _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
@@ -80,7 +80,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
             (between.rate, shown, if hidden { HIDDEN } else { confidence })
         }
-        Sign::Excess(overrun) => {
+        PolicerSign::Excess(overrun) => {
             let shown = format!(
                 "while {} and more were offered only {} passed, and what passed waited in no queue",
                 rate(overrun.offered),
@@ -88,7 +88,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             );
             (overrun.rate, shown, EXCESS)
         }
-        Sign::Unspaced(overrun) => {
+        PolicerSign::Unspaced(overrun) => {
             let shown = format!(
                 "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
                 rate(overrun.offered),
@@ -103,10 +103,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
     match sign {
-        Sign::Rate(between) => {
+        PolicerSign::Rate(between) => {
             found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
             found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
             found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
@@ -118,7 +118,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             };
             found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
         }
-        Sign::Excess(overrun) | Sign::Unspaced(overrun) => {
+        PolicerSign::Excess(overrun) | PolicerSign::Unspaced(overrun) => {
             found.evidence.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
             found.evidence.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
             found.evidence.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
@@ -161,7 +161,7 @@ mod tests {
     fn policed() -> Scene {
         let mut scene = Scene::flights(&[8 * MSS, 4 * MSS].repeat(25));
         for (nth, at) in [400, 900, 1_300, 2_000, 2_600, 3_100, 3_900, 4_500].into_iter().enumerate() {
-            scene.transfer.rounds[at as usize / 100].resent = 2;
+            scene.transfer.rounds[at as usize / 100].retransmitted = 2;
             for again in 0..2 {
                 let time = ms(1_000 + at);
                 let sent = (60 * at as u64 / 1_000 + 2 * nth as u64 + again) * MSS;
@@ -171,9 +171,9 @@ mod tests {
                     until: time,
                     seq,
                     bytes: MSS,
-                    sent,
+                    passed_before: sent,
                     unseen: false,
-                    needless: false,
+                    spurious: false,
                 });
             }
         }
@@ -203,7 +203,7 @@ mod tests {
             let round = &mut scene.transfer.rounds[index];
             let lost = (0..100).map(|n| Loss { time: round.start + ms(n / 2), bytes: MSS, ..Loss::default() });
             scene.transfer.losses.extend(lost);
-            scene.transfer.resent_bytes += 100 * MSS;
+            scene.transfer.retransmitted_bytes += 100 * MSS;
             scene.transfer.rounds[index + 1].sacked = (90, Nanos(90 * trip.0));
         }
         scene

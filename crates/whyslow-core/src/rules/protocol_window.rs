@@ -50,13 +50,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(plateau.bytes, rtt);
     let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
     // Where the receiver sends much itself, its ACKs come with payload whatever that says.
-    let talks = case.facts.halves[1 - case.sender].bytes * TALKS > case.transfer.bytes();
+    let talks = case.facts.directions[1 - case.sender].bytes * TALKS > case.transfer.bytes();
     let confidence = match (talks, closes) {
         (true, _) => 0.5,
         (false, true) => 0.85,
         (false, false) => 0.7,
     };
-    let grants = case.transfer.gaps.iter().filter(|gap| gap.with_payload).count() as u64;
+    let grants = case.transfer.gaps.iter().filter(|gap| gap.with_peer_payload).count() as u64;
     let summary = format!(
         "the sender stopped at {} B in flight and went on when a message of the receiver's program came: {} B / {} = {}",
         thousands(plateau.bytes),
@@ -92,8 +92,8 @@ mod tests {
     /// 32,000 B a round trip, each flight set off by a message.
     fn credited() -> Scene {
         let mut scene = Scene::flights(&[32_000; 20]);
-        scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
-        scene.facts.halves[0].bytes = 1_000;
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
+        scene.facts.directions[0].bytes = 1_000;
         scene
     }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn what_the_receiver_sends_itself_proves_no_credit() {
         let mut scene = credited();
-        scene.facts.halves[0].bytes = 100_000;
+        scene.facts.directions[0].bytes = 100_000;
         let found = scene.finding(Cause::ProtocolWindow).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
@@ -116,7 +116,7 @@ mod tests {
     fn a_cap_that_some_messages_follow_is_less_sure() {
         let mut scene = Scene::flights(&[32_000; 20]);
         assert_eq!(scene.finding(Cause::SenderCap).unwrap().confidence, 0.9);
-        scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_payload = true);
+        scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_peer_payload = true);
         assert!(scene.finding(Cause::SenderCap).unwrap().confidence < 0.8);
     }
 

@@ -42,7 +42,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random);
 
 /// Fewer losses make no distribution.
-const LEAST: usize = 10;
+const MIN: usize = 10;
 /// So many make one that can be relied on.
 const MANY: usize = 25;
 /// Losses in one round trip, on average.
@@ -54,10 +54,10 @@ const RTT_INFLATION: f64 = 1.3;
 const VARIED_DISTANCES: f64 = 0.6;
 const VARIED_FLIGHTS: f64 = 0.3;
 /// Chance goes further one time in forty.
-const MOST_SKEW: f64 = 2.0;
+const MAX_SKEW: f64 = 2.0;
 
 /// What shows that losses are independent of what the sender does.
-struct Chance {
+struct LossIndependence {
     /// Losses in one round trip, on average.
     burst: f64,
     /// Distance between the quartiles of the bytes between losses, of the median.
@@ -75,15 +75,15 @@ struct Chance {
 
 /// Whether the losses are random, so that `loss` need not be said.
 fn is_random(case: &TransferCase<'_>) -> bool {
-    chance(case).is_some()
+    loss_independence(case).is_some()
 }
 
-fn chance(case: &TransferCase<'_>) -> Option<Chance> {
+fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     let transfer = case.transfer;
     let least = case.context.rtt?;
     // What the capture itself lost looks like the path's doing, unless the second copies are there.
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
-    if transfer.losses.len() < LEAST || doubtful {
+    if transfer.losses.len() < MIN || doubtful {
         return None;
     }
     let mut losses: Vec<(Nanos, u64)> = transfer.losses.iter().map(|loss| (loss.time, loss.seq)).collect();
@@ -95,7 +95,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         before.0 = if same { next.0 } else { before.0 };
         same
     });
-    if events.len() < LEAST {
+    if events.len() < MIN {
         return None;
     }
     let burst = losses.len() as f64 / events.len() as f64;
@@ -108,7 +108,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     // The round before: in the lossy one itself there are few samples (Karn).
     let times = losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1)));
     let (from_large, skew) = skew(transfer, &events, home);
-    let found = Chance {
+    let found = LossIndependence {
         burst,
         distances: spread(distances)?,
         flights: spread(flights)?,
@@ -120,10 +120,10 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         && found.distances >= VARIED_DISTANCES
         && found.flights >= VARIED_FLIGHTS
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
-        && found.skew <= MOST_SKEW
-        && case.partition.shape.between.is_none()
+        && found.skew <= MAX_SKEW
+        && case.partition.shape.inter_loss_rate.is_none()
         && !case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free())
-        && case.context.pool.is_none();
+        && case.context.pooled_rate.is_none();
     is_random.then_some(found)
 }
 
@@ -155,13 +155,13 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let found = chance(case)?;
+    let found = loss_independence(case)?;
     let cost = super::repair::cost(case);
     if !case.matters(cost, 0.1) {
         return None;
     }
     let transfer = case.transfer;
-    let resent = transfer.resent_bytes;
+    let resent = transfer.retransmitted_bytes;
     let share = resent as f64 / (transfer.bytes() + resent).max(1) as f64;
     let number = transfer.losses.len();
     let summary = format!(
@@ -171,7 +171,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(cost),
         time(case.duration()),
     );
-    let corrupt = case.facts.doubts.bad_checksums;
+    let corrupt = case.facts.capture_defects.bad_checksums;
     // A policer with a bucket of a few segments may lose from flights of any of the sizes that it allows.
     let confidence = match number {
         _ if corrupt > 0 => 0.85,
@@ -179,7 +179,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         _ => 0.65,
     };
     let mut told = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
-    let frames: Vec<_> = transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = transfer.retransmitted_frames.iter().copied().take(6).collect();
     told.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
     told.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
     if corrupt > 0 {
@@ -231,23 +231,23 @@ mod tests {
         let mut seq = 1;
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if rounds.contains(&index) {
-                round.resent = 1;
+                round.retransmitted = 1;
                 let (time, seq) = (round.start, seq + 2 * MSS);
                 scene.transfer.losses.push(Loss {
                     time,
                     until: time,
                     seq,
                     bytes: MSS,
-                    sent: seq,
+                    passed_before: seq,
                     unseen: false,
-                    needless: false,
+                    spurious: false,
                 });
             }
             seq += round.bytes;
         }
         let lost = scene.transfer.losses.len() as u64;
         scene.transfer.retransmitted.fast = lost;
-        scene.transfer.resent_bytes = lost * MSS;
+        scene.transfer.retransmitted_bytes = lost * MSS;
         for gap in &mut scene.transfer.gaps {
             gap.recovering = rounds.iter().any(|&round| scene.transfer.rounds[round].start == gap.start);
         }

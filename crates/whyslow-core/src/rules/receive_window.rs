@@ -42,7 +42,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]);
 
-/// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
+/// Where the unit of windows is not told but [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as large
 /// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
 const UNIT_TAKEN: f64 = 0.65;
 
@@ -59,7 +59,7 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
 /// The typical round trip of the rounds that a full window held, and the path's own, where half of what was in flight stood in a queue.
 fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     // What a receiver has not read stands in no queue of the path: its ACKs are late.
-    if case.partition.shape.unread {
+    if case.partition.shape.receiver_unread {
         return None;
     }
     let held: Vec<usize> = (0..case.partition.rounds.len())
@@ -89,7 +89,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         _ => 0.6,
     };
     // By what was in flight, and not by the SYNs.
-    let confidence = if case.half().taken_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
+    let confidence = if case.direction().assumed_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
     let summary = format!(
         "the receiver's window of {} B was full for {} of {}: {} B / {} = {}",
         thousands(window),
@@ -115,7 +115,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return Some(found);
     }
     found.fix = remedy(case, window);
-    if case.half().taken_shift.is_some() {
+    if case.direction().assumed_shift.is_some() {
         found.settle = Some("capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same".into());
     }
     Some(found)

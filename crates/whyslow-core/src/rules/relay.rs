@@ -18,7 +18,7 @@ const GROWTH: f64 = 1.4;
 const EVEN: f64 = 0.15;
 
 /// Packets that set out with 64 or more seldom have less left.
-const LEAST_TTL: u8 = 32;
+const MIN_TTL: u8 = 32;
 
 /// Bursts in the rhythm of another connection's slow start.
 pub(super) struct Rhythm {
@@ -66,5 +66,5 @@ pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
 /// The far end's SYN and its data came over different distances, so that two machines may have answered.
 pub(super) fn is_two_machines(case: &TransferCase<'_>) -> bool {
     // Routing protocols bind their packets to one hop.
-    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > LEAST_TTL)
+    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > MIN_TTL)
 }

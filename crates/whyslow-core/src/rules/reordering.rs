@@ -29,7 +29,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::limit::{Span, first_copy};
+use crate::limit::{Span, first_retransmit_round};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
@@ -37,28 +37,28 @@ pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
     // There a hole that the sender filled for nothing closed by itself too.
-    let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.needless_fast);
+    let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.spurious_fast);
     let share = late as f64 / case.transfer.segments.max(1) as f64;
     // Few of many may have cost a halved window all the same: then a copy was sent for nothing.
-    if late < 3 || (share < 0.002 && case.transfer.needless_fast == 0) {
+    if late < 3 || (share < 0.002 && case.transfer.spurious_fast == 0) {
         return None;
     }
     // It costs what it made the sender repair for nothing: all of it where nothing was lost.
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     // Before the first copy it had made the sender do nothing.
-    let copy = case.transfer.rounds.get(first_copy(case.transfer))?.start;
+    let copy = case.transfer.rounds.get(first_retransmit_round(case.transfer))?.start;
     let slowed =
         |span: &&Span| matches!(span.limit, Limit::LossRecovery | Limit::CongestionAvoidance) && span.end > copy;
     let repairing: Nanos = case.partition.spans.iter().filter(slowed).map(Span::length).sum();
-    let needless = case.transfer.needless_fast;
+    let needless = case.transfer.spurious_fast;
     let share_needless = if lost_segments == 0 { 1.0 } else { needless as f64 / (needless + lost_segments) as f64 };
     let cost = repairing.scale(share_needless);
     // Whoever has them counted wants to know what they cost, little as it may be.
     if !case.matters(cost, 0.02) {
         return None;
     }
-    let extent = case.half().reorder_extent;
+    let extent = case.direction().reorder_extent;
     let summary = format!(
         "{} of {} segments came after later ones{}, and the sender took some of them for lost",
         thousands(late),
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn late_segments_that_made_no_copy_cost_nothing_beside_losses() {
         let mut scene = Scene::flights(&[60_000; 10]);
-        (scene.transfer.out_of_order, scene.transfer.rounds[3].resent) = (90, 8);
+        (scene.transfer.out_of_order, scene.transfer.rounds[3].retransmitted) = (90, 8);
         scene.transfer.gaps[3].recovering = true;
-        (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (4, 4);
-        let half = scene.finding(Cause::Reordering).unwrap().seconds;
+        (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (4, 4);
+        let direction = scene.finding(Cause::Reordering).unwrap().seconds;
         scene.transfer.retransmitted.fast = 0;
-        assert_eq!(scene.finding(Cause::Reordering).unwrap().seconds.scale(0.5), half);
-        (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (8, 0);
+        assert_eq!(scene.finding(Cause::Reordering).unwrap().seconds.scale(0.5), direction);
+        (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (8, 0);
         assert!(scene.finding(Cause::Reordering).is_none());
     }
 
@@ -110,9 +110,9 @@ mod tests {
         scene.transfer.segments = 10_000;
         scene.transfer.out_of_order = 15;
         assert!(scene.finding(Cause::Reordering).is_none(), "no copy was sent");
-        scene.transfer.rounds[6].resent = 1;
+        scene.transfer.rounds[6].retransmitted = 1;
         assert!(scene.finding(Cause::Reordering).is_none(), "the copy was needed");
-        scene.transfer.needless_fast = 1;
+        scene.transfer.spurious_fast = 1;
         let found = scene.finding(Cause::Reordering).unwrap();
         assert_eq!(found.seconds, ms(300), "from the copy on, and the last flight takes its round trip in any case");
     }

@@ -35,7 +35,7 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart);
 
 /// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts sooner.
-const LEAST_TIMER: Nanos = Nanos::from_millis(200);
+const MIN_TIMER: Nanos = Nanos::from_millis(200);
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.
 fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {
@@ -53,7 +53,7 @@ fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
     if case.time(Limit::SlowStart) == Nanos::ZERO {
         return None;
     }
-    let timer = LEAST_TIMER + case.context.rtt?;
+    let timer = MIN_TIMER + case.context.rtt?;
     let small = |round: usize, largest: u64| {
         let flight = case.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
         // A sender halves its window for each timer's length of silence, down to the initial one (RFC 2861, RFC 5681 section 4.1).

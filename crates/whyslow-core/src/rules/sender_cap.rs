@@ -50,7 +50,7 @@ const LOSSY: u64 = 100;
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SenderCap);
     // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last one left.
-    let is_lossy = case.transfer.resent_bytes * LOSSY >= case.transfer.bytes();
+    let is_lossy = case.transfer.retransmitted_bytes * LOSSY >= case.transfer.bytes();
     if !case.matters(lost, 0.2) || is_lossy {
         return None;
     }
@@ -62,7 +62,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let share = case.share(lost);
     let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
     let pauses = case.transfer.gaps.iter().filter(|gap| matches!(gap.release, Release::Ack | Release::Peer));
-    let (all, with_message) = pauses.fold((0, 0), |(all, n), gap| (all + 1, n + u64::from(gap.with_payload)));
+    let (all, with_message) = pauses.fold((0, 0), |(all, n), gap| (all + 1, n + u64::from(gap.with_peer_payload)));
     let confidence: f64 = match (closes, share >= 0.5) {
         (true, true) => 0.9,
         (false, true) => 0.75,

@@ -100,7 +100,7 @@ fn ends_short(case: &TransferCase<'_>) -> bool {
     let (mut all, mut short) = (0, 0);
     for gap in case.transfer.gaps.iter().filter(opening) {
         all += 1;
-        short += usize::from(gap.ran_dry);
+        short += usize::from(gap.app_limited);
     }
     short * 2 > all
 }
@@ -110,7 +110,7 @@ fn ends_short(case: &TransferCase<'_>) -> bool {
 fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     let mss = case.context.mss;
     let [first, second, ..] = &case.transfer.rounds[..] else { return None };
-    let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.ran_dry);
+    let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.app_limited);
     let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
     let window = first.in_flight.div_ceil(mss);
     // What was acknowledged earlier on the connection has opened it, unless it is smaller than
@@ -158,7 +158,7 @@ mod tests {
     fn flights_that_end_short_may_be_the_programs() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
-        scene.transfer.gaps.iter_mut().for_each(|gap| gap.ran_dry = true);
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
         let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
@@ -172,14 +172,14 @@ mod tests {
             found.fix.unwrap().what.contains("from 8 to 32")
         };
         assert!(from(|_| ()));
-        assert!(!from(|scene| scene.transfer.gaps[0].ran_dry = true), "the program had no more");
+        assert!(!from(|scene| scene.transfer.gaps[0].app_limited = true), "the program had no more");
         assert!(!from(|scene| scene.transfer.rounds[0].window = Some(8_500)), "the receiver took no more");
     }
 
     #[test]
     fn a_message_before_the_bulk_is_not_its_first_flight() {
         let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
-        scene.transfer.gaps[0].ran_dry = true;
+        scene.transfer.gaps[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.summary.ends_with("from 10,000 B a round trip"), "{}", found.summary);
     }

@@ -39,9 +39,9 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::SmallSegments, Check::Transfer(check));
 
 /// Fewer segments are a message, not a bulk.
-const LEAST_SEGMENTS: u64 = 20;
+const MIN_SEGMENTS: u64 = 20;
 /// And so are fewer bytes than an initial window, segments.
-const LEAST_BULK: u64 = 10;
+const MIN_BULK: u64 = 10;
 /// Of the MSS: a smaller mean is small.
 const SMALL: f64 = 0.5;
 /// Ethernet, IP and TCP with timestamps, bytes.
@@ -49,11 +49,11 @@ const HEADERS: f64 = 66.0;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
-    if transfer.segments < LEAST_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
+    if transfer.segments < MIN_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
         return None;
     }
     let mss = case.context.mss as f64;
-    let mean = (transfer.bytes() + transfer.resent_bytes - transfer.unseen) as f64 / transfer.segments as f64;
+    let mean = (transfer.bytes() + transfer.retransmitted_bytes - transfer.unseen) as f64 / transfer.segments as f64;
     if mean >= SMALL * mss || mean < 1.0 {
         return None;
     }
@@ -62,7 +62,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     // Messages that go out one by one, as they come up, are no bulk: nothing waits behind them.
-    if transfer.bytes() < LEAST_BULK * case.context.mss {
+    if transfer.bytes() < MIN_BULK * case.context.mss {
         return None;
     }
     // A window of less than two segments cannot hold a full one and leave the sender anything to wait with.
@@ -180,7 +180,7 @@ mod tests {
         scene.transfer.segments = 80;
         for pause in &mut scene.transfer.gaps {
             *pause = gap(pause.start, pause.end, Release::Nothing);
-            (pause.ran_dry, pause.idle) = (true, true);
+            (pause.app_limited, pause.idle) = (true, true);
         }
         assert!(scene.finding(Cause::SmallSegments).is_none());
     }

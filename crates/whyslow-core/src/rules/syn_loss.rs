@@ -44,7 +44,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // Of the SYN-ACK alone, the way there and back went before it. What came again behind the last ACK kept nobody waiting.
     let only_answers = handshake.retries[facts.client] == 0;
     let waited_from = handshake.syn_ack.filter(|_| only_answers).map_or(syn, |(time, _)| time);
-    let lost = (handshake.again? - waited_from).or_zero();
+    let lost = (handshake.last_retry? - waited_from).or_zero();
     if lost < super::say::WORTH_SAYING {
         return None;
     }

@@ -46,7 +46,7 @@ fn check(facts: &Facts) -> Option<Problem> {
     let server = facts.endpoints[1 - facts.client].1;
     if TLS.contains(&server)
         && facts.content.iter().all(|content| content.protocol.is_none())
-        && facts.halves.iter().all(|half| half.bytes > 0)
+        && facts.directions.iter().all(|direction| direction.bytes > 0)
     {
         missing
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
@@ -65,17 +65,19 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
         Near::Server => sender != facts.client,
         Near::Middle | Near::Unknown => false,
     };
-    let half = &facts.halves[sender];
-    let silences = half.transfers.iter().flat_map(|transfer| &transfer.gaps);
+    let direction = &facts.directions[sender];
+    let silences = direction.transfers.iter().flat_map(|transfer| &transfer.gaps);
     let mut silences = silences.filter(|gap| {
-        gap.release == Release::Nothing && (gap.ran_dry || gap.idle) && gap.end - gap.start >= super::say::WORTH_SAYING
+        gap.release == Release::Nothing
+            && (gap.app_limited || gap.idle)
+            && gap.end - gap.start >= super::say::WORTH_SAYING
     });
     let late = |answer: &TransferFacts| {
-        answer.request.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
+        answer.answered.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
     };
-    let mut answers = half.transfers.iter().filter(|transfer| late(transfer));
-    let small = answers.any(|answer| lacks_full_size(facts, half, answer));
-    !next_to && (half.retransmitted.spurious > 0 || silences.next().is_some() || small)
+    let mut answers = direction.transfers.iter().filter(|transfer| late(transfer));
+    let small = answers.any(|answer| lacks_full_size(facts, direction, answer));
+    !next_to && (direction.retransmitted.spurious > 0 || silences.next().is_some() || small)
 }
 
 #[cfg(test)]
@@ -92,8 +94,8 @@ mod tests {
         scene.facts.vantage.near = Near::Client;
         let pause = &mut scene.transfer.gaps[0];
         (pause.release, pause.idle) = (Release::Nothing, true);
-        scene.facts.halves[1].transfers = vec![scene.transfer.clone()];
-        (scene.facts.halves[1].bytes, scene.facts.halves[1].largest) = (24_000, 1_000);
+        scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
+        (scene.facts.directions[1].bytes, scene.facts.directions[1].largest_len) = (24_000, 1_000);
         scene.facts.endpoints[1].1 = 80;
         scene
     }
@@ -107,15 +109,16 @@ mod tests {
         near.facts.vantage.near = Near::Server;
         assert!(check(&near.facts).is_none(), "a lost segment would be in the text");
         let mut brief = text(Some(0));
-        brief.facts.halves[1].transfers[0].gaps[0].end = brief.facts.halves[1].transfers[0].gaps[0].start + ms(5);
+        brief.facts.directions[1].transfers[0].gaps[0].end =
+            brief.facts.directions[1].transfers[0].gaps[0].start + ms(5);
         assert!(check(&brief.facts).is_none());
-        brief.facts.halves[1].retransmitted.spurious = 3;
+        brief.facts.directions[1].retransmitted.spurious = 3;
         assert!(check(&brief.facts).is_some(), "a second copy may be the network's");
-        brief.facts.halves[1].retransmitted.spurious = 0;
-        let half = &mut brief.facts.halves[1];
-        (half.mss, half.largest) = (1_400, 1_024);
+        brief.facts.directions[1].retransmitted.spurious = 0;
+        let direction = &mut brief.facts.directions[1];
+        (direction.mss, direction.largest_len) = (1_400, 1_024);
         assert!(check(&brief.facts).is_some(), "larger segments may have vanished before it");
-        brief.facts.halves[1].largest = 1_400;
+        brief.facts.directions[1].largest_len = 1_400;
         assert!(check(&brief.facts).is_none());
         let mut capture = text(Some(0));
         capture.facts.is_text = false;
@@ -126,7 +129,7 @@ mod tests {
     fn payload_is_missed_where_tls_is_spoken() {
         let mut scene = text(Some(64));
         scene.facts.endpoints[1].1 = 443;
-        scene.facts.halves[0].bytes = 100;
+        scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
         assert!(problem.detail.contains("-x") && !problem.detail.contains("-v"), "{}", problem.detail);
         scene.facts.content[0].protocol = Some(crate::tcp::content::Protocol::Tls);

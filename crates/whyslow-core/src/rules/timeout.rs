@@ -44,7 +44,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // their own.
     let copies = repair::cost_of_lost_copies(case) > Nanos::ZERO;
     let of_copies = if copies { repair::wait_for_lost_copies(case) } else { Nanos::ZERO };
-    let given_up = repair::given_up(case.half(), case.transfer);
+    let given_up = repair::given_up(case.direction(), case.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
     let lost = (case.time(Limit::Timeout) - repair::wait_for_tails(case) - of_copies - in_vain).or_zero();
     let before = waited_before(case);
@@ -54,8 +54,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let tails =
-        |start| case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_copy)));
+    let tails = |start| {
+        case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_retransmit)))
+    };
     let tails = |start| tails(start) || given_up.first().is_some_and(|first| start >= first.start);
     let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
@@ -85,8 +86,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
     let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
     if let Some(notice) = said.peek() {
-        found.fix = super::icmp::remedy(notice, case.facts.endpoints[1 - case.sender]);
-        found.evidence.extend(said.map(super::icmp::shown));
+        found.fix = super::icmp::fix_undelivered(notice, case.facts.endpoints[1 - case.sender]);
+        found.evidence.extend(said.map(super::icmp::as_evidence));
         return Some(found);
     }
     found.fix = fix(

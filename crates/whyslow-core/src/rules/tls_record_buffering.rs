@@ -37,8 +37,8 @@ pub(super) const RULE: Rule = Rule::new(Cause::TlsRecordBuffering, Check::Transf
 /// Content type of a record of application data (RFC 8446 section 5.1).
 const APPLICATION_DATA: u8 = 23;
 /// The largest that a fix would ask for: beyond this a record holds little less overhead (29 bytes of it).
-const MOST_ADVISED: u64 = 4096;
-const LEAST_ADVISED: u64 = 1024;
+const MAX_ADVISED: u64 = 4096;
+const MIN_ADVISED: u64 = 1024;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
@@ -66,8 +66,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("first record of the answer", size as f64, "B", &[first.first_frame]));
     found.evidence.push(evidence("first flight", first.bytes as f64, "B", &[first.first_frame, first.last_frame]));
     found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, "", &[last.first_frame]));
-    let fits = first.bytes.checked_ilog2().map_or(LEAST_ADVISED, |log| 1u64 << log);
-    let advised = fits.clamp(LEAST_ADVISED, MOST_ADVISED);
+    let fits = first.bytes.checked_ilog2().map_or(MIN_ADVISED, |log| 1u64 << log);
+    let advised = fits.clamp(MIN_ADVISED, MAX_ADVISED);
     found.fix = fix(
         Actor::Application,
         format!(

@@ -29,15 +29,15 @@ use super::rule::{Check, Rule};
 use super::say::{WORTH_SAYING, count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
-use crate::limit::{INITIAL_WINDOW, NOTICED, Wait, rounds_needed};
+use crate::limit::{INITIAL_WINDOW, NOTICEABLE_WAIT, Wait, rounds_needed};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::TurnTaking, Check::Connection(check)).may_cost(|brief| brief.transfers >= LEAST_TURNS);
+    Rule::new(Cause::TurnTaking, Check::Connection(check)).may_cost(|brief| brief.transfers >= MIN_TURNS);
 
-const LEAST_TURNS: u64 = 8;
+const MIN_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 
@@ -53,25 +53,25 @@ fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
 /// The round trips that all requests and all answers need when they are sent in one go: the windows
 /// of both sides open at the same time.
 fn rounds(case: &ConnectionCase<'_>, turns: &[&TransferFacts]) -> u32 {
-    let asker = case.facts.asker;
-    let asked = turns.iter().filter_map(|answer| answer.request).map(|request| request.bytes).sum();
+    let requester = case.facts.requester;
+    let asked = turns.iter().filter_map(|answer| answer.answered).map(|request| request.bytes).sum();
     let answered = turns.iter().map(|answer| answer.bytes()).sum();
-    let segments = |side: usize, bytes: u64| bytes.div_ceil(case.facts.halves[side].mss.max(1));
-    let needed = segments(asker, asked).max(segments(1 - asker, answered));
+    let segments = |side: usize, bytes: u64| bytes.div_ceil(case.facts.directions[side].mss.max(1));
+    let needed = segments(requester, asked).max(segments(1 - requester, answered));
     rounds_needed(needed, INITIAL_WINDOW).max(1)
 }
 
 /// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it was there.
 fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
-    let &(answer, _) = case.transfers[1 - case.facts.asker].get(wait.exchange.answer?)?;
+    let &(answer, _) = case.transfers[1 - case.facts.requester].get(wait.exchange.answer?)?;
     let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);
-    (answer.request.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
+    (answer.answered.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
 }
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let rtt = facts.min_rtt()?;
-    let soon = rtt.max(NOTICED);
+    let soon = rtt.max(NOTICEABLE_WAIT);
     let waits = || case.waits.iter().filter_map(|wait| Some((wait, turn(case, wait, soon)?)));
     let turns: Vec<_> = waits().map(|(_, answer)| answer).collect();
     let number = turns.len() as u64;
@@ -79,7 +79,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let whole = (facts.last - facts.first - idle).or_zero();
     // A clock that was set may have shortened the connection, and not the round trips.
     let lost = rtt.scale(number as f64).min(whole);
-    if number < LEAST_TURNS || lost.0 * 5 < whole.0 || lost < WORTH_SAYING {
+    if number < MIN_TURNS || lost.0 * 5 < whole.0 || lost < WORTH_SAYING {
         return None;
     }
     let share = lost.0 as f64 / whole.0.max(1) as f64;

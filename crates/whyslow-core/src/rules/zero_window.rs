@@ -39,23 +39,23 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let half = case.half();
+    let direction = case.direction();
     let summary = format!(
         "the receiver's window was closed for {} of {}: its application did not read",
         time(lost),
         time(case.duration()),
     );
     let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames(case)));
+    found.evidence.push(evidence("window closed", direction.closings as f64, "times", &frames(case)));
     found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
-    if half.window_probes > 0 {
-        found.evidence.push(evidence("probes of the closed window", half.window_probes as f64, "segments", &[]));
+    if direction.window_probes > 0 {
+        found.evidence.push(evidence("probes of the closed window", direction.window_probes as f64, "segments", &[]));
     }
     found.fix = fix(
         Actor::Application,
         format!(
             "make the receiving program read faster: the window closed {}; the network is not at fault",
-            count(half.closings, "time")
+            count(direction.closings, "time")
         ),
         None,
     );

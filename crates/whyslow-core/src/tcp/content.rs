@@ -113,12 +113,12 @@ struct Gather {
     /// Where they go on.
     at: u64,
     bytes: Vec<u8>,
-    what: What,
+    kind: GatherKind,
 }
 
 /// What is being gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum GatherKind {
     /// A TLS handshake message, without the headers of the records that carry it.
     Hello,
     /// The start of something not yet recognised, or an HTTP head; and whether a message must start here.
@@ -126,8 +126,8 @@ enum What {
 }
 
 impl Gather {
-    fn new(start: u64, what: What) -> Box<Self> {
-        Box::new(Self { start, at: start, bytes: Vec::new(), what })
+    fn new(start: u64, what: GatherKind) -> Box<Self> {
+        Box::new(Self { start, at: start, bytes: Vec::new(), kind: what })
     }
 
     /// Takes as much of `bytes` as there is room for.
@@ -144,7 +144,7 @@ impl Gather {
 
     /// Whether a message must start here.
     fn message(&self) -> bool {
-        self.what == What::Opening { message: true }
+        self.kind == GatherKind::Opening { message: true }
     }
 
     /// As if they had come in one segment.
@@ -174,7 +174,7 @@ impl<'a> Piece<'a> {
 }
 
 /// What came of looking for an opening.
-enum Opened {
+enum OpeningKind {
     /// Not here.
     Nothing,
     /// An HTTP head was read.
@@ -191,13 +191,13 @@ impl Stream {
     pub fn feed(&mut self, start: u64, len: u64, payload: &[u8]) {
         let end = start.saturating_add(len.max(payload.len() as u64));
         if start < end {
-            self.look(start, end, payload);
+            self.read_piece(start, end, payload);
         }
     }
 
-    /// So many bytes from [`next`](Self::next) on may [pass](Self::pass) without being fed, for there is nothing to be read in them:
+    /// So many bytes from [`next`](Self::next) on may [pass](Self::skip) without being fed, for there is nothing to be read in them:
     /// unless [something may open](Self::may_open), and a segment among them begins as if it did.
-    pub fn quiet(&self) -> u64 {
+    pub fn skippable(&self) -> u64 {
         let until = match self.protocol {
             _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
             None | Some(Protocol::Http) if self.awaited < self.next => NOWHERE,
@@ -229,12 +229,12 @@ impl Stream {
         kind::kind_of(payload, len, self.protocol)
     }
 
-    /// So many of the [quiet](Self::quiet) bytes have passed.
-    pub fn pass(&mut self, bytes: u64) {
+    /// So many of the [quiet](Self::skippable) bytes have passed.
+    pub fn skip(&mut self, bytes: u64) {
         self.next = self.next.saturating_add(bytes);
     }
 
-    fn look(&mut self, start: u64, end: u64, payload: &[u8]) {
+    fn read_piece(&mut self, start: u64, end: u64, payload: &[u8]) {
         if self.protocol.is_none() && start < self.origin {
             // The first bytes, or bytes even before them: they were late.
             if self.origin == NOWHERE {
@@ -255,8 +255,9 @@ impl Stream {
         // What goes on in bytes that were not captured is read as far as it got. (At the end of a record, a hello goes
         // on behind the next header.)
         let next = self.next;
-        if let Some(gather) =
-            self.gather.take_if(|gather| gather.at < next && !(gather.what == What::Hello && gather.at == self.awaited))
+        if let Some(gather) = self
+            .gather
+            .take_if(|gather| gather.at < next && !(gather.kind == GatherKind::Hello && gather.at == self.awaited))
         {
             self.settle(*gather);
         }
@@ -264,7 +265,7 @@ impl Stream {
 
     /// The other side sent payload: the next record or head is the first of a new message. Says whether another turn would change
     /// nothing until more is fed.
-    pub fn turn(&mut self) -> bool {
+    pub fn on_turn(&mut self) -> bool {
         if self.origin == NOWHERE {
             return true;
         }
@@ -293,7 +294,7 @@ impl Stream {
             self.settle(*gather);
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
-        let (heads, host) = self.heads.told();
+        let (heads, host) = self.heads.unpack();
         Content { protocol: self.protocol, heads, server_name: found.server_name.or(host), ..found }
     }
 
@@ -382,7 +383,7 @@ impl Stream {
         if header.kind == tls::HANDSHAKE {
             match &mut self.gather {
                 Some(gather) => gather.at = body,
-                None if !self.greeted => self.gather = Some(Gather::new(body, What::Hello)),
+                None if !self.greeted => self.gather = Some(Gather::new(body, GatherKind::Hello)),
                 None => {}
             }
         }
@@ -413,9 +414,9 @@ impl Stream {
             }
             if gather.at == piece.end && !gather.is_full() {
                 match self.open(gather.start, &gather.bytes, piece.end, gather.message(), true) {
-                    Opened::More => self.gather = Some(gather),
-                    Opened::Tls => self.records(gather.piece()),
-                    Opened::Head | Opened::Nothing => {}
+                    OpeningKind::More => self.gather = Some(gather),
+                    OpeningKind::Tls => self.records(gather.piece()),
+                    OpeningKind::Head | OpeningKind::Nothing => {}
                 }
             } else {
                 self.settle(*gather);
@@ -443,60 +444,60 @@ impl Stream {
         let Some(bytes) = piece.from(at) else { return false };
         let whole = piece.start.saturating_add(piece.bytes.len() as u64) == piece.end;
         match self.open(at, bytes, piece.end, message, whole && bytes.len() < GATHER_MAX) {
-            Opened::Head => return true,
-            Opened::More => {
-                let mut gather = Gather::new(at, What::Opening { message });
+            OpeningKind::Head => return true,
+            OpeningKind::More => {
+                let mut gather = Gather::new(at, GatherKind::Opening { message });
                 gather.push(bytes);
                 self.gather = Some(gather);
             }
-            Opened::Tls => self.records(piece),
-            Opened::Nothing => {}
+            OpeningKind::Tls => self.records(piece),
+            OpeningKind::Nothing => {}
         }
         false
     }
 
     /// Looks at `bytes` from position `at`, in a segment that ends at `end`. A `message` must start there, if there is one
     /// at all; otherwise more proof is asked for. `more` is whether bytes may still come that settle an open question.
-    fn open(&mut self, at: u64, bytes: &[u8], end: u64, message: bool, more: bool) -> Opened {
+    fn open(&mut self, at: u64, bytes: &[u8], end: u64, message: bool, more: bool) -> OpeningKind {
         let first = message && self.protocol.is_none();
         match tls::opens(bytes, end.saturating_sub(at), first, more) {
             Verdict::Yes => {
                 self.protocol = Some(Protocol::Tls);
                 self.awaited = at;
                 self.have = 0;
-                return Opened::Tls;
+                return OpeningKind::Tls;
             }
-            Verdict::More => return Opened::More,
+            Verdict::More => return OpeningKind::More,
             Verdict::No => {}
         }
         if first && bytes.starts_with(b"SSH-") {
             self.protocol = Some(Protocol::Ssh);
-            return Opened::Nothing;
+            return OpeningKind::Nothing;
         }
         if first && more && b"SSH-".starts_with(bytes) {
-            return Opened::More;
+            return OpeningKind::More;
         }
         match http::parse(bytes, message, more) {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
                 self.heads.push(at, &head.label, head.host);
-                Opened::Head
+                OpeningKind::Head
             }
-            Parsed::More => Opened::More,
+            Parsed::More => OpeningKind::More,
             Parsed::No => {
                 if message {
                     self.awaited = NOWHERE;
                 }
-                Opened::Nothing
+                OpeningKind::Nothing
             }
         }
     }
 
     /// Reads what was gathered, complete or not, and lets go of it.
     fn settle(&mut self, gather: Gather) {
-        match gather.what {
-            What::Hello => {
+        match gather.kind {
+            GatherKind::Hello => {
                 self.greeted = true;
                 match tls::hello(&gather.bytes) {
                     Some(tls::Hello::Client { server_name: Some(name) }) => self.found().server_name = Some(name),
@@ -504,8 +505,8 @@ impl Stream {
                     _ => {}
                 }
             }
-            What::Opening { message } => {
-                if let Opened::Tls = self.open(gather.start, &gather.bytes, gather.at, message, false) {
+            GatherKind::Opening { message } => {
+                if let OpeningKind::Tls = self.open(gather.start, &gather.bytes, gather.at, message, false) {
                     self.records(gather.piece());
                 }
             }

@@ -5,8 +5,8 @@
 //! loss the answer is a distribution: the plan is played with many seeds.
 
 use super::model::{
-    Algorithm, LEAST_ACK_DELAY, Losses, MOST_SEGMENTS, Outcome, Receiving, Scenario, Sending, Window, initial_buffer,
-    simulate,
+    Algorithm, DELACK_MIN, Losses, MAX_SEGMENTS, Outcome, ReceiverSettings, Scenario, SenderSettings, Window,
+    initial_buffer, simulate,
 };
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -16,14 +16,14 @@ use serde::Serialize;
 /// share is what a rate leaves.
 const HEADERS: f64 = 66.0;
 /// Runs whose distribution is told, under loss; and those that a change is judged by.
-const RUNS: u64 = 101;
-const FEW_RUNS: u64 = 25;
+const MAX_RUNS: u64 = 101;
+const CHANGE_RUNS: u64 = 25;
 /// Segments that all runs of one question may model.
-const MOST_WORK: u64 = 20_000_000;
+const MAX_WORK: u64 = 20_000_000;
 /// After so many transfers a connection's window and buffer have grown to what they need.
-pub const SETTLED: u64 = 4;
+pub const WARM_TRANSFERS: u64 = 4;
 /// A change that saves less is not told: of the time, and in all.
-const LEAST_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
+const MIN_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
 
 /// Who sends the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -62,7 +62,7 @@ impl Tls {
 
 /// The largest window of a Linux receiver that nobody has tuned: what 6 MiB of `tcp_rmem` leave
 /// for payload.
-pub(super) const USUAL_WINDOW: u64 = 3_600_000;
+pub(super) const DEFAULT_RECEIVE_WINDOW: u64 = 3_600_000;
 
 /// A transfer, or several one after the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,11 +175,11 @@ impl Plan {
             algorithm: Algorithm::Cubic,
             initial_window: 10,
             first_window: 65_536,
-            receive_window: USUAL_WINDOW,
+            receive_window: DEFAULT_RECEIVE_WINDOW,
             send_buffer: None,
             think: Nanos::ZERO,
             reuse: false,
-            earlier: SETTLED,
+            earlier: WARM_TRANSFERS,
             idle: Nanos::ZERO,
             starts_over: true,
             count: 1,
@@ -188,7 +188,7 @@ impl Plan {
 
     /// What it comes to.
     pub fn forecast(&self) -> Forecast {
-        self.forecast_from(RUNS)
+        self.forecast_from(MAX_RUNS)
     }
 
     fn forecast_from(&self, most_runs: u64) -> Forecast {
@@ -209,14 +209,14 @@ impl Plan {
     /// The changes to it that would bring something beside its forecast, the most first.
     pub fn changes(&self, forecast: &Forecast) -> Vec<Change> {
         // Compared over equally many runs.
-        let now = self.forecast_from(FEW_RUNS).total;
+        let now = self.forecast_from(CHANGE_RUNS).total;
         let enough = |change: &Change| {
             let gain = forecast.total - change.total;
-            gain >= LEAST_GAIN.1.min(forecast.total.scale(0.2)) && gain >= forecast.total.scale(LEAST_GAIN.0)
+            gain >= MIN_GAIN.1.min(forecast.total.scale(0.2)) && gain >= forecast.total.scale(MIN_GAIN.0)
         };
         let told = |idea: Idea| {
             let changed = self.with(idea);
-            let share = || changed.forecast_from(FEW_RUNS).total.0 as f64 / now.0.max(1) as f64;
+            let share = || changed.forecast_from(CHANGE_RUNS).total.0 as f64 / now.0.max(1) as f64;
             (changed != *self).then(|| Change { idea, total: forecast.total.scale(share()) })
         };
         let mut changes: Vec<Change> = self.ideas().into_iter().filter_map(told).filter(enough).collect();
@@ -282,13 +282,13 @@ impl Plan {
         if self.loss <= 0.0 {
             return 1;
         }
-        let segments = self.bytes.div_ceil(self.mss.max(1)).clamp(1, MOST_SEGMENTS) * (1 + self.warmings());
-        (MOST_WORK / segments).clamp(5, most) | 1
+        let segments = self.bytes.div_ceil(self.mss.max(1)).clamp(1, MAX_SEGMENTS) * (1 + self.warmings());
+        (MAX_WORK / segments).clamp(5, most) | 1
     }
 
     /// How many transfers come before it on its connection.
     fn warmings(&self) -> u64 {
-        if self.reuse { self.earlier.min(SETTLED) } else { 0 }
+        if self.reuse { self.earlier.min(WARM_TRANSFERS) } else { 0 }
     }
 
     /// All transfers, when one takes so long.
@@ -355,15 +355,15 @@ impl Plan {
             rate,
             queue: self.queue.or(rate.map(|rate| product(rate).max(65_536))),
             losses: if self.loss > 0.0 { Losses::Random { probability: self.loss, seed } } else { Losses::NONE },
-            sender: Sending {
+            sender: SenderSettings {
                 initial_window: self.initial_window as f64,
                 cap: self.send_buffer,
                 buffer: Some(initial_buffer(self.initial_window as f64, self.mss)),
-                ..Sending::usual(self.algorithm)
+                ..SenderSettings::usual(self.algorithm)
             },
-            receiver: Receiving {
+            receiver: ReceiverSettings {
                 window: Window::Autotuned { initial: self.first_window, most: self.receive_window },
-                ack_delay: LEAST_ACK_DELAY,
+                ack_delay: DELACK_MIN,
             },
             pauses: Vec::new(),
         }
@@ -371,9 +371,9 @@ impl Plan {
 
     /// The window that an earlier transfer left, after the idle time.
     fn keep_warm(&self, scenario: &mut Scenario, warm: &Outcome) {
-        let mut window = warm.window;
-        let mut threshold = warm.threshold;
-        let timer = warm.timer.max(Nanos(1));
+        let mut window = warm.cwnd;
+        let mut threshold = warm.ssthresh;
+        let timer = warm.rto.max(Nanos(1));
         // BBR keeps what it has measured; others halve for each timer's length, down to the initial window (RFC 2861).
         if self.starts_over && self.algorithm != Algorithm::Bbr && self.idle > timer {
             let halvings = (self.idle.0 / timer.0).min(60) as i32;
@@ -382,7 +382,7 @@ impl Plan {
         }
         scenario.sender.initial_window = window;
         scenario.sender.buffer = warm.buffer;
-        scenario.sender.threshold = if threshold.is_finite() { threshold } else { f64::INFINITY };
+        scenario.sender.ssthresh = if threshold.is_finite() { threshold } else { f64::INFINITY };
         // A receiver's window does not shrink again.
         if let Window::Autotuned { initial, most } = &mut scenario.receiver.window {
             *initial = (*most).min(self.bytes.saturating_mul(2)).max(*initial);

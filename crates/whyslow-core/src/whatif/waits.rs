@@ -4,7 +4,7 @@
 //! connections' times and what each finding lost; it promises nothing where a fix would change what follows (a duplicated packet, a
 //! cause that several connections share), and nothing that would save less than a promise is worth.
 
-use super::work::LEAST_GAIN;
+use super::work::MIN_GAIN;
 use crate::analysis::{Connection, Finding};
 use crate::cause::Cause;
 use crate::units::Nanos;
@@ -53,7 +53,7 @@ fn least(connection: &Connection, path_rate: Option<f64>) -> Nanos {
 
 fn without(whole: Nanos, saved: Nanos) -> Option<Nanos> {
     let predicted = (whole - saved).or_zero();
-    (saved > Nanos::ZERO && predicted < whole.scale(1.0 - LEAST_GAIN)).then_some(predicted)
+    (saved > Nanos::ZERO && predicted < whole.scale(1.0 - MIN_GAIN)).then_some(predicted)
 }
 
 #[cfg(test)]

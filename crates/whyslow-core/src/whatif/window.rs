@@ -33,7 +33,7 @@ pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64
 }
 
 /// Where doubling stopped though nothing was lost, segments.
-pub(super) fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
+pub(super) fn ssthresh(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
     let lost = first_lossy_flight(transfer);
     let base = &partition.shape.base;
     let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
@@ -43,14 +43,14 @@ pub(super) fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Op
     let flights = transfer.rounds.get(stopped..stopped + run).unwrap_or_default();
     // Slow growth is growth: flights that stay the same are a cap's.
     let grows = flights.first().zip(flights.last()).is_some_and(|(first, last)| last.in_flight > first.in_flight);
-    let flight = flights.first().filter(|_| run >= SLOW_ROUNDS && grows).map(|round| round.in_flight);
+    let flight = flights.first().filter(|_| run >= MIN_SLOW_ROUNDS && grows).map(|round| round.in_flight);
     // Flights about as large as a cap are the cap's.
     let flight = flight.filter(|flight| cap.is_none_or(|cap| cap > flight + flight / 4));
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
 /// So many rounds of slow growth show that slow start had ended.
-const SLOW_ROUNDS: usize = 4;
+const MIN_SLOW_ROUNDS: usize = 4;
 
 /// Segments that make a burst, beside the first.
 const FEW: u64 = 6;

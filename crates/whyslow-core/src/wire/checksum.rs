@@ -38,7 +38,7 @@ pub(super) fn is_damaged(header: &[u8]) -> bool {
 
 /// Whether the checksum is right of a segment that is this header and these options, no more.
 #[inline(always)]
-pub(super) fn adds_up<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
+pub(super) fn is_valid<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
     let length = (20 + LIST) as u16;
     let pseudo = add(pseudo_header(addresses), u64::from(length.to_be()));
     is_right(add(pseudo, add(sum(header), sum(options))))

@@ -12,7 +12,7 @@ use super::view::View;
 /// TCP's.
 const TCP: u8 = 6;
 /// Extension headers before a quoted segment; more are not looked behind.
-const MOST_EXTENSIONS: usize = 8;
+const MAX_EXTENSIONS: usize = 8;
 
 /// What a message of this protocol says, and why it gives no segment in any case.
 pub(super) fn read(outer: &Header<'_>, protocol: u8, view: View<'_>) -> Skip {
@@ -97,7 +97,7 @@ fn v6_quote(view: View<'_>) -> Option<Quote<'_>> {
     }
     let length = u16::from_be_bytes([fixed[4], fixed[5]]);
     let (mut next, mut rest) = (fixed[6], view.skip(40).ok()?);
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         if next == TCP {
             break;
         }

@@ -1,6 +1,6 @@
 //! An ICMP error about a TCP segment.
 
-use super::ends::Ends;
+use super::flow_key::FlowKey;
 use std::net::IpAddr;
 
 /// An error about a TCP segment.
@@ -58,8 +58,8 @@ impl Fate {
 
 impl Icmp {
     /// Those of the segment's connection.
-    pub fn ends(&self) -> Ends {
-        Ends::between(self.from, self.to)
+    pub fn flow_key(&self) -> FlowKey {
+        FlowKey::between(self.from, self.to)
     }
 }
 

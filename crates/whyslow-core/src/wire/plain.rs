@@ -1,4 +1,4 @@
-//! [`Plain`]: nearly every segment, as it lies in its packet.
+//! [`PlainSegment`]: nearly every segment, as it lies in its packet.
 
 use super::segment::Flags;
 use crate::units::SeqNumber;
@@ -9,12 +9,12 @@ use crate::units::SeqNumber;
 /// That was looked at; what the headers say is read from them when it is asked for, so that it goes from there straight to
 /// where it is kept.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain<'a> {
+pub struct PlainSegment<'a> {
     /// The header without options.
     pub(super) tcp: &'a [u8; 20],
     /// Of that, its length and the flags.
-    pub(super) marks: u16,
-    pub(super) stamped: bool,
+    pub(super) length_and_flags: u16,
+    pub(super) has_timestamps: bool,
     /// TSval and TSecr; zeros if there are none, so that nobody need ask.
     pub(super) stamps: &'a [u8; 8],
     pub(super) ip_id: Option<&'a [u8; 2]>,
@@ -26,7 +26,7 @@ pub struct Plain<'a> {
     pub(super) rest: &'a [u8],
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainSegment<'a> {
     /// See [`Segment::seq`](super::Segment::seq).
     #[inline(always)]
     pub fn seq(&self) -> SeqNumber {
@@ -46,10 +46,10 @@ impl<'a> Plain<'a> {
         numbers
     }
 
-    /// ACK, and never SYN or RST; FIN if it was asked for as a [closing](super::Glance::closing) one.
+    /// ACK, and never SYN or RST; FIN if it was asked for as a [closing](super::FastPacket::closing) one.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
-        Flags(self.marks & 0x1ff)
+        Flags(self.length_and_flags & 0x1ff)
     }
 
     /// See [`Segment::window`](super::Segment::window).
@@ -73,7 +73,7 @@ impl<'a> Plain<'a> {
     /// See [`Options::timestamps`](super::Options::timestamps).
     #[inline(always)]
     pub fn timestamps(&self) -> Option<(u32, u32)> {
-        self.stamped.then(|| self.timestamps_or_zeros())
+        self.has_timestamps.then(|| self.timestamps_or_zeros())
     }
 
     /// The same, and zeros if there are none.

@@ -100,7 +100,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// That of a packet whose IPv4 header was damaged, where [that is known](super::Sample::headers_tell). A sum that is off by nothing is right,
+    /// That of a packet whose IPv4 header was damaged, where [that is known](super::Sample::headers_reliable). A sum that is off by nothing is right,
     /// so that this is no other.
     pub const DAMAGED: Self = Self::Bad(0);
 

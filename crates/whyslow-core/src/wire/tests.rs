@@ -249,8 +249,8 @@ proptest! {
         for original_len in [frame.len(), captured.len() + more_on_the_wire, captured.len() / 2] {
             let packet = cut_packet(1, captured, original_len);
             for verify in [false, true] {
-                let around = Around { verify, ..Around::new(link::inner) };
-                prop_assert_eq!(decode_with(around, &packet), decode_layers(around, &packet));
+                let context = DecodeContext { verify, ..DecodeContext::new(link::inner) };
+                prop_assert_eq!(decode_with(context, &packet), decode_layers(context, &packet));
             }
         }
     }
@@ -334,7 +334,7 @@ fn check(packet: &crate::capture::Packet<'_>) {
                 assert!(segment.payload.len() <= segment.payload_len as usize);
                 assert!(segment.payload.len() <= packet.data.len());
                 assert!(segment.options.sack.as_slice().len() <= 4);
-                assert!(segment.tunnels <= Around::DEEPEST);
+                assert!(segment.tunnels <= DecodeContext::MAX_DEPTH);
             }
             Err(skip) => assert!(!skip.to_string().is_empty()),
         }

@@ -12,7 +12,7 @@ use whyslow_core::explain::Explainer;
 /// Larger files are mutated in their first part only.
 const MUTATED: usize = 256 * 1024;
 /// What the explanation of one file may hold at once, bytes.
-const MOST_MEMORY: usize = 500_000_000;
+const MAX_MEMORY: usize = 500_000_000;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -67,7 +67,7 @@ impl Numbers {
 #[track_caller]
 fn holds_together(bytes: &[u8], whose: &Path) -> bool {
     let (outcome, peak) = peak_during(|| explain(bytes));
-    assert!(peak < MOST_MEMORY, "{}: {peak} bytes of memory", whose.display());
+    assert!(peak < MAX_MEMORY, "{}: {peak} bytes of memory", whose.display());
     match outcome {
         Ok(analysis) => check(&analysis),
         Err(reason) => {

@@ -5,7 +5,7 @@
 
 use super::text_vs_pcap::{files, is_capture, tcpdump};
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::UNTOLD;
+use whyslow_core::analysis::UNKNOWN_VERDICT;
 use whyslow_core::capture::{CaptureError, Reader};
 use whyslow_core::explain::Explainer;
 
@@ -117,7 +117,7 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
             assert!(!has("-q"), "{name}");
             assert!(!told.has("elided-text"), "{name} {options:?}: nothing was left out");
             if has("-t") {
-                let none = told.causes.is_empty() && told.verdicts.iter().all(|verdict| verdict == UNTOLD);
+                let none = told.causes.is_empty() && told.verdicts.iter().all(|verdict| verdict == UNKNOWN_VERDICT);
                 assert!(told.has("no-times") && none, "{name}: {:?}", told.verdicts);
                 continue;
             }

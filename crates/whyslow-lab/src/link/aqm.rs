@@ -2,7 +2,7 @@
 //!
 //! Both only decide; the queue is the caller's.
 
-use super::dice::{Die, Knob};
+use super::dice::{ChanceStream, Knob};
 
 /// What an AQM wants done to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(super) struct RedLimits {
 /// RED's state.
 #[derive(Debug)]
 pub(super) struct Red {
-    die: Die,
+    die: ChanceStream,
     average: f64,
     /// Packets since the last drop, for even gaps between drops.
     since_drop: u64,
@@ -97,7 +97,7 @@ pub(super) struct Red {
 
 impl Red {
     pub(super) fn new(seed: u64) -> Self {
-        Self { die: Die::new(seed, Knob::Red), average: 0.0, since_drop: 0, idle_since: Some(0) }
+        Self { die: ChanceStream::new(seed, Knob::Red), average: 0.0, since_drop: 0, idle_since: Some(0) }
     }
 
     pub(super) fn on_empty(&mut self, now: u64) {

@@ -8,7 +8,7 @@ use super::config::{Distribution, Jitter};
 
 /// One knob's stream of chance.
 #[derive(Clone, Debug)]
-pub(super) struct Die(ChaCha8Rng);
+pub(super) struct ChanceStream(ChaCha8Rng);
 
 /// Which knob a die is for; the number is its stream, so it must never change.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(super) enum Knob {
     Red = 6,
 }
 
-impl Die {
+impl ChanceStream {
     pub(super) fn new(seed: u64, knob: Knob) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(knob as u64);

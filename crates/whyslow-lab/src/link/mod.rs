@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use aqm::{Codel, Head, Red, RedLimits, Verdict};
 use config::{Conditions, Discipline, LinkConfig, QueueLimit, ReorderBy, Step};
 use delay::{DelayLine, Hold};
-use dice::{Die, Knob};
+use dice::{ChanceStream, Knob};
 use loss::LossState;
 use police::Bucket;
 
@@ -39,10 +39,10 @@ pub struct Link<T> {
     conditions: Conditions,
     steps: VecDeque<Step>,
     loss: LossState,
-    corrupt: Die,
-    duplicate: Die,
-    jitter: Die,
-    reorder: Die,
+    corrupt: ChanceStream,
+    duplicate: ChanceStream,
+    jitter: ChanceStream,
+    reorder: ChanceStream,
     bucket: Option<Bucket>,
     codel: Codel,
     red: Red,
@@ -66,10 +66,10 @@ impl<T> Link<T> {
             conditions: config.conditions,
             steps: config.steps.into(),
             loss: LossState::new(seed),
-            corrupt: Die::new(seed, Knob::Corrupt),
-            duplicate: Die::new(seed, Knob::Duplicate),
-            jitter: Die::new(seed, Knob::Jitter),
-            reorder: Die::new(seed, Knob::Reorder),
+            corrupt: ChanceStream::new(seed, Knob::Corrupt),
+            duplicate: ChanceStream::new(seed, Knob::Duplicate),
+            jitter: ChanceStream::new(seed, Knob::Jitter),
+            reorder: ChanceStream::new(seed, Knob::Reorder),
             bucket: None,
             codel: Codel::default(),
             red: Red::new(seed),

@@ -28,14 +28,14 @@ fn u16_of(header: &[u8; VNET_HEADER], at: usize) -> usize {
 
 /// A frame that a port received, with all that was left to a device known.
 #[derive(Debug)]
-pub(crate) struct Super {
+pub(crate) struct SuperPacket {
     /// The frame.
     pub(crate) bytes: Vec<u8>,
     layout: Layout,
     segment: usize,
 }
 
-impl Super {
+impl SuperPacket {
     /// Takes a frame that is to be cut, or gives it back when it is a packet as it is.
     pub(crate) fn new(bytes: Vec<u8>, layout: Layout, offload: &[u8; VNET_HEADER]) -> Result<Self, Vec<u8>> {
         let segment = u16_of(offload, 4);

@@ -119,7 +119,7 @@ impl Reader {
     }
 
     fn keep(&mut self, t: u64, body: &[u8]) {
-        let Some(told) = Told::parse(body).filter(|told| told.peer.ip() == self.peer) else { return };
+        let Some(told) = SocketCounters::parse(body).filter(|told| told.peer.ip() == self.peer) else { return };
         let row = sample::row(t, told.info, &told.memory, told.unread, told.unacknowledged);
         let connection = self.series.len();
         let series = self.series.entry(told.cookie).or_insert_with(|| Series {
@@ -145,7 +145,7 @@ impl Reader {
 }
 
 /// What a message tells of one socket.
-struct Told<'a> {
+struct SocketCounters<'a> {
     cookie: u64,
     local: SocketAddr,
     peer: SocketAddr,
@@ -156,7 +156,7 @@ struct Told<'a> {
     congestion: &'a str,
 }
 
-impl<'a> Told<'a> {
+impl<'a> SocketCounters<'a> {
     fn parse(body: &'a [u8]) -> Option<Self> {
         let head = body.get(..MESSAGE)?;
         let word = |at: usize| Some(u32::from_ne_bytes(head.get(at..at + 4)?.try_into().ok()?));
@@ -275,7 +275,7 @@ mod tests {
         for cut in 0..message.len() {
             let mut rest = &message[..cut];
             assert_eq!(next_message(&mut rest), None);
-            assert!(Told::parse(&message[..cut]).is_none());
+            assert!(SocketCounters::parse(&message[..cut]).is_none());
         }
     }
 }

@@ -221,7 +221,7 @@ fn once(
         return Ok(Err("there are no programs for it".to_owned()));
     };
     let scenario = &run.scenario;
-    let place = Place::new()?;
+    let place = RunFolder::new()?;
     for program in [server, client] {
         place.write(program)?;
     }
@@ -267,9 +267,9 @@ fn once(
 }
 
 /// A folder for the programs of one run, gone with this value.
-struct Place(PathBuf);
+struct RunFolder(PathBuf);
 
-impl Place {
+impl RunFolder {
     fn new() -> Result<Self, RunError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -305,7 +305,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RunFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -178,7 +178,7 @@ pub fn json(plan: &Plan, forecast: &Forecast, changes: &[Change]) -> String {
         "phases": phases,
         "rounds": rounds,
         "rounds_total": forecast.outcome.rounds_total,
-        "resent": forecast.outcome.resent,
+        "resent": forecast.outcome.retransmitted,
         "extrapolated": forecast.outcome.extrapolated,
         "changes": changes,
     });

@@ -132,7 +132,7 @@ impl<W: Write> Xplot<W> {
         }
         let color = match point.kind {
             Kind::OutOfOrder => "pink",
-            kind if kind.is_resent() => "red",
+            kind if kind.is_retransmit() => "red",
             _ => "white",
         };
         writeln!(file, "{color}\ndarrow {time:.6} {start}")?;

@@ -4,7 +4,7 @@ use super::{Line, width};
 use anstyle::Style;
 
 /// A column of text is never narrower than this, even if the page then is wider than wanted.
-const LEAST_ROOM: usize = 24;
+const MIN_ROOM: usize = 24;
 
 /// A page under construction.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Page {
     pub fn hanging(&mut self, head: &Line, style: Style, text: &str, beside: Option<&Line>, indent: usize) {
         let beside_room = beside.map_or(0, |beside| beside.width() + 2);
         let first = self.width.saturating_sub(head.width() + beside_room);
-        let rest = self.width.saturating_sub(indent).max(LEAST_ROOM);
+        let rest = self.width.saturating_sub(indent).max(MIN_ROOM);
         for (index, part) in wrap(text, first, rest).iter().enumerate() {
             let line = if index == 0 { head.clone() } else { Line::new().pad(indent) };
             let line = line.styled(style, part);

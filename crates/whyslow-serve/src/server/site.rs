@@ -3,11 +3,11 @@
 //! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits for a client runs on none.
 
 use super::answer::{self, Answer, Content, refusal, text};
-use super::crowd::Seat;
+use super::connection_limit::Seat;
 use super::{Limits, upload};
-use crate::desk::{Desk, Opened, Part, Upload};
-use crate::gate::Gate;
 use crate::query::Query;
+use crate::request_guard::RequestGuard;
+use crate::session::{Opened, Session, Upload, UploadPart};
 use crate::slice::Slice;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
@@ -18,7 +18,7 @@ use std::io::{self, Seek};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use whyslow_core::compare::Which;
+use whyslow_core::compare::TransferName;
 use whyslow_core::units::Nanos;
 use whyslow_io::Scratch;
 use whyslow_report::render;
@@ -30,8 +30,8 @@ const NOTHING_OPEN: &str = "nothing is open";
 
 /// All that answers need.
 pub(super) struct Site {
-    pub(super) gate: Gate,
-    pub(super) desk: Arc<Desk>,
+    pub(super) gate: RequestGuard,
+    pub(super) desk: Arc<Session>,
     pub(super) page: &'static str,
     pub(super) scratch: Scratch,
     pub(super) limits: Limits,
@@ -43,7 +43,7 @@ impl Site {
     /// Answers a request. Who it comes from is judged by its head; where that is not right no more of it is read.
     pub(super) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Answer {
         let (head, body) = request.into_parts();
-        match self.gate.admit(&head) {
+        match self.gate.authorize(&head) {
             Ok(wanted) => {
                 let busy = seat.busy();
                 self.route(wanted, &head, body).await.map(|content| content.held(busy))
@@ -84,7 +84,7 @@ impl Site {
             }
             // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
             (&Method::GET, "compare") => {
-                let which = ["a", "b"].map(|name| query.get(name).and_then(|text| Which::read(&text)));
+                let which = ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text)));
                 self.of_opened(move |opened| match which {
                     [Some(a), Some(b)] => json(&opened.compare([a, b])?),
                     _ => Err("which two transfers?".to_owned()),
@@ -121,7 +121,7 @@ impl Site {
     /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than memory. What is open changes
     /// once all of it is there.
     async fn take(&self, query: Query<'_>, head: &Parts, body: Incoming) -> Answer {
-        let part = Part {
+        let part = UploadPart {
             set: query.get("set").unwrap_or_default(),
             rest: query.number("rest").unwrap_or(0),
             of: query.number("of"),
@@ -138,7 +138,7 @@ impl Site {
             }
         };
         let name = query.get("name").unwrap_or_else(|| "capture".to_owned());
-        let beside = query.get("beside").map(|which| Which::read(&which).unwrap_or_default());
+        let beside = query.get("beside").map(|which| TransferName::read(&which).unwrap_or_default());
         let desk = Arc::clone(&self.desk);
         // What was open is given back to the system.
         match spawn_blocking(move || desk.take(Upload { name, path }, &part, beside)).await {

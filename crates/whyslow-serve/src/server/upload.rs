@@ -20,9 +20,9 @@ use whyslow_io::Scratch;
 /// Bytes that go to the disk at once.
 const PIECE: usize = 256 << 10;
 /// Bytes that must come within a client's patience: a few hundred a second, which no disk or share is too slow for.
-const LEAST: u64 = 16 << 10;
+const MIN: u64 = 16 << 10;
 /// The largest file that is taken, where the system does not say how much room there is.
-const MOST: u64 = 1 << 40;
+const MAX: u64 = 1 << 40;
 
 /// Why there is no file.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Fail
         return Err(Failure::NoLength);
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let (length, room) = (length.ok_or(Failure::NoLength)?, scratch.room().unwrap_or(MOST));
+    let (length, room) = (length.ok_or(Failure::NoLength)?, scratch.room().unwrap_or(MAX));
     if length > room { Err(Failure::NoRoom { length, room }) } else { Ok(length) }
 }
 
@@ -104,7 +104,7 @@ where
 {
     let mut file = Filling(Some(blocking(move || scratch.file("")).await?));
     let (mut came, mut piece) = (0_u64, Vec::new());
-    let (mut until, mut enough) = (Instant::now() + patience, LEAST);
+    let (mut until, mut enough) = (Instant::now() + patience, MIN);
     while came < length {
         let frame = timeout_at(until, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx))).await;
         let Some(Ok(frame)) = frame.map_err(|_| Failure::Slow)? else {
@@ -114,7 +114,7 @@ where
         piece.extend_from_slice(&data);
         came += data.len() as u64;
         if came >= enough {
-            (until, enough) = (Instant::now() + patience, came + LEAST);
+            (until, enough) = (Instant::now() + patience, came + MIN);
         }
         if piece.len() >= PIECE || came >= length {
             piece = file.write(piece).await?;

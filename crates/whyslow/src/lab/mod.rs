@@ -185,7 +185,14 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
 fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
-    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), how: whyslow_io::How::default(), cut }
+    ExplainTask {
+        inputs,
+        format,
+        connection: None,
+        fail_on: Vec::new(),
+        how: whyslow_io::ExplainOptions::default(),
+        cut,
+    }
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {

@@ -8,7 +8,7 @@ mod calibration;
 pub(super) mod real;
 mod right;
 
-use right::{HEALTHY, Wrong};
+use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -32,7 +32,7 @@ struct Judged {
     sends: bool,
     /// The cause that cost most, and the confidence in it.
     top: Option<(&'static str, f64)>,
-    wrong: Option<Wrong>,
+    wrong: Option<WrongFinding>,
     /// Least round trip: said, and the sender's kernel's, seconds.
     rtt: Option<(f64, f64)>,
     /// Most in flight: said, and the sender's kernel's, segments.
@@ -320,7 +320,7 @@ mod tests {
             sends: false,
             top: top.map(|cause| (cause, 0.9)),
             wrong: (top.unwrap_or(HEALTHY) != cause)
-                .then(|| Wrong { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
+                .then(|| WrongFinding { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
             rtt: Some((0.0101, 0.01)),
             in_flight: Some((10.0, 12.0)),
             resent: Some((4.0, 5.0)),

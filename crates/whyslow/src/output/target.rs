@@ -18,7 +18,7 @@ const PIECE: usize = 64 << 10;
 /// What a file is called that is not whole yet, where the system has no files without names.
 const PREFIX: &str = ".whyslow-";
 /// Symbolic links that lead to a file, at most, as Linux counts.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Where data goes. Its errors name it.
 pub(crate) struct Target {
@@ -201,7 +201,7 @@ impl Beside {
 /// Where a path leads to, whether or not there is a file.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&place) else { return Ok(place) };
         place = folder(&place).join(next);
     }

@@ -3,13 +3,14 @@
 use crate::common;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::{Connection, Direction, End};
-use whyslow_core::series::{Builder, Flags, Kind, Mark, Point, marks_of};
-use whyslow_io::{Input, Place, Stop};
+use whyslow_core::series::{Flags, Kind, Mark, Point, SeriesBuilder, marks_of};
+use whyslow_io::{Input, PacketSource, Stop};
 
 fn points(input: &Input, connection: &Connection) -> Vec<Point> {
     let mut points = Vec::new();
     let late =
-        whyslow_io::follow(&Place::alone(input, connection), &mut |point| points.push(point), &mut |_| ()).unwrap();
+        whyslow_io::follow(&PacketSource::alone(input, connection), &mut |point| points.push(point), &mut |_| ())
+            .unwrap();
     assert_eq!(late, 0);
     points
 }
@@ -57,7 +58,7 @@ fn check(path: &Path) -> usize {
             agrees(path, connection, half, &points);
         }
         let range = (connection.start_s, connection.start_s + connection.duration_s);
-        let mut builder = Builder::new(range, points.len() as u64);
+        let mut builder = SeriesBuilder::new(range, points.len() as u64);
         points.iter().for_each(|point| builder.push(point));
         let series = builder.finish();
         assert_eq!(series.packets(), points.len() as u64, "{}", path.display());

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use whyslow_io::{Input, Stop};
 
 /// What the test may have held at once, explanations as JSON included.
-const MOST_MEMORY: u64 = 500 << 20;
+const MAX_MEMORY: u64 = 500 << 20;
 
 /// Every file below a folder, in the order of names.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -67,7 +67,7 @@ fn over_all(captures: &[PathBuf], mut check: impl FnMut(&Path) -> Result<(), Str
     assert!(wrong.is_empty(), "{} of {} captures:\n{}", wrong.len(), captures.len(), wrong.join("\n"));
     if let Some(most) = most_memory() {
         println!("{} captures, at most {} MB in memory", captures.len(), most >> 20);
-        assert!(most < MOST_MEMORY, "{most} bytes in memory");
+        assert!(most < MAX_MEMORY, "{most} bytes in memory");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the blocks say, one by one.
 
 use super::kind;
-use super::{HEAD, Interface, MOST_INTERFACES, PcapNg, Resolution, TAIL};
+use super::{HEAD, Interface, MAX_INTERFACES, PcapNgReader, Resolution, TAIL};
 use crate::capture::bytes::{Order, section_order};
 use crate::capture::pcap::longest_packet;
 use crate::capture::{LinkType, Sink};
@@ -20,7 +20,7 @@ mod option {
 /// What is wrong inside a block whose length is right: slug and detail, to which the place is added.
 type Wrong = (&'static str, String);
 
-impl PcapNg {
+impl PcapNgReader {
     /// Reads a whole block, its head and tail included.
     pub(super) fn block<S: Sink>(&mut self, block: &[u8], sink: &mut S) {
         let block_type = self.order.u32_at(block, 0).unwrap_or_default();
@@ -70,8 +70,8 @@ impl PcapNg {
         let (Some(link), Some(snaplen)) = (order.u16_at(body, 0), order.u32_at(body, 4)) else {
             return Err(damaged("an interface description is cut short"));
         };
-        if self.interfaces.len() >= MOST_INTERFACES {
-            return Err(damaged(&format!("a section declares more than {MOST_INTERFACES} interfaces")));
+        if self.interfaces.len() >= MAX_INTERFACES {
+            return Err(damaged(&format!("a section declares more than {MAX_INTERFACES} interfaces")));
         }
         let link = LinkType(link);
         let mut resolution = Resolution::default();

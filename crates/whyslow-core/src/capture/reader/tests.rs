@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::capture::build::{MICROS, MODIFIED, NANOS, Pcap as PcapFile, PcapNg as PcapNgFile};
+use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile};
 use crate::capture::{LinkType, Packet};
 use crate::units::Nanos;
 use proptest::prelude::*;

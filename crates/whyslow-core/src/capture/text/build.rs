@@ -12,7 +12,7 @@ pub(super) const RAW: u16 = 101;
 
 /// A TCP segment to be written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment<'a> {
+pub(super) struct SegmentToWrite<'a> {
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
     pub(super) src_port: u16,
@@ -32,7 +32,7 @@ pub(super) struct Segment<'a> {
 }
 
 /// Writes the segment to `out`; gives its length on the wire. Both ends must be of one family.
-pub(super) fn segment(out: &mut Vec<u8>, segment: &Segment<'_>) -> u32 {
+pub(super) fn segment(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>) -> u32 {
     let header = header_len(segment);
     let tcp_len = segment.payload_len.saturating_add(header as u32);
     out.clear();
@@ -68,7 +68,7 @@ pub(super) fn segment(out: &mut Vec<u8>, segment: &Segment<'_>) -> u32 {
 
 /// The TCP header's length: that of the options, or more where the IP line says so (an option's contents were not
 /// printed).
-fn header_len(segment: &Segment<'_>) -> usize {
+fn header_len(segment: &SegmentToWrite<'_>) -> usize {
     let known = 20 + segment.options.len();
     let outer = if segment.src.is_ipv4() { 20 } else { 0 };
     let by_ip = segment.ip.length.and_then(|length| length.checked_sub(outer)?.checked_sub(segment.payload_len));
@@ -87,7 +87,7 @@ struct Pseudo {
 }
 
 /// Writes the IP header.
-fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> Pseudo {
+fn ip_header(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>, tcp_len: u32) -> Pseudo {
     let addresses = ip_header_of(out, (segment.src, segment.dst), &segment.ip, 6, tcp_len);
     Pseudo { addresses: addresses + 6, length: (tcp_len >> 16) + (tcp_len & 0xffff) }
 }
@@ -157,7 +157,7 @@ pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
 
 /// An ICMP error to be written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Error {
+pub(super) struct IcmpToWrite {
     pub(super) by: IpAddr,
     pub(super) to: IpAddr,
     /// Type and code.
@@ -173,7 +173,7 @@ pub(super) struct Error {
 }
 
 /// Writes the error to `out`, with the segment's headers as far as they are known; gives its length. All addresses are of one family.
-pub(super) fn error(out: &mut Vec<u8>, error: &Error) -> u32 {
+pub(super) fn error(out: &mut Vec<u8>, error: &IcmpToWrite) -> u32 {
     let mut quoted = Vec::with_capacity(48);
     let ip = IpLine::default();
     let headers = if error.to.is_ipv4() { 20 } else { 40 };

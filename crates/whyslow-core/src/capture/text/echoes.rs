@@ -10,13 +10,13 @@ use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 
 /// How many conversations are followed; the oldest is forgotten first.
-const MOST_CONVERSATIONS: usize = 4096;
+const MAX_CONVERSATIONS: usize = 4096;
 /// How many values of a direction are remembered: of a round trip's time, at one a millisecond.
-const MOST_VALUES: usize = 1024;
+const MAX_VALUES: usize = 1024;
 
 /// What a segment shows: who sent it to whom, its own timestamp, and the one that it echoes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stamps {
+pub(super) struct SegmentTimestamps {
     pub(super) from: End,
     pub(super) to: End,
     pub(super) value: u32,
@@ -25,25 +25,25 @@ pub(super) struct Stamps {
 }
 
 /// The timestamps of the conversations of a text.
-pub(super) struct Echoes {
-    table: HashMap<[End; 2], VecDeque<Sent>>,
+pub(super) struct TimestampEchoes {
+    table: HashMap<[End; 2], VecDeque<SentTimestamp>>,
     order: VecDeque<[End; 2]>,
 }
 
 /// A value, in the order in which they were sent, and when it was.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentTimestamp {
     value: u32,
     time: Nanos,
 }
 
-impl Echoes {
+impl TimestampEchoes {
     pub(super) fn new() -> Self {
         Self { table: HashMap::new(), order: VecDeque::new() }
     }
 
     /// Takes a segment; gives when one was sent to its sender that is not in the text, if it echoes such.
-    pub(super) fn see(&mut self, stamps: &Stamps, time: Nanos) -> Option<(Nanos, Nanos)> {
+    pub(super) fn observe(&mut self, stamps: &SegmentTimestamps, time: Nanos) -> Option<(Nanos, Nanos)> {
         let missing = stamps.echo.and_then(|echo| {
             let sent = self.table.get(&[stamps.to, stamps.from])?;
             let behind = sent.partition_point(|one| is_before(one.value, echo));
@@ -55,7 +55,7 @@ impl Echoes {
         });
         let key = [stamps.from, stamps.to];
         if !self.table.contains_key(&key) {
-            if self.order.len() >= MOST_CONVERSATIONS
+            if self.order.len() >= MAX_CONVERSATIONS
                 && let Some(oldest) = self.order.pop_front()
             {
                 self.table.remove(&oldest);
@@ -72,12 +72,12 @@ impl Echoes {
                     if at == 0 {
                         sent.clear();
                     }
-                    sent.insert(at, Sent { value: stamps.value, time });
+                    sent.insert(at, SentTimestamp { value: stamps.value, time });
                 }
             }
-            _ => sent.push_back(Sent { value: stamps.value, time }),
+            _ => sent.push_back(SentTimestamp { value: stamps.value, time }),
         }
-        if sent.len() > MOST_VALUES {
+        if sent.len() > MAX_VALUES {
             sent.pop_front();
         }
         missing

@@ -3,7 +3,7 @@
 //! What has a meaning for the analysis is written exactly; of other options only what the text tells (Multipath TCP:
 //! that it is there, with its length). Should all of it not fit the header's 40 bytes, the fillers go first.
 
-use super::relative::Numbers;
+use super::relative::WireNumbers;
 
 /// The bytes of an options list, padded to whole 32-bit words.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl OptionBytes {
 
 /// The bytes for `list`, the text between the brackets of `options [mss 1460,nop,wscale 7]`, or between the `<` and
 /// `>` of tcpdump before 4.0.
-pub(super) fn encode(list: &str, numbers: &Numbers) -> OptionBytes {
+pub(super) fn encode(list: &str, numbers: &WireNumbers) -> OptionBytes {
     let mut all = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0 };
     if items(list).all(|item| all.add(item, numbers, false)) {
         return all;
@@ -73,7 +73,7 @@ pub(super) fn doubts(list: &str) -> u32 {
                 let (edges, after) = block.split_once('}').unwrap_or((block, "x"));
                 after.trim().is_empty() && edges.split(':').all(is_number)
             }),
-            _ => encode(item, &Numbers::default()).unread == 0,
+            _ => encode(item, &WireNumbers::default()).unread == 0,
         }
     };
     items(list).filter(odd).count() as u32
@@ -111,7 +111,7 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
 impl OptionBytes {
     /// Adds one item; false if there was no room for it. With `meant_only`, fillers and options that the analysis
     /// does not read are left out.
-    fn add(&mut self, item: &str, numbers: &Numbers, meant_only: bool) -> bool {
+    fn add(&mut self, item: &str, numbers: &WireNumbers, meant_only: bool) -> bool {
         let (word, rest) = item.split_once([' ', ':', '[']).unwrap_or((item, ""));
         let filler = |out: &mut Self, parts: &[&[u8]]| meant_only || out.put(parts);
         match word {
@@ -175,7 +175,7 @@ impl OptionBytes {
         }
     }
 
-    fn add_sack(&mut self, rest: &str, numbers: &Numbers) -> bool {
+    fn add_sack(&mut self, rest: &str, numbers: &WireNumbers) -> bool {
         let mut edges = [0_u8; 32];
         let mut len = 0;
         for block in rest.split('{').skip(1).take(4) {

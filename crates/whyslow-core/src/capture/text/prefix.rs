@@ -4,7 +4,7 @@
 //! tcpdump[123]: `, `2026-01-01T10:00:00.123456789Z stdout F `, `pod-7  | `, `[pod/x/c] `, `> `. A packet's first line
 //! shows them (`start`); here they are taken off the lines that follow, which have no start by which to find it.
 
-use super::time::{self, Stamp};
+use super::time::{self, TextTime};
 
 /// How many words may stand before a line.
 pub(super) const MAX_WORDS: usize = 10;
@@ -12,7 +12,7 @@ pub(super) const MAX_WORDS: usize = 10;
 /// A time that a log put before a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logged {
-    pub(super) stamp: Stamp,
+    pub(super) stamp: TextTime,
     pub(super) digits: usize,
 }
 

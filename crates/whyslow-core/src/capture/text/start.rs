@@ -7,12 +7,12 @@
 
 use super::grammar::{self, Class};
 use super::prefix::MAX_WORDS;
-use super::time::{self, Printed, Stamp};
+use super::time::{self, PrintedTime, TextTime};
 
 /// The start of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Start {
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<TextTime>,
     /// Digits of the time's fraction.
     pub(super) digits: usize,
     /// The time is one that a log put before the line: tcpdump's own is missing.
@@ -39,13 +39,13 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
     let mut number = None;
     let mut named = None;
     let mut untimed = None;
-    let mut log: Option<Printed> = None;
+    let mut log: Option<PrintedTime> = None;
     for _ in 0..MAX_PREFIXES {
         let rest = line.get(at..)?;
         at += rest.len() - rest.trim_start().len();
         let rest = line.get(at..)?;
         let before = number.map_or(at, |(_, before)| before);
-        let start = |time: Option<Printed>, prefix: usize, text: usize, certain: bool| Start {
+        let start = |time: Option<PrintedTime>, prefix: usize, text: usize, certain: bool| Start {
             stamp: time.map(|time| time.stamp),
             digits: time.map_or(0, |time| time.digits),
             logged: time.is_some_and(|time| time.logged),
@@ -58,7 +58,7 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
             let behind = at + time.len;
             let body = line.get(behind..)?;
             if let Some(words) = message(body, 1).filter(|_| log.is_none()) {
-                (log, at) = (Some(Printed { logged: true, ..time }), behind + words);
+                (log, at) = (Some(PrintedTime { logged: true, ..time }), behind + words);
                 if time::parse(line.get(at..)?).is_none() && begins_untimed(line.get(at..)?) {
                     return Some(start(log, at, at, true));
                 }

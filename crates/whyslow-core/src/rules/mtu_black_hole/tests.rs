@@ -63,7 +63,7 @@ fn found(copies: u64, passed: u64) -> Option<u64> {
     let start = scene.transfer.rounds[0].last_send;
     scene.transfer.gaps = vec![gap(start, start + ms(90), Release::Timer)];
     (scene.transfer.stuck_large, scene.transfer.stuck_size) = (copies, MSS);
-    scene.facts.halves[1].largest_acked = passed;
+    scene.facts.directions[1].largest_acked_len = passed;
     scene.finding(Cause::MtuBlackHole).map(|found| found.evidence[1].value as u64)
 }
 

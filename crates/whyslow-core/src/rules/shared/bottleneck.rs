@@ -18,7 +18,7 @@ use crate::units::Nanos;
 use std::net::IpAddr;
 
 /// Bins needed.
-const LEAST_BINS: usize = 8;
+const MIN_BINS: usize = 8;
 /// The sum is steady when its upper tenth is no more than this above the median, and the median no more than that above the lower
 /// tenth: a queue that runs empty makes it less, and nothing makes it more (as between losses, see `limit`).
 const ABOVE: f64 = 1.12;
@@ -41,13 +41,13 @@ const SETTLED: f64 = 16.0;
 /// A transfer that has no more than this of its rate beside others when it is alone keeps to that rate.
 const KEPT: f64 = 1.2;
 /// Bins that show a rate, alone or beside others.
-const LEAST_LONE: usize = 3;
+const MIN_LONE: usize = 3;
 /// Parts are equal when the largest is no more than this above the least.
 const EQUAL: f64 = 1.1;
 /// A smaller part is not worth a name.
 const PART: f64 = 0.05;
 /// Bins at most.
-const MOST_BINS: i64 = 4096;
+const MAX_BINS: i64 = 4096;
 /// Losses without a queue from which a policer is possible (Flach et al. 2016, section 2.1).
 const POLICED: u64 = 15;
 /// A line of a gigabit that is full is healthy (see `bandwidth`).
@@ -65,7 +65,7 @@ pub(super) struct Bottleneck<'a> {
     /// When two or more of them ran, told from the capture's first packet; in order, apart.
     pub spans: Vec<(Nanos, Nanos)>,
     /// Those that had a part worth a name, the largest first.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<BottleneckShare<'a>>,
     /// What exceeds the rate is dropped, and nothing queues.
     pub policed: bool,
     /// How sure it is, 0–1.
@@ -76,7 +76,7 @@ pub(super) struct Bottleneck<'a> {
 
 /// A transfer's part of a bottleneck.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct BottleneckShare<'a> {
     pub flow: &'a Flow,
     /// Payload bits per second while it shared.
     pub rate: f64,
@@ -88,7 +88,7 @@ pub(super) struct Part<'a> {
     pub fills: bool,
 }
 
-impl Part<'_> {
+impl BottleneckShare<'_> {
     /// For how long the bottleneck held it. `spans`: when it was shared.
     pub fn held(&self, spans: &[(Nanos, Nanos)]) -> Nanos {
         let (start, end) = self.flow.span();
@@ -158,7 +158,7 @@ fn check_all(group: Vec<&Flow>) -> Vec<Bottleneck<'_>> {
 }
 
 /// The largest part first.
-fn sort(parts: &mut [Part<'_>]) {
+fn sort(parts: &mut [BottleneckShare<'_>]) {
     parts.sort_by(|a, b| b.rate.total_cmp(&a.rate).then(a.flow.connection.cmp(&b.flow.connection)));
 }
 
@@ -242,7 +242,7 @@ fn check_with<'a>(
     let bins = bins(flows, &ids, length);
     let shared: Vec<&Bin> = bins.iter().filter(|bin| bin.active.len() > 1).collect();
     let (shared, within) = full(&shared)?;
-    if shared.len() < LEAST_BINS {
+    if shared.len() < MIN_BINS {
         return None;
     }
     let spans: Vec<(Nanos, Nanos)> =
@@ -253,7 +253,7 @@ fn check_with<'a>(
     if low <= 0.0 || high > ABOVE * middle || middle > BELOW * low || middle >= LINE_RATE {
         return None;
     }
-    let mut parts: Vec<Part<'a>> = flows
+    let mut parts: Vec<BottleneckShare<'a>> = flows
         .iter()
         .map(|&flow| {
             let (start, end) = flow.span();
@@ -267,7 +267,7 @@ fn check_with<'a>(
             let alone = (flow.bits(from, end) - bits) / (end - from - time).as_secs_f64();
             let full = rate[1] / BELOW..=rate[1] * ABOVE;
             let fills = !keeps && end - from - time > flow.rtt && full.contains(&alone);
-            Part { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
+            BottleneckShare { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
         })
         .filter(|part| part.rate >= PART * rate[1] && part.time.0 >= whole.0 / BINS as i64)
         .collect();
@@ -346,7 +346,7 @@ fn together(flows: &[&Flow]) -> Vec<(Nanos, Nanos)> {
 fn bins(flows: &[&Flow], ids: &[u64], length: Nanos) -> Vec<Bin> {
     let first = flows.iter().map(|flow| flow.span().0).min().unwrap_or_default();
     let last = flows.iter().map(|flow| flow.span().1).max().unwrap_or_default();
-    let length = Nanos(length.0.max((last - first).0 / MOST_BINS).max(1));
+    let length = Nanos(length.0.max((last - first).0 / MAX_BINS).max(1));
     let number = (last - first).0 / length.0;
     let edge = |n: i64| first + Nanos(n * length.0);
     let mut bins = Vec::new();
@@ -385,7 +385,7 @@ fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     sets.sort_unstable();
     let &[set, ..] = sets.chunk_by(|a, b| a == b).max_by_key(|run| run.len())? else { return None };
     let bins: Vec<&&Bin> = shared.iter().filter(|bin| bin.active == set).collect();
-    if bins.len() < LEAST_BINS {
+    if bins.len() < MIN_BINS {
         return None;
     }
     let spread = |[low, _, high]: [f64; 3]| (high - low) * (high - low);
@@ -401,7 +401,7 @@ fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
 /// Whether those that run on had less while others ran beside them, by what these had; none where nobody with a rate worth a name came
 /// or went for long, or where those that stay may yet do so.
 fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
-    let sets: Vec<&[Bin]> = bins.chunk_by(|a, b| a.active == b.active).filter(|run| run.len() >= LEAST_LONE).collect();
+    let sets: Vec<&[Bin]> = bins.chunk_by(|a, b| a.active == b.active).filter(|run| run.len() >= MIN_LONE).collect();
     let votes = sets.windows(2).filter_map(|pair| {
         let [one, two] = pair else { return None };
         let (more, fewer) = if one[0].active.len() > two[0].active.len() { (one, two) } else { (two, one) };
@@ -442,7 +442,7 @@ fn lone(bins: &[Bin], shared: &[&Bin], place: usize, rtt: Nanos) -> Option<[f64;
         }
     }
     let beside = || shared.iter().filter(|bin| bin.runs(place));
-    if alone.len() < LEAST_LONE || beside().count() < LEAST_LONE {
+    if alone.len() < MIN_LONE || beside().count() < MIN_LONE {
         return None;
     }
     Some([

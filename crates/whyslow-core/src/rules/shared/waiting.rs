@@ -22,10 +22,10 @@ const MOMENT: Nanos = Nanos::from_millis(50);
 /// Round trips between the two: opening the other connection, asking, the last ACK.
 const TRIPS: f64 = 4.0;
 /// Stretches of work that are looked at for one wait.
-const MOST: usize = 128;
+const MAX: usize = 128;
 
 /// The verdict on a transfer whose waits were another connection's work.
-pub const WAITED: &str =
+pub const WAITED_VERDICT: &str =
     "it waited for another connection between the same hosts, which worked meanwhile: nothing was lost by it";
 
 /// Work of a connection: from, to, whose.
@@ -114,8 +114,8 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
         if changed {
             crate::rules::order::settle(&mut transfer.findings);
             transfer.model_skipped = false;
-            transfer.verdict = crate::rules::verdict::told(&transfer.findings, transfer.duration_s)
-                .unwrap_or_else(|| WAITED.to_owned());
+            transfer.verdict = crate::rules::verdict::verdict_of_findings(&transfer.findings, transfer.duration_s)
+                .unwrap_or_else(|| WAITED_VERDICT.to_owned());
         }
     }
 }
@@ -130,7 +130,7 @@ fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos),
     let (mut filled, mut until, mut last) = (Nanos::ZERO, from, from);
     let first = work[..behind].partition_point(|&(start, ..)| start < from - slack);
     let reaches = |&&(_, end, whose): &&Work| whose != id && end > from + slack;
-    if work[..first].iter().rev().take(MOST).any(|one| reaches(&one)) || behind - first > MOST {
+    if work[..first].iter().rev().take(MAX).any(|one| reaches(&one)) || behind - first > MAX {
         return false;
     }
     for &(start, end, whose) in &work[first..behind] {

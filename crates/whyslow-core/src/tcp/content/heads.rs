@@ -43,7 +43,7 @@ impl Heads {
     }
 
     /// The heads, and the host.
-    pub fn told(&self) -> (Vec<(u64, String)>, Option<String>) {
+    pub fn unpack(&self) -> (Vec<(u64, String)>, Option<String>) {
         let (mut heads, mut host) = (Vec::with_capacity(self.count.into()), None);
         let mut rest = &self.bytes[..];
         while !rest.is_empty() {
@@ -91,7 +91,7 @@ mod tests {
             heads.iter().for_each(|(start, label, host)| list.push(*start, label.as_bytes(), host.as_ref().map(String::as_bytes)));
             let first: Vec<_> = heads.iter().take(LIST_MAX).map(|(start, label, _)| (*start, label.clone())).collect();
             let host = heads.iter().find_map(|(.., host)| host.clone());
-            prop_assert_eq!(list.told(), (first, host));
+            prop_assert_eq!(list.unpack(), (first, host));
         }
     }
 }

@@ -112,7 +112,7 @@ struct Fields<'a> {
     host: Option<&'a [u8]>,
     length: Option<u64>,
     /// The body's length is told in another way, or not at all.
-    untold: bool,
+    length_unknown: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -122,9 +122,9 @@ impl<'a> Fields<'a> {
             self.read_host(value);
         } else if name.eq_ignore_ascii_case(b"content-length") {
             self.length = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
-            self.untold |= self.length.is_none();
+            self.length_unknown |= self.length.is_none();
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") || name.eq_ignore_ascii_case(b"upgrade") {
-            self.untold = true;
+            self.length_unknown = true;
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Fields<'a> {
     fn body(&self, line: &[u8], method: Option<&[u8]>) -> Option<u64> {
         let code = if method.is_none() { line.get(9..12) } else { None };
         match code {
-            _ if self.untold || method == Some(b"CONNECT ") || code == Some(b"101") => None,
+            _ if self.length_unknown || method == Some(b"CONNECT ") || code == Some(b"101") => None,
             Some([b'1', ..] | b"204" | b"304") => Some(0),
             Some(_) => self.length,
             None => Some(self.length.unwrap_or(0)),

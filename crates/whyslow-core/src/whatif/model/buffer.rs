@@ -5,11 +5,11 @@
 //! on it stops there for a round trip, however large its window is.
 
 /// Memory that is reckoned for a segment, bytes: its payload and headers rounded up to a power of two, and the kernel's own record.
-const RECKONED: f64 = 2304.0;
+const SKB_TRUESIZE: f64 = 2304.0;
 /// Windows for which there is room.
-const WINDOWS: f64 = 2.0;
+const BUFFERED_WINDOWS: f64 = 2.0;
 /// Memory that a segment of a large write really takes beyond its payload: the share.
-const OVERHEAD: f64 = 1.014;
+const TRUESIZE_OVERHEAD: f64 = 1.014;
 /// A program's write fills whole packets of this many bytes at most, and the last one may go beyond the buffer.
 const LARGEST_WRITE: u64 = 65_536;
 
@@ -19,14 +19,14 @@ pub fn initial_buffer(initial_window: f64, mss: u64) -> u64 {
 }
 
 fn room_for(window: f64, mss: u64) -> u64 {
-    let memory = WINDOWS * window.max(10.0) * RECKONED;
+    let memory = BUFFERED_WINDOWS * window.max(10.0) * SKB_TRUESIZE;
     let packet = (LARGEST_WRITE / mss.max(1)).max(1) * mss;
-    let packets = (memory / OVERHEAD / packet as f64).ceil();
+    let packets = (memory / TRUESIZE_OVERHEAD / packet as f64).ceil();
     packets as u64 * packet
 }
 
 #[derive(Debug)]
-pub(super) struct Buffer {
+pub(super) struct SendBuffer {
     /// Payload that it holds, bytes.
     pub(super) room: u64,
     /// What the program has written into it by now, and will have written.
@@ -34,7 +34,7 @@ pub(super) struct Buffer {
     whole: u64,
 }
 
-impl Buffer {
+impl SendBuffer {
     pub(super) fn new(room: u64, whole: u64) -> Self {
         Self { room, written: room.min(whole), whole }
     }

@@ -1,6 +1,6 @@
 //! What held the sender, and its rounds, written down while a transfer is played; or not, where its time alone is asked for.
 
-use super::MOST_ROUNDS;
+use super::MAX_ROUNDS;
 use super::sender::Packet;
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -18,9 +18,9 @@ pub(super) trait Ledger: Default {
 
 /// Nothing is written down.
 #[derive(Default)]
-pub(super) struct Untold;
+pub(super) struct NoLedger;
 
-impl Ledger for Untold {
+impl Ledger for NoLedger {
     const KEEPS: bool = false;
     fn wait(&mut self, _limit: Limit, _carried: Nanos, _rest: Nanos) {}
     fn settle(&mut self, _as_limit: Option<Limit>) {}
@@ -29,7 +29,7 @@ impl Ledger for Untold {
 
 /// All of it.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct FullLedger {
     /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of it.
     stretch: Vec<(Limit, Nanos)>,
     pub(super) limits: Vec<(Limit, Nanos)>,
@@ -40,7 +40,7 @@ pub(super) struct Told {
     round: u64,
 }
 
-impl Default for Told {
+impl Default for FullLedger {
     fn default() -> Self {
         Self {
             stretch: Vec::new(),
@@ -53,14 +53,14 @@ impl Default for Told {
     }
 }
 
-impl Told {
+impl FullLedger {
     /// It goes on for so long as it ended.
     pub(super) fn carry_on(&mut self, more: Nanos) {
         add(&mut self.limits, self.last, more);
     }
 }
 
-impl Ledger for Told {
+impl Ledger for FullLedger {
     const KEEPS: bool = true;
 
     fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos) {
@@ -84,7 +84,7 @@ impl Ledger for Told {
         if acknowledged >= self.round || self.rounds_total == 0 {
             self.round = packet.end;
             self.rounds_total += 1;
-            if self.rounds.len() < MOST_ROUNDS {
+            if self.rounds.len() < MAX_ROUNDS {
                 self.rounds.push((now, 0));
             }
         }

@@ -175,7 +175,7 @@ proptest! {
         if let Err(Skip::Icmp(icmp)) = decode(&cut_packet(1, &frame[..kept], frame.len())) {
             prop_assert_eq!(whole, Err(Skip::Icmp(icmp)));
             prop_assert_eq!(icmp.from.0.is_ipv6(), six);
-            prop_assert_eq!(icmp.ends().told().map(|(address, _)| address.is_ipv6()), [six; 2]);
+            prop_assert_eq!(icmp.flow_key().to_endpoints().map(|(address, _)| address.is_ipv6()), [six; 2]);
         }
     }
 }

@@ -196,7 +196,7 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
             told.rate_bps.map(units::rate).unwrap_or_default(),
             match told.findings.first() {
                 Some(worst) => finding::named(worst.cause.slug(), units::span(worst.seconds), worst.seconds),
-                None if told.is_untold() => "not known".to_owned(),
+                None if told.is_verdict_unknown() => "not known".to_owned(),
                 None => "nothing".to_owned(),
             },
         ]);

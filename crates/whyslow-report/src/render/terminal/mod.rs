@@ -48,7 +48,7 @@ pub fn page(analysis: &Analysis, view: View) -> String {
     for (index, capture) in analysis.captures.iter().enumerate() {
         print_capture(&mut page, analysis, index, capture);
     }
-    let once = crate::ranking::told_once(analysis);
+    let once = crate::ranking::without_duplicates(analysis);
     let analysis = once.as_ref();
     let both = |id: u64| analysis.pairs.iter().filter(move |pair| pair.connections.contains(&id));
     match analysis.connections.as_slice() {

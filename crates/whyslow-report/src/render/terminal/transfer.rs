@@ -4,7 +4,7 @@ use super::finding::{self, Context};
 use super::{BOLD, DIM, GOOD, names, timeline};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Finding, HEALTHY, Round, Transfer};
+use whyslow_core::analysis::{End, Finding, HEALTHY_VERDICT, Round, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Rounds shown where there is one screen for all.
@@ -55,7 +55,7 @@ fn print_verdict(page: &mut Page, transfer: &Transfer) {
     if transfer.findings.first().is_some_and(is_verdict) || transfer.verdict.is_empty() {
         return;
     }
-    if transfer.verdict == HEALTHY {
+    if transfer.verdict == HEALTHY_VERDICT {
         page.wrapped(&Line::new().plain("  ").styled(GOOD, "healthy: "), Style::new(), &transfer.verdict);
     } else {
         page.wrapped(&Line::new().pad(2), BOLD, &transfer.verdict);

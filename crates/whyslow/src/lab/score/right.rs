@@ -68,7 +68,7 @@ const NEVER: &[(&str, &[&str])] = &[
 
 /// What was said and should not have been, or not as the first thing.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wrong {
+pub(super) struct WrongFinding {
     /// In a table's words.
     pub said: String,
     /// The cause that was said, and the confidence in it; none where something is missing.
@@ -115,19 +115,19 @@ pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> 
 }
 
 /// What is wrong with an explanation of this run.
-pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<Wrong> {
+pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);
     let is_right = is_right(&run.scenario.cause, top.map(|(cause, _)| cause), &findings);
     if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause.slug() == run.scenario.cause)) {
         let said = top.map_or("nothing".to_owned(), |(cause, _)| format!("`{cause}`"));
-        return Some(Wrong { said, cause: top });
+        return Some(WrongFinding { said, cause: top });
     }
     if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause.slug())) {
         let (cause, confidence) = (finding.cause.slug(), finding.confidence);
-        return Some(Wrong { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
+        return Some(WrongFinding { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
     }
-    let missing = |said| Wrong { said, cause: None };
+    let missing = |said| WrongFinding { said, cause: None };
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
 }
 

@@ -25,7 +25,7 @@ fn waits(connections: &mut [Connection]) -> Vec<Cause> {
 fn a_wait_that_is_another_connections_work_costs_nothing() {
     let mut connections = control_and_data(60, 1_980);
     assert_eq!(waits(&mut connections), []);
-    assert_eq!(connections[0].transfers[0].verdict, WAITED);
+    assert_eq!(connections[0].transfers[0].verdict, WAITED_VERDICT);
     assert_eq!(connections[1].transfers[0].findings.len(), 1, "what the other one costs is told there");
 }
 

@@ -41,7 +41,7 @@ fn read(name: &str, snap: usize) -> Option<BTreeMap<Flow, Content>> {
             if stream.next() > next
                 && let Some((other, _)) = streams.get_mut(&(flow.2, flow.3, flow.0, flow.1))
             {
-                other.turn();
+                other.on_turn();
             }
         }
     }

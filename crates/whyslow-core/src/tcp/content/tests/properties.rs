@@ -67,7 +67,7 @@ fn segmented(parts: &[Vec<u8>], sizes: &[usize], again: usize) -> Content {
             assert_eq!(stream.next(), at);
             rest = after;
         }
-        stream.turn();
+        stream.on_turn();
     }
     stream.finish()
 }
@@ -124,7 +124,7 @@ proptest! {
             prop_assert!(stream.next() >= before);
             prop_assert!(stream.gather.as_ref().is_none_or(|gather| gather.bytes.len() <= GATHER_MAX));
             if *turn {
-                stream.turn();
+                stream.on_turn();
             }
         }
         let content = stream.finish();
