@@ -1,7 +1,8 @@
 //! What each stage of the analysis takes, alone: `make stages`.
 //!
-//! Every benchmark is given what the stage before it made, so that it times one stage and no other; `whole` is all of them.
-//! divan tells packets a second: 1,000 divided by its `Mitem/s` is the nanoseconds a packet.
+//! Every benchmark is given what the stage before it made, so that it times one stage and no other;
+//! `whole` is all of them. divan tells packets a second: 1,000 divided by its `Mitem/s` is the
+//! nanoseconds a packet.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use divan::counter::ItemsCount;
@@ -215,7 +216,8 @@ fn finish(bencher: Bencher<'_, '_>, input: &str) {
     bencher.counter(ItemsCount::new(stages.packets.len())).with_inputs(read).bench_values(Explainer::finish);
 }
 
-/// What the model plays: 10,000 segments through a window that grows, through a narrow link, and with a loss every 500.
+/// What the model plays: 10,000 segments through a window that grows, through a narrow link, and
+/// with a loss every 500.
 fn scenario(kind: &str) -> Scenario {
     let mut scenario = Scenario {
         bytes: 14_480_000,

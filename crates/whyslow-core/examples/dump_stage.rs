@@ -1,11 +1,12 @@
-//! Prints what one stage of the analysis gives, one record a line: what a wrong verdict is bisected by.
+//! Prints what one stage of the analysis gives, one record a line: what a wrong verdict is bisected
+//! by.
 //!
 //! `cargo run --release -p whyslow-core --example dump_stage -- STAGE CAPTURE [CONNECTION]`
 //!
-//! `STAGE` is `capture`, `wire`, `flow`, `tcp`, `limit` or `rules`; `CAPTURE` is not compressed; `CONNECTION` counts from
-//! 1, and says which one `flow` and later stages tell of. Times are from the capture's first packet. What the
-//! explainer adds between the stages, and payload, is left out: what ICMP errors and wrong checksums say, and where a text
-//! lacks packets.
+//! `STAGE` is `capture`, `wire`, `flow`, `tcp`, `limit` or `rules`; `CAPTURE` is not compressed;
+//! `CONNECTION` counts from 1, and says which one `flow` and later stages tell of. Times are from
+//! the capture's first packet. What the explainer adds between the stages, and payload, is left
+//! out: what ICMP errors and wrong checksums say, and where a text lacks packets.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;

@@ -1,4 +1,5 @@
-//! From what a connection's stages found to its entry in the [`Analysis`](crate::analysis::Analysis).
+//! From what a connection's stages found to its entry in the
+//! [`Analysis`](crate::analysis::Analysis).
 
 mod exchanges;
 mod label;
@@ -18,9 +19,9 @@ use crate::units::Nanos;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 use label::{end_of, label};
 
-/// A connection's entry, and its outline for the rules over several. Times are told from `first`; `path_rate` is what is said of the path
-/// (payload bits per second). Replays of its transfers are kept in `replays`, and the transfers themselves in `flows`, as far as they
-/// are wanted.
+/// A connection's entry, and its outline for the rules over several. Times are told from `first`;
+/// `path_rate` is what is said of the path (payload bits per second). Replays of its transfers are
+/// kept in `replays`, and the transfers themselves in `flows`, as far as they are wanted.
 pub(crate) fn connection(
     facts: &Facts,
     id: u64,
@@ -222,7 +223,8 @@ fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<
         .collect()
 }
 
-/// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.
+/// From the first byte sent to the end of the first TLS record: only a whole record can be read by
+/// the application.
 fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
     let (_, end) = first_record(facts, sender, transfer)?;
     let round = transfer.rounds.get(transfer.round_of(end.min(transfer.seq.1))?)?;
@@ -311,7 +313,8 @@ fn problems(facts: &Facts) -> Vec<Problem> {
             problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
         }
     };
-    // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not the capture's.
+    // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not
+    // the capture's.
     let reported: u64 = facts.directions.iter().map(|direction| direction.duplicated).sum();
     add(
         "duplicate-frames",

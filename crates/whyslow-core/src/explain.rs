@@ -1,8 +1,9 @@
 //! The whole flow behind one door: packets in, [`Analysis`] out.
 //!
-//! An [`Explainer`] can take all connections, or be one of several that share them: each is given all packets, takes up the
-//! connections whose four-tuples fall to it, and ends as a [`Fragment`]; [`Fragment::merge_all`] puts the fragments together. What
-//! comes out does not depend on how many there are.
+//! An [`Explainer`] can take all connections, or be one of several that share them: each is given
+//! all packets, takes up the connections whose four-tuples fall to it, and ends as a [`Fragment`];
+//! [`Fragment::merge_all`] puts the fragments together. What comes out does not depend on how many
+//! there are.
 
 mod accounts;
 mod fragment;
@@ -32,7 +33,8 @@ use std::net::IpAddr;
 /// Names held for addresses; a capture that names more is not believed.
 const MAX_NAMES: usize = 65_536;
 
-/// Takes the packets of one or more captures that continue each other, and explains their connections.
+/// Takes the packets of one or more captures that continue each other, and explains their
+/// connections.
 #[derive(Debug)]
 pub struct Explainer {
     owners: ShardOwners,
@@ -83,7 +85,8 @@ impl Default for Explainer {
     }
 }
 
-/// How many packets came before the newest one. There is none yet one short of zero, so that a step tells whether it is the first.
+/// How many packets came before the newest one. There is none yet one short of zero, so that a step
+/// tells whether it is the first.
 #[derive(Debug)]
 struct PacketCount(u64);
 
@@ -133,20 +136,22 @@ impl Explainer {
         Self::default()
     }
 
-    /// Several that share the connections; each must be given all packets. At least one, and at most [`flow::SHARDS`].
+    /// Several that share the connections; each must be given all packets. At least one, and at
+    /// most [`flow::SHARDS`].
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
         (0..of).map(|own| Self { owners: ShardOwners::new(own, of), ..Self::default() }).collect()
     }
 
-    /// The path of the connections carries no more than this, payload bits per second: what fixes are promised to bring respects it, and
-    /// buffers are made for it. All that share the connections are told the same.
+    /// The path of the connections carries no more than this, payload bits per second: what fixes
+    /// are promised to bring respects it, and buffers are made for it. All that share the
+    /// connections are told the same.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
     }
 
-    /// Evens out what there is to do, where several share the connections: each must be asked at the same places between packets.
-    /// What one gives another awaits.
+    /// Evens out what there is to do, where several share the connections: each must be asked at
+    /// the same places between packets. What one gives another awaits.
     pub fn rebalance(&mut self) -> Rebalance {
         let mut deal = Rebalance::default();
         for ShardMove { part, from, to } in self.owners.rebalance(self.packets.all()) {
@@ -193,7 +198,8 @@ impl Explainer {
         self.finish_with_fingerprints().0
     }
 
-    /// Everything was read: what was found, and what each connection that has times is recognised by in other captures.
+    /// Everything was read: what was found, and what each connection that has times is recognised
+    /// by in other captures.
     pub fn finish_with_fingerprints(self) -> (Analysis, Vec<ConnectionFingerprint>) {
         Fragment::merge_all(vec![self.into_fragment()]).finish()
     }
@@ -206,8 +212,9 @@ impl Explainer {
         }
     }
 
-    /// Of several that share the connections and have [closed](Self::close_all) all of theirs: what will not be listed of all of them
-    /// together is left out, so that none need account for more than its share. Without, the outcome is the same.
+    /// Of several that share the connections and have [closed](Self::close_all) all of theirs: what
+    /// will not be listed of all of them together is left out, so that none need account for more
+    /// than its share. Without, the outcome is the same.
     pub fn discard_unlisted(explainers: &mut [Self]) {
         AccountList::drop_lowest_of_all(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
     }
@@ -218,7 +225,8 @@ impl Explainer {
         ends.max().unwrap_or(Nanos(i64::MIN))
     }
 
-    /// Everything was read: [closes](Self::close_all) what is still open, and accounts for what is listed.
+    /// Everything was read: [closes](Self::close_all) what is still open, and accounts for what is
+    /// listed.
     pub fn into_fragment(mut self) -> Fragment {
         self.count_segments();
         self.close_all();
@@ -239,7 +247,8 @@ impl Explainer {
         }
     }
 
-    /// No more packets of this connection come, and none came up to `until`: what is left of it is its account, if it may be listed.
+    /// No more packets of this connection come, and none came up to `until`: what is left of it is
+    /// its account, if it may be listed.
     fn close(&mut self, kept: Box<FlowEntry<OpenConnection>>, until: Nanos) {
         // Looked at where it is: most of very many are not accounted for.
         let tcp = &kept.value.tcp;
@@ -325,8 +334,8 @@ impl Explainer {
         }
     }
 
-    /// As [`on_fast_packet`](Self::on_fast_packet), where nothing was known of its heading. What it is given it has of its own, so that for the
-    /// others nothing need be written down.
+    /// As [`on_fast_packet`](Self::on_fast_packet), where nothing was known of its heading. What it
+    /// is given it has of its own, so that for the others nothing need be written down.
     #[inline(never)]
     fn on_uncached_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
         let (raw_key, ends) = (glance.raw_flow_key(), glance.flow_key());
@@ -402,8 +411,9 @@ impl Explainer {
         }
     }
 
-    /// What an ICMP error says of a segment goes to the segment's connection, if there is one that may have sent it.
-    /// It is no segment, so that connections stay and leave as if it had not come.
+    /// What an ICMP error says of a segment goes to the segment's connection, if there is one that
+    /// may have sent it. It is no segment, so that connections stay and leave as if it had not
+    /// come.
     fn on_icmp_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
         let ends = error.flow_key();
         let hash = ends.hash();
@@ -424,7 +434,8 @@ impl Explainer {
         }
     }
 
-    /// A packet that a glance is not enough for. Each of those who share the packets looks at it, and one counts it.
+    /// A packet that a glance is not enough for. Each of those who share the packets looks at it,
+    /// and one counts it.
     #[cold]
     fn decode_packet(&mut self, packet: Packet<'_>) {
         match wire::decode(&packet) {

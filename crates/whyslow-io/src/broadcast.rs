@@ -1,12 +1,14 @@
-//! [`BlockBroadcast`]: the blocks of an input, one after the other, and walkers that each take all of them.
+//! [`BlockBroadcast`]: the blocks of an input, one after the other, and walkers that each take all
+//! of them.
 //!
-//! No thread stands beside the walkers to feed them: whoever comes to the end of the belt fetches the next blocks, while the
-//! others have still to walk over those before. So whoever has less to do with the packets reads and decompresses more, and
-//! no more threads are busy than there are walkers. Several blocks are fetched in a row: walkers that came to the end together
-//! would meet there after every block again, and all but one wait.
+//! No thread stands beside the walkers to feed them: whoever comes to the end of the belt fetches
+//! the next blocks, while the others have still to walk over those before. So whoever has less to
+//! do with the packets reads and decompresses more, and no more threads are busy than there are
+//! walkers. Several blocks are fetched in a row: walkers that came to the end together would meet
+//! there after every block again, and all but one wait.
 //!
-//! It promises that every walker sees the same blocks in the same order, and that there are at most [`LENGTH`] of them. A
-//! walker that leaves before the end takes all others with it.
+//! It promises that every walker sees the same blocks in the same order, and that there are at most
+//! [`LENGTH`] of them. A walker that leaves before the end takes all others with it.
 
 use crate::Error;
 use crate::source::{Block, Filled};
@@ -95,7 +97,8 @@ impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
         }
     }
 
-    /// Fetches up to so many blocks, if there is room and nobody else does; or waits until something changes.
+    /// Fetches up to so many blocks, if there is room and nobody else does; or waits until
+    /// something changes.
     fn fetch_or_wait<'a>(&'a self, mut state: MutexGuard<'a, State<F>>, most: usize) -> MutexGuard<'a, State<F>> {
         let room = LENGTH.saturating_sub(state.laid.len());
         let Some(mut fetch) = state.fetch.take_if(|_| room > 0) else {
@@ -141,7 +144,8 @@ impl<F> State<F> {
         usize::try_from(number.checked_sub(self.first)?).ok().and_then(|place| self.laid.get_mut(place))
     }
 
-    /// One more walker is done with the block of this number, and has given it back. All take them in the same order.
+    /// One more walker is done with the block of this number, and has given it back. All take them
+    /// in the same order.
     fn done_with(&mut self, number: u64) {
         if let Some(laid) = self.at(number) {
             laid.left -= 1;
@@ -163,7 +167,8 @@ pub(crate) struct BlockReader<'a, F: FnMut(&mut Block) -> Result<Filled, Error>>
 }
 
 impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockReader<'_, F> {
-    /// The next block; the one before is given back. None at the end, or when another walker has left before it.
+    /// The next block; the one before is given back. None at the end, or when another walker has
+    /// left before it.
     pub(crate) fn next(&mut self) -> Option<&Block> {
         let belt = self.belt;
         let mut state = belt.lock();

@@ -1,7 +1,8 @@
 //! The second pass: connections that two sets of captures hold are compared packet by packet.
 //!
-//! It is only made when there are such connections, only over the sets that hold them, and keeps the packets of these
-//! connections alone, up to a bound. A pipe cannot be read a second time: that its connections were not compared is said.
+//! It is only made when there are such connections, only over the sets that hold them, and keeps
+//! the packets of these connections alone, up to a bound. A pipe cannot be read a second time: that
+//! its connections were not compared is said.
 
 use crate::feed::InputReader;
 use crate::first::FirstRead;

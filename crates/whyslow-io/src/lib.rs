@@ -1,18 +1,21 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
-//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), and pushes the bytes
-//! to explainers that share the connections, each on a thread of its own (`team`), who fetch them in turn (`belt`). Memory is bounded whatever the input's
-//! size: nothing is read whole, and a compressed input that swells without end only takes as long.
+//! [`explain`] opens its inputs one after the other, undoes their compression as it reads
+//! (`source`), and pushes the bytes to explainers that share the connections, each on a thread of
+//! its own (`team`), who fetch them in turn (`belt`). Memory is bounded whatever the input's size:
+//! nothing is read whole, and a compressed input that swells without end only takes as long.
 //!
-//! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
-//! go through one `WorkerPool` of explainers in time order whatever their order on the command line, so that a connection that crosses
-//! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
-//! thing from two places: each has a `WorkerPool` of its own, and the results stand side by side (`join`). Connections that
-//! two of them hold are then compared packet by packet, in a second pass over the files (`again`). A second pass that finds less than the first
-//! is an error (`first`).
+//! Several inputs are put in order first (`set`): files that follow each other in time are one
+//! capture in parts, and go through one `WorkerPool` of explainers in time order whatever their
+//! order on the command line, so that a connection that crosses from one file to the next stays
+//! whole. Captures that overlap in time, or that hold the same packets, look at the same thing from
+//! two places: each has a `WorkerPool` of its own, and the results stand side by side (`join`).
+//! Connections that two of them hold are then compared packet by packet, in a second pass over the
+//! files (`again`). A second pass that finds less than the first is an error (`first`).
 //!
-//! [`read`] remembers which files a connection lies in, so that it can be followed through them once more ([`follow`], [`pick`]);
-//! what comes through a pipe is kept in a temporary file for that ([`Spool`], in the process' own folder: [`Scratch`]).
+//! [`read`] remembers which files a connection lies in, so that it can be followed through them
+//! once more ([`follow`], [`pick`]); what comes through a pipe is kept in a temporary file for that
+//! ([`Spool`], in the process' own folder: [`Scratch`]).
 #![forbid(unsafe_code)]
 
 mod broadcast;
@@ -75,18 +78,20 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Reads all inputs and explains the connections in them; `progress` is called after every block. Once `stop` is asked for,
-/// no more is read, and the analysis is [partial](Analysis::partial).
+/// Reads all inputs and explains the connections in them; `progress` is called after every block.
+/// Once `stop` is asked for, no more is read, and the analysis is [partial](Analysis::partial).
 ///
-/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
-/// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
-/// is also at the beginning of one of the set's. Of several sets it continues the one of its name, or else the one that
-/// ended last. All others, and those without a date, are explained on their own, and the connections that two of these sets
+/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than
+/// the set's last (by a hundredth of the set's time and at most 100 ms, where only digits tell
+/// their names apart), and no SYN at its beginning is also at the beginning of one of the set's. Of
+/// several sets it continues the one of its name, or else the one that ended last. All others, and
+/// those without a date, are explained on their own, and the connections that two of these sets
 /// hold are compared.
 ///
 /// # Errors
-/// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at all. An input that
-/// is damaged or cut short further on is explained as far as it goes, and its [`Capture`] has a problem that says so.
+/// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at
+/// all. An input that is damaged or cut short further on is explained as far as it goes, and its
+/// [`Capture`] has a problem that says so.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
@@ -122,8 +127,9 @@ pub fn explain_on(
     Ok(read_on(how, &[inputs], stop, progress)?.analysis)
 }
 
-/// Explains groups of inputs, each as [`explain`] does and as if the others were not there: connections are numbered on
-/// over all of them. Says as well where their connections can be read once more.
+/// Explains groups of inputs, each as [`explain`] does and as if the others were not there:
+/// connections are numbered on over all of them. Says as well where their connections can be read
+/// once more.
 ///
 /// # Errors
 /// As [`explain`].

@@ -1,4 +1,5 @@
-//! [`Reading`]: what was read, and where each connection's packets are, so that they can be read once more.
+//! [`Reading`]: what was read, and where each connection's packets are, so that they can be read
+//! once more.
 
 use crate::compare_sets::ReadSet;
 use crate::feed::InputReader;
@@ -97,7 +98,8 @@ impl Reading {
         first.map_or(0, |set| set.before)
     }
 
-    /// Where this connection's packets are; none when they came through a pipe, which cannot be read twice.
+    /// Where this connection's packets are; none when they came through a pipe, which cannot be
+    /// read twice.
     pub fn place(&self, connection: &Connection) -> Option<PacketSource> {
         let set = self.sets.iter().find(|set| set.captures.contains(&connection.capture))?;
         let files = set.files.as_ref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))?;
@@ -108,7 +110,8 @@ impl Reading {
         Some(PacketSource { files: files.clone(), first: (!is_alone).then_some(first), wanted, segments })
     }
 
-    /// What was read of files, for whoever reads them again and must know that they are the same still.
+    /// What was read of files, for whoever reads them again and must know that they are the same
+    /// still.
     pub fn files(&self) -> FilesRead {
         FilesRead(self.sets.iter().flat_map(|set| &set.files).flatten().cloned().collect())
     }
@@ -128,11 +131,12 @@ impl FilesRead {
     }
 }
 
-/// Reads the files of a connection once more for its packets: `give` is called for each of its segments. Says how many
-/// verdicts came when their points had been given.
+/// Reads the files of a connection once more for its packets: `give` is called for each of its
+/// segments. Says how many verdicts came when their points had been given.
 ///
 /// # Errors
-/// When a file can no longer be read, or has less in it than it had; if that can be seen beforehand, nothing is given.
+/// When a file can no longer be read, or has less in it than it had; if that can be seen
+/// beforehand, nothing is given.
 pub fn follow(
     place: &PacketSource,
     give: &mut dyn FnMut(Point),
@@ -160,8 +164,8 @@ pub fn follow(
     Ok(late)
 }
 
-/// Reads the files of a connection once more for its packets in a time range (from the first file's first packet): `give` is
-/// called for each, as it is in its file.
+/// Reads the files of a connection once more for its packets in a time range (from the first file's
+/// first packet): `give` is called for each, as it is in its file.
 ///
 /// # Errors
 /// When a file can no longer be read, or has less in it than it had.

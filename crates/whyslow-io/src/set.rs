@@ -1,14 +1,17 @@
 //! Which of several inputs continue each other, and which look at the same thing from two places.
 //!
-//! The rule, for inputs in the order of their first packets: an input continues a set of earlier ones when
+//! The rule, for inputs in the order of their first packets: an input continues a set of earlier
+//! ones when
 //!
-//! - its first packet is not earlier than the set's last one (within a hundredth of the set's time and at most 100 ms
-//!   when its name differs from the set's in digits alone: interfaces that share a rotation set may be out of step), and
-//! - no SYN at its beginning is also at the beginning of one of the set's: the same packet twice, whatever the clocks
-//!   say, is one connection seen from two places.
+//! - its first packet is not earlier than the set's last one (within a hundredth of the set's time
+//!   and at most 100 ms when its name differs from the set's in digits alone: interfaces that share
+//!   a rotation set may be out of step), and
+//! - no SYN at its beginning is also at the beginning of one of the set's: the same packet twice,
+//!   whatever the clocks say, is one connection seen from two places.
 //!
-//! Of several sets that it could continue it goes to the one of its name (digits and compression aside), or else to the
-//! one that ended last. An input that continues none begins a set of its own, and so does one without a date.
+//! Of several sets that it could continue it goes to the one of its name (digits and compression
+//! aside), or else to the one that ended last. An input that continues none begins a set of its
+//! own, and so does one without a date.
 
 use crate::source::{Block, Filled, Source};
 use crate::{Error, Input, Stop};
@@ -65,7 +68,8 @@ impl WaitingInput {
             let bytes = block.get(seen..).unwrap_or_default();
             reader.push(bytes, &mut glance).map_err(|error| source.no_capture(error))?;
         }
-        // What was looked at may break off anywhere: whatever is wrong with the end is told when all is read.
+        // What was looked at may break off anywhere: whatever is wrong with the end is told when
+        // all is read.
         let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
         let family = family(&input.name());
         let look = InputOpening { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
@@ -153,8 +157,9 @@ impl Sink for OpeningScan {
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         if segment.flags.has(Flags::SYN) {
-            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint. Its
-            // addresses are no part of it where it has either, for they may be translated on the way.
+            // A SYN that is sent again has another IP ID or TSval: only the same packet has the
+            // same fingerprint. Its addresses are no part of it where it has either, for they may
+            // be translated on the way.
             let stamps = segment.options.timestamps;
             let id = segment.ip_id.filter(|id| *id != 0 && stamps.is_none());
             let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
@@ -170,7 +175,8 @@ pub(crate) fn is_file(input: &Input) -> bool {
     matches!(input, Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// A name without what differs within a rotation set: digits, and the ending of a file that was compressed since.
+/// A name without what differs within a rotation set: digits, and the ending of a file that was
+/// compressed since.
 fn family(name: &str) -> String {
     let endings = [".gz", ".zst", ".lz4", ".xz"];
     let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);

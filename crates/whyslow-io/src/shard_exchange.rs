@@ -1,8 +1,9 @@
 //! [`ShardExchange`]: where explainers on different threads hand parts of the connections over.
 //!
-//! All stop at the same places between blocks and know who gives what to whom. Whoever gives does not wait; whoever is given
-//! something waits until it is there. It promises that nobody waits for ever: the one that is least far waits for none but
-//! those that are as far, which give before they wait; and when one leaves before the end, nobody waits any more.
+//! All stop at the same places between blocks and know who gives what to whom. Whoever gives does
+//! not wait; whoever is given something waits until it is there. It promises that nobody waits for
+//! ever: the one that is least far waits for none but those that are as far, which give before they
+//! wait; and when one leaves before the end, nobody waits any more.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,13 +17,15 @@ pub(crate) struct ShardExchange {
 
 #[derive(Default)]
 struct State {
-    /// With the ticket of whoever may take it: a part that goes on from there may be awaited already.
+    /// With the ticket of whoever may take it: a part that goes on from there may be awaited
+    /// already.
     parcels: BTreeMap<Handover, MovedShard>,
     abandoned: bool,
 }
 
 impl ShardExchange {
-    /// Gives what an explainer has to give here, and waits for what it is given. Says whether all of it came.
+    /// Gives what an explainer has to give here, and waits for what it is given. Says whether all
+    /// of it came.
     pub(crate) fn rebalance(&self, explainer: &mut Explainer) -> bool {
         let deal = explainer.rebalance();
         if !deal.outgoing.is_empty() {

@@ -1,15 +1,17 @@
 //! [`Source`]: an input's bytes in blocks, with their compression undone.
 //!
-//! Knows gzip (of several members), zstd (of several frames, skippable ones too), lz4 frames and xz (of several
-//! streams), told by their magic numbers and not by the file's name. It promises that memory does not grow with the input,
-//! and that what could be decompressed before a stream breaks off or proves damaged is still given out.
+//! Knows gzip (of several members), zstd (of several frames, skippable ones too), lz4 frames and xz
+//! (of several streams), told by their magic numbers and not by the file's name. It promises that
+//! memory does not grow with the input, and that what could be decompressed before a stream breaks
+//! off or proves damaged is still given out.
 //!
-//! Files are read in blocks and not mapped into memory: a mapped file that another program cuts short while it is
-//! read kills the process with SIGBUS, and captures are often still being written. Reading costs one copy out of the
-//! page cache, which is small beside the analysis.
+//! Files are read in blocks and not mapped into memory: a mapped file that another program cuts
+//! short while it is read kills the process with SIGBUS, and captures are often still being
+//! written. Reading costs one copy out of the page cache, which is small beside the analysis.
 //!
-//! It has no thread of its own: whoever fills a block reads and decompresses, straight into the block. Once a [`Stop`] is asked
-//! for, the input ends behind the bytes that were given out, even while it waits for a pipe.
+//! It has no thread of its own: whoever fills a block reads and decompresses, straight into the
+//! block. Once a [`Stop`] is asked for, the input ends behind the bytes that were given out, even
+//! while it waits for a pipe.
 
 mod block;
 mod head;
@@ -115,7 +117,8 @@ pub(crate) enum Filled {
     Bytes,
     /// The end.
     End,
-    /// The compressed stream breaks off or is damaged here: nothing more can be read. Says where and what.
+    /// The compressed stream breaks off or is damaged here: nothing more can be read. Says where
+    /// and what.
     Torn(String),
 }
 
@@ -191,7 +194,8 @@ impl Source {
         self.compression.is_some()
     }
 
-    /// Fills the room that a block still has; only with those bytes that are there, if others may be long in coming.
+    /// Fills the room that a block still has; only with those bytes that are there, if others may
+    /// be long in coming.
     ///
     /// # Errors
     /// When the input itself fails, or is compressed and nothing of it could be decompressed.
@@ -272,7 +276,8 @@ impl Source {
         Ok(Filled::Torn(detail))
     }
 
-    /// What the core says of the bytes that were given out, and what it cannot know: that there are more.
+    /// What the core says of the bytes that were given out, and what it cannot know: that there are
+    /// more.
     pub(crate) fn complete_summary(&self, mut summary: Summary) -> Summary {
         if self.cut {
             // The last record goes on.

@@ -1,7 +1,8 @@
-//! [`Spool`]: what comes through a pipe, in a temporary file, so that it can be read more than once.
+//! [`Spool`]: what comes through a pipe, in a temporary file, so that it can be read more than
+//! once.
 //!
-//! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`] is asked for is kept: the
-//! capture ends there.
+//! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`]
+//! is asked for is kept: the capture ends there.
 
 use crate::source::{BLOCK, Pipe, stdin};
 use crate::{Error, Input, Progress, Scratch, Stop, set};
@@ -34,7 +35,8 @@ impl SpooledInput {
 }
 
 impl Spool {
-    /// Keeps what comes through those inputs that are no regular files in `scratch`; this takes as long as they do.
+    /// Keeps what comes through those inputs that are no regular files in `scratch`; this takes as
+    /// long as they do.
     ///
     /// # Errors
     /// When one cannot be opened or read, or there is no room for it.

@@ -1,9 +1,11 @@
-//! [`WorkerPool`]: explainers that share the connections of one set of captures, each on a thread of its own.
+//! [`WorkerPool`]: explainers that share the connections of one set of captures, each on a thread
+//! of its own.
 //!
-//! Every one is given all bytes, walks all records, and takes up the connections that fall to it: a glance at a packet's
-//! four-tuple costs a fraction of what following its connection does, and nothing need be handed over but the blocks
-//! themselves (`belt`). So there is nothing to put in order, and what comes out does not depend on how many there are. Where one has
-//! more to do than another, they hand connections over between two blocks (`exchange`).
+//! Every one is given all bytes, walks all records, and takes up the connections that fall to it: a
+//! glance at a packet's four-tuple costs a fraction of what following its connection does, and
+//! nothing need be handed over but the blocks themselves (`belt`). So there is nothing to put in
+//! order, and what comes out does not depend on how many there are. Where one has more to do than
+//! another, they hand connections over between two blocks (`exchange`).
 
 use crate::broadcast::{BlockBroadcast, BlockReader};
 use crate::shard_exchange::ShardExchange;
@@ -105,7 +107,8 @@ pub(crate) fn read<S: Sink>(
     let (gauge, is_slow) = (source.gauge(), source.is_compressed());
     let belt = BlockBroadcast::new(1, |block: &mut Block| source.fill(block));
     let outcome = thread::scope(|scope| {
-        // Whoever walks alone is spared the decompression; where there can be no more threads, it is not.
+        // Whoever walks alone is spared the decompression; where there can be no more threads, it
+        // is not.
         if is_slow {
             let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || belt.fetch_all());
         }
@@ -118,7 +121,8 @@ pub(crate) fn read<S: Sink>(
     reading_result(source, [outcome], end)
 }
 
-/// Gives the packets of an input to several explainers, the first on this thread, the others on threads of their own.
+/// Gives the packets of an input to several explainers, the first on this thread, the others on
+/// threads of their own.
 fn read_shared(
     source: &mut Source,
     explainers: &mut [Explainer],
@@ -173,7 +177,8 @@ fn reading_result(
     Ok(with_torn(source.complete_summary(summary.unwrap_or_default()), torn))
 }
 
-/// Pushes all blocks to a sink, as long as what is done between them lets it go on. None when it has not seen all of them.
+/// Pushes all blocks to a sink, as long as what is done between them lets it go on. None when it
+/// has not seen all of them.
 ///
 /// # Errors
 /// When they are no capture.

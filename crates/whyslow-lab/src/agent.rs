@@ -1,8 +1,8 @@
 //! The programs at the two ends are this very binary, started again inside a host's namespace.
 //!
-//! A binary that uses the lab calls [`maybe_run`] first thing in `main`. The parent writes one [`Job`] as a line of JSON to
-//! the agent's standard input; the agent answers with [`Event`]s, one a line, on its standard output. When the parent goes
-//! away the input ends, and so does the agent.
+//! A binary that uses the lab calls [`maybe_run`] first thing in `main`. The parent writes one
+//! [`Job`] as a line of JSON to the agent's standard input; the agent answers with [`Event`]s, one
+//! a line, on its standard output. When the parent goes away the input ends, and so does the agent.
 
 use crate::sample::Sampler;
 use crate::scenario::Leg;
@@ -85,7 +85,8 @@ pub enum Event {
     },
 }
 
-/// Runs as an agent and returns the exit code when this process was started as one; `None` otherwise.
+/// Runs as an agent and returns the exit code when this process was started as one; `None`
+/// otherwise.
 pub fn maybe_run() -> Option<i32> {
     if std::env::args_os().nth(1)? != ARGUMENT {
         return None;

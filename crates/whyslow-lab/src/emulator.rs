@@ -1,7 +1,8 @@
-//! Drives two [`Link`]s, one for each direction, between two ports: reads frames, asks the links, sends what is due.
+//! Drives two [`Link`]s, one for each direction, between two ports: reads frames, asks the links,
+//! sends what is due.
 //!
-//! It promises to log every packet and to say how late it was. Time is the kernel's own timestamp of a packet, so waking up
-//! late delays a packet only when it was due meanwhile.
+//! It promises to log every packet and to say how late it was. Time is the kernel's own timestamp
+//! of a packet, so waking up late delays a packet only when it was due meanwhile.
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -71,7 +72,8 @@ const SPIN_NS: u64 = 100_000;
 const QUANTUM_NS: u64 = 50_000;
 /// How long after its stop an emulation waits for packets still under way.
 const DRAIN_NS: u64 = 1_000_000_000;
-/// After a sleep of this long, waking up takes longest, and a spin takes little of the processor's time.
+/// After a sleep of this long, waking up takes longest, and a spin takes little of the processor's
+/// time.
 const LONG_SLEEP_NS: u64 = 10 * SPIN_NS;
 
 impl Emulation {
@@ -152,7 +154,8 @@ impl Driver {
                 Spin::Always => SPIN_NS,
             };
             let wait = match wait {
-                // A frame may have ended the sleep early: then there is more than a spin left to wait.
+                // A frame may have ended the sleep early: then there is more than a spin left to
+                // wait.
                 Some(wait) if wait <= SPIN_NS && now + wait <= spin_until => continue,
                 Some(wait) if wait >= least => {
                     spin_until = now + wait;

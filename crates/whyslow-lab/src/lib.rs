@@ -1,7 +1,8 @@
 //! Reproduce a slow transfer on this machine's own TCP stack, and keep the truth.
 //!
-//! The lab builds a path between two hosts (three, with a proxy in the middle) out of network namespaces. The hosts run the
-//! kernel's own TCP; the links between them are emulated in userspace, packet by packet, and every decision is logged.
+//! The lab builds a path between two hosts (three, with a proxy in the middle) out of network
+//! namespaces. The hosts run the kernel's own TCP; the links between them are emulated in
+//! userspace, packet by packet, and every decision is logged.
 //!
 //! ```text
 //!   client namespace          emulator namespace           server namespace
@@ -11,10 +12,12 @@
 //! ```
 //!
 //! From the bottom:
-//! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the machine.
+//! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the
+//!   machine.
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
-//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: what was sent again in it, and why. [`check`]: is the emulator accurate on this machine?
+//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: what was sent again
+//!   in it, and why. [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
@@ -53,7 +56,8 @@
 //! ```
 //!
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
-// A scenario error carries its file, line and advice; there is one at most in a run, so its size costs nothing.
+// A scenario error carries its file, line and advice; there is one at most in a run, so its size
+// costs nothing.
 #![allow(clippy::result_large_err)]
 
 pub mod agent;

@@ -1,9 +1,12 @@
-//! What was sent again in a run, segment by segment, and why: what an analysis of its captures is judged by.
+//! What was sent again in a run, segment by segment, and why: what an analysis of its captures is
+//! judged by.
 //!
-//! Knows: the emulator's log (every packet's place in the sequence space, times and fate) and the kernel's trace, joined by
-//! connection and time. Promises: a segment counts as sent again for nothing when earlier copies of all its bytes reached the
-//! receiver, whenever they did; where the log or the trace is incomplete, or two mechanisms sent within a moment of each other,
-//! the reason is unknown and never guessed. Ignores: the analysis; SYNs; paths with a proxy, whose two legs number bytes apart.
+//! Knows: the emulator's log (every packet's place in the sequence space, times and fate) and the
+//! kernel's trace, joined by connection and time. Promises: a segment counts as sent again for
+//! nothing when earlier copies of all its bytes reached the receiver, whenever they did; where the
+//! log or the trace is incomplete, or two mechanisms sent within a moment of each other, the reason
+//! is unknown and never guessed. Ignores: the analysis; SYNs; paths with a proxy, whose two legs
+//! number bytes apart.
 
 use crate::log::{Direction, Fate, Record, Touched};
 use crate::trace::{Event, Trace, Why};
@@ -13,8 +16,8 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-/// A packet reaches the emulator so soon after the kernel has sent it (and was traced sending it), at most, nanoseconds: the
-/// emulator may have to wait for a processor.
+/// A packet reaches the emulator so soon after the kernel has sent it (and was traced sending it),
+/// at most, nanoseconds: the emulator may have to wait for a processor.
 const TOGETHER: u64 = 20_000_000;
 /// Of two mechanisms within that time, one must be this much nearer, nanoseconds.
 const NEARER: u64 = 100_000;
@@ -42,11 +45,13 @@ pub struct WireRetransmission {
     pub arrived: Option<u64>,
     /// Earlier copies of all its bytes reached the receiver.
     pub needless: bool,
-    /// It was needless, and the receiver told the sender so: D-SACK was in force, the copy came, and so did the ACK that it made.
+    /// It was needless, and the receiver told the sender so: D-SACK was in force, the copy came,
+    /// and so did the ACK that it made.
     pub reported: bool,
     /// No earlier copy of any of its bytes ever came to the receiver's end.
     pub first_to_arrive: bool,
-    /// The link delivered it twice: the receiver reports a copy, and nobody can tell whether it means this one or an earlier.
+    /// The link delivered it twice: the receiver reports a copy, and nobody can tell whether it
+    /// means this one or an earlier.
     pub doubled: bool,
     /// What made the kernel send it; none when that is not known.
     pub why: Option<Why>,
@@ -57,7 +62,8 @@ pub struct WireRetransmission {
 pub struct KnownRetransmissions {
     /// All that was sent again, in the order of sending.
     pub segments: Vec<WireRetransmission>,
-    /// How many segments the two kernels count as sent again, SYNs aside: from another source than the log.
+    /// How many segments the two kernels count as sent again, SYNs aside: from another source than
+    /// the log.
     pub counted: u64,
 }
 
@@ -126,15 +132,17 @@ pub fn read(folder: &Path) -> io::Result<Option<KnownRetransmissions>> {
     Ok(Some(known))
 }
 
-/// Segments that came whole and that the host's TCP did not take: then nobody knows which copy it had. Reordered ones are refused
-/// for their old timestamps (PAWS, RFC 7323 section 5) when what overtook them was taken.
+/// Segments that came whole and that the host's TCP did not take: then nobody knows which copy it
+/// had. Reordered ones are refused for their old timestamps (PAWS, RFC 7323 section 5) when what
+/// overtook them was taken.
 fn refused(counters: &BTreeMap<String, u64>) -> u64 {
     let names =
         ["PAWSEstab", "BeyondWindow", "OfoPruned", "RcvPruned", "TCPOFODrop", "TCPRcvQDrop", "TCPZeroWindowDrop"];
     names.iter().filter_map(|name| counters.get(&format!("TcpExt:{name}"))).sum()
 }
 
-/// Where the host's counters know of one mechanism only, all are its doing. Timeouts of SYNs count among the others.
+/// Where the host's counters know of one mechanism only, all are its doing. Timeouts of SYNs count
+/// among the others.
 fn only_kind(counters: &BTreeMap<String, u64>) -> Option<Why> {
     let of = |name: &str| counters.get(name).copied();
     let timer = of("TcpExt:TCPTimeouts")? + of("TcpExt:TCPSlowStartRetrans")?;
@@ -228,8 +236,9 @@ fn sent_again(records: &[Record], direction: Direction, epoch: u64) -> Vec<WireR
     resent
 }
 
-/// Which of the needless copies the sender was told of. `back`: what the receivers sent, in order. A copy is answered at once (RFC
-/// 2883 section 4), so the next packet the other way is the one that tells.
+/// Which of the needless copies the sender was told of. `back`: what the receivers sent, in order.
+/// A copy is answered at once (RFC 2883 section 4), so the next packet the other way is the one
+/// that tells.
 fn note_reports(resent: &mut [WireRetransmission], back: &[Record], epoch: u64) {
     for segment in resent.iter_mut().filter(|segment| segment.needless) {
         let Some(arrived) = segment.arrived.and_then(|arrived| arrived.checked_sub(epoch)) else { continue };
@@ -246,8 +255,9 @@ fn note_reports(resent: &mut [WireRetransmission], back: &[Record], epoch: u64) 
     }
 }
 
-/// Gives each segment the mechanism that was traced for it. Both are in the order of sending: as many events as segments belong
-/// together one by one. Where one event stands for several segments (a large piece, cut on its way out) the times decide.
+/// Gives each segment the mechanism that was traced for it. Both are in the order of sending: as
+/// many events as segments belong together one by one. Where one event stands for several segments
+/// (a large piece, cut on its way out) the times decide.
 fn explain(resent: &mut [WireRetransmission], events: &[Event]) {
     let ports: BTreeSet<u16> = resent.iter().map(|segment| segment.client_port).collect();
     for port in ports {

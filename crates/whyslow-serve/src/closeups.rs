@@ -1,8 +1,9 @@
-//! Graphs for a report, which has nobody to ask: the connections that lost most time, whole, and then packet by packet as far as
-//! the file stays small enough to be sent.
+//! Graphs for a report, which has nobody to ask: the connections that lost most time, whole, and
+//! then packet by packet as far as the file stays small enough to be sent.
 //!
-//! A connection of 200,000 packets fits whole: packed, a packet takes about four bytes. Of what does not fit, the parts
-//! with the evidence of findings come first, then the beginning; the page says where the file holds nothing finer.
+//! A connection of 200,000 packets fits whole: packed, a packet takes about four bytes. Of what
+//! does not fit, the parts with the evidence of findings come first, then the beginning; the page
+//! says where the file holds nothing finer.
 
 use crate::document::compress;
 use crate::graphs::{Answer, Graphs};
@@ -40,8 +41,8 @@ impl Packed {
     }
 }
 
-/// The graphs of these connections, and of the worst ones, in so many bytes, compressed; one that cannot be read once more is left
-/// out, and the page says so.
+/// The graphs of these connections, and of the worst ones, in so many bytes, compressed; one that
+/// cannot be read once more is left out, and the page says so.
 pub(crate) fn of_worst(reading: &Reading, first: &[u64], mut room: usize) -> BTreeMap<u64, Box<RawValue>> {
     let analysis = &reading.analysis;
     let mut order = ranking::worst(analysis);

@@ -17,7 +17,8 @@ use whyslow_io::{PacketSource, Reading};
 use whyslow_report::ranking;
 use whyslow_report::render::{json, markdown};
 
-/// Most connections on the page: those that lost most time. What each cause cost is told over all of them.
+/// Most connections on the page: those that lost most time. What each cause cost is told over all
+/// of them.
 pub const MAX_CONNECTIONS: usize = 2_000;
 
 /// Bytes of a file's document, compressed: in base64, and with the page around it, 3 MB.
@@ -25,8 +26,8 @@ const MAX_BYTES: usize = 2_150_000;
 /// Connections that a file has in any case.
 const FEW_CONNECTIONS: usize = 50;
 
-/// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and the program are of one
-/// build, so that this is no contract; `whyslow --json` is.
+/// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and
+/// the program are of one build, so that this is no contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
 pub struct Document {
     reading: Reading,
@@ -78,8 +79,9 @@ impl Document {
         Self::new(reading, opening, false)
     }
 
-    /// The same with the comparison that was wished for, and with the graphs of what it compares and of the connections
-    /// that lost most time, as many as a file of 3 MB has room for: the inputs are read once more for each of them.
+    /// The same with the comparison that was wished for, and with the graphs of what it compares
+    /// and of the connections that lost most time, as many as a file of 3 MB has room for: the
+    /// inputs are read once more for each of them.
     pub fn complete(reading: Reading, opening: &Opening) -> Self {
         Self::new(reading, opening, true)
     }
@@ -171,8 +173,8 @@ fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[ChosenTra
     Ok(Some([a.find(reading)?, b.find(reading)?]))
 }
 
-/// gzip of a value's JSON, as the page shows it. Writing to memory does not fail, and nothing here has maps that JSON could
-/// not write.
+/// gzip of a value's JSON, as the page shows it. Writing to memory does not fail, and nothing here
+/// has maps that JSON could not write.
 pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let written = json::to_people(content, &mut gzip);

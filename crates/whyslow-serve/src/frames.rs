@@ -7,7 +7,8 @@ use whyslow_core::units::Nanos;
 /// Frames remembered beside those that are wanted.
 const MAX: usize = 2_048;
 
-/// Every so many frames of a connection with their times, and those that were asked for. Between two of them the page reckons.
+/// Every so many frames of a connection with their times, and those that were asked for. Between
+/// two of them the page reckons.
 #[derive(Debug)]
 pub(crate) struct FrameTimes {
     wanted: BTreeSet<Frame>,

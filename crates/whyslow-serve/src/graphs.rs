@@ -1,7 +1,7 @@
 //! [`Graphs`]: a connection's series, and what the page is told of it.
 //!
-//! The program sends columns, marks and segments as lists of figures, each list one figure of all: a fraction of what objects
-//! would take, and drawn without being taken apart.
+//! The program sends columns, marks and segments as lists of figures, each list one figure of all:
+//! a fraction of what objects would take, and drawn without being taken apart.
 
 use crate::frames::FrameTimes;
 use serde::Serialize;
@@ -49,7 +49,8 @@ impl Graphs {
             builder.push(&point);
         };
         whyslow_io::follow(place, &mut give, &mut |_| {}).map_err(|error| error.to_string())?;
-        // Its first packet passes when the analysis says: else the number is that of another connection.
+        // Its first packet passes when the analysis says: else the number is that of another
+        // connection.
         if begin.is_none_or(|begin| (begin - connection.start_s).0.abs() > Nanos::from_millis(1).0) {
             return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
         }

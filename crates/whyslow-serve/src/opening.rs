@@ -8,7 +8,8 @@ use whyslow_io::{Input, Reading};
 /// Captures to be opened.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Each is explained as if the others were not there; the inputs of one may continue each other.
+    /// Each is explained as if the others were not there; the inputs of one may continue each
+    /// other.
     pub groups: Vec<Vec<Input>>,
     /// What inputs are called on the page where it is not their path.
     pub names: BTreeMap<String, String>,
@@ -25,7 +26,8 @@ pub struct SoughtTransfer {
     pub which: TransferName,
 }
 
-/// A transfer that is there: its connection, numbered over all groups, and its place in it, from 1 on.
+/// A transfer that is there: its connection, numbered over all groups, and its place in it, from 1
+/// on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct TransferSpot(pub u64, pub usize);
 

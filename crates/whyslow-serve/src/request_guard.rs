@@ -1,9 +1,9 @@
 //! Who may ask: only the page at this server's own address.
 //!
-//! Any page in the same browser can send requests to 127.0.0.1. The secret in the path is what it does not know. The Host
-//! header must name this server, so that a foreign name which resolves to 127.0.0.1 (DNS rebinding) gets nothing, and the
-//! Origin header, where there is one, must be this server's. All of this stands in a request's head: nothing of its body
-//! is read before.
+//! Any page in the same browser can send requests to 127.0.0.1. The secret in the path is what it
+//! does not know. The Host header must name this server, so that a foreign name which resolves to
+//! 127.0.0.1 (DNS rebinding) gets nothing, and the Origin header, where there is one, must be this
+//! server's. All of this stands in a request's head: nothing of its body is read before.
 
 use hyper::StatusCode;
 use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -83,7 +83,8 @@ impl RequestGuard {
 const WRONG_ORIGIN: Refused =
     Refused { status: StatusCode::MISDIRECTED_REQUEST, why: "this server answers for 127.0.0.1 and its port alone" };
 
-/// A header that may stand there once; where it stands twice nobody knows which one another reader would believe.
+/// A header that may stand there once; where it stands twice nobody knows which one another reader
+/// would believe.
 fn only(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Refused> {
     let mut values = headers.get_all(name).iter();
     let (first, second) = (values.next(), values.next());

@@ -1,8 +1,9 @@
 //! [`Server`]: the page on 127.0.0.1.
 //!
-//! Everything that a client sends has a limit before it is handed on: how many connect (`crowd`), how long a head is and
-//! how long it takes, who may ask (`gate`), how long a file is and how slowly it may come (`upload`), how long an answer may
-//! take to leave (`patient`). One thread waits for all clients at once; work is done on a few others.
+//! Everything that a client sends has a limit before it is handed on: how many connect (`crowd`),
+//! how long a head is and how long it takes, who may ask (`gate`), how long a file is and how
+//! slowly it may come (`upload`), how long an answer may take to leave (`patient`). One thread
+//! waits for all clients at once; work is done on a few others.
 
 mod answer;
 mod connection_limit;
@@ -31,7 +32,8 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use whyslow_io::{Reading, Scratch};
 
-/// What takes long and is done at once: graphs, comparisons and slices. The page asks for one thing at a time.
+/// What takes long and is done at once: graphs, comparisons and slices. The page asks for one thing
+/// at a time.
 const WORKERS: usize = 4;
 /// Threads beside them that read and write pieces of files.
 const CLERKS: usize = 4;

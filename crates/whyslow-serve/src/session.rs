@@ -189,8 +189,8 @@ impl Session {
         inner.state = State::Ready(Arc::new(Opened::new(reading, opening, Vec::new())), None);
     }
 
-    /// Takes a capture from the page; with the last one of its drop the reading begins. `beside`: it is to be compared with
-    /// this transfer of what is open, which stays.
+    /// Takes a capture from the page; with the last one of its drop the reading begins. `beside`:
+    /// it is to be compared with this transfer of what is open, which stays.
     ///
     /// # Errors
     /// When the files before it are not there: they failed, or another drop began since.

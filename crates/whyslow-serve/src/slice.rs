@@ -1,4 +1,5 @@
-//! A slice of a capture as pcapng (draft-ietf-opsawg-pcapng): one connection's packets in a time range, as they were captured.
+//! A slice of a capture as pcapng (draft-ietf-opsawg-pcapng): one connection's packets in a time
+//! range, as they were captured.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -17,7 +17,8 @@ use whyslow_serve::{Opening, SoughtTransfer};
 /// What to compare.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Compare {
-    /// A transfer: `FILE` is the one that carried most, `FILE#3` that of connection 3, `FILE#3.2` its transfer 2.
+    /// A transfer: `FILE` is the one that carried most, `FILE#3` that of connection 3, `FILE#3.2`
+    /// its transfer 2.
     #[arg(value_name = "A", value_hint = clap::ValueHint::FilePath)]
     a: PathBuf,
     /// The other one.
@@ -29,7 +30,8 @@ pub(crate) struct Compare {
     /// Show it in the browser, on a page that only this machine can open.
     #[arg(long, conflicts_with = "json")]
     view: bool,
-    /// Write it as a page in one file, to be sent and opened without network; `-` is standard output.
+    /// Write it as a page in one file, to be sent and opened without network; `-` is standard
+    /// output.
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "view"], value_hint = clap::ValueHint::FilePath)]
     report: Option<PathBuf>,
     /// With --view: listen on this port of 127.0.0.1 [default: any free one].
@@ -82,7 +84,8 @@ fn are_two(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// The comparison on the page: both captures are read before anything is shown, so that what is not there is said here.
+/// The comparison on the page: both captures are read before anything is shown, so that what is not
+/// there is said here.
 fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode> {
     let typed = inputs(places);
     let is_one = typed.len() == 1;

@@ -1,4 +1,5 @@
-//! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and papers.
+//! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and
+//! papers.
 
 mod graphs;
 mod png;
@@ -27,8 +28,9 @@ use whyslow_serve::Opening;
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("format").required(true))]
 pub(crate) struct Export {
-    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3. Several files as for `explain`: those that
-    /// follow each other in time are one capture; `-` is standard input.
+    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3. Several
+    /// files as for `explain`: those that follow each other in time are one capture; `-` is
+    /// standard input.
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
     /// The connection, by the number that `explain` has for it.
@@ -58,7 +60,8 @@ pub(crate) struct Export {
     /// Whose data a picture shows [default: who sent more].
     #[arg(long, value_enum, value_name = "END")]
     of: Option<Side>,
-    /// A picture begins so many seconds after the capture's first packet [default: with the connection].
+    /// A picture begins so many seconds after the capture's first packet [default: with the
+    /// connection].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     from: Option<Nanos>,
     /// A picture ends there [default: with the connection].

@@ -1,7 +1,8 @@
 //! `whyslow`: give it a packet capture, and it says why each TCP transfer was slow.
 //!
-//! The binary is thin: arguments ([`args`]) become settings ([`settings`]), settings become calls of the libraries.
-//! stdout is data, stderr is progress and complaints; nothing is printed on stdout before all input was read.
+//! The binary is thin: arguments ([`args`]) become settings ([`settings`]), settings become calls
+//! of the libraries. stdout is data, stderr is progress and complaints; nothing is printed on
+//! stdout before all input was read.
 
 mod args;
 mod compare;

@@ -11,7 +11,8 @@ use whyslow_serve::{Document, Opening};
 /// Reads the captures and writes the page with what was found.
 ///
 /// # Errors
-/// When an input cannot be read, the file cannot be written, or the program was built without the page.
+/// When an input cannot be read, the file cannot be written, or the program was built without the
+/// page.
 pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
     let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
     whyslow_serve::page()?;
@@ -33,8 +34,8 @@ pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
 /// Writes the page with what was read.
 ///
 /// # Errors
-/// When it cannot be written, the program was built without the page, or an input has changed: the page's graphs are made
-/// of a reading of their own.
+/// When it cannot be written, the program was built without the page, or an input has changed: the
+/// page's graphs are made of a reading of their own.
 pub(crate) fn write(reading: Reading, opening: &Opening, mut target: Target) -> anyhow::Result<()> {
     let files = reading.files();
     let document = Document::complete(reading, opening);

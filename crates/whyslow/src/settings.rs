@@ -49,7 +49,8 @@ pub(crate) struct ExplainTask {
     pub fail_on: Vec<String>,
     /// How they are explained.
     pub how: ExplainOptions,
-    /// Why the captures end before what they show did, where that is known: what comes of them is partial.
+    /// Why the captures end before what they show did, where that is known: what comes of them is
+    /// partial.
     pub cut: Option<String>,
 }
 
@@ -91,7 +92,8 @@ impl Settings {
     /// Makes sense of the arguments.
     ///
     /// # Errors
-    /// When there are files or options in front of a command: nothing of what was typed is passed over.
+    /// When there are files or options in front of a command: nothing of what was typed is passed
+    /// over.
     pub(crate) fn resolve(args: Args) -> Result<Self, clap::Error> {
         if args.command.is_some() && args.explain != Explain::default() {
             let message = "a command stands before files and options; a file that is named like a command is ./NAME";

@@ -1,7 +1,8 @@
-//! [`SpooledInputs`]: inputs that are read more than once, what comes through a pipe in a temporary file.
+//! [`SpooledInputs`]: inputs that are read more than once, what comes through a pipe in a temporary
+//! file.
 //!
-//! The first Ctrl-C ends the pipe, and what came by then is taken; a later one ends the program, and so does any other
-//! signal that asks for it. Either way no file stays.
+//! The first Ctrl-C ends the pipe, and what came by then is taken; a later one ends the program,
+//! and so does any other signal that asks for it. Either way no file stays.
 
 use crate::output::complain;
 use crate::progress::Meter;

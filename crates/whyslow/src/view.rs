@@ -77,7 +77,8 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// The first signal ends it in order, and the next one at once. Either way nothing stays that was dropped on the page.
+/// The first signal ends it in order, and the next one at once. Either way nothing stays that was
+/// dropped on the page.
 #[cfg(unix)]
 fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(ending()).context("cannot wait for an interrupt")?;
@@ -94,8 +95,9 @@ fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has the page opened by whatever opens one here; where nothing does, the address stands on stdout. It is given a file that
-/// leads there: everybody on this machine sees what programs are called with, and the address has the secret in it.
+/// Has the page opened by whatever opens one here; where nothing does, the address stands on
+/// stdout. It is given a file that leads there: everybody on this machine sees what programs are
+/// called with, and the address has the secret in it.
 fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let door = scratch.file(".html").and_then(|mut file| {
         file.write_all(door(url).as_bytes())?;
@@ -123,7 +125,8 @@ fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     Some(door)
 }
 
-/// A page that leads to an address of ours, which has nothing in it that markup would take otherwise.
+/// A page that leads to an address of ours, which has nothing in it that markup would take
+/// otherwise.
 fn door(url: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\

@@ -1,4 +1,5 @@
-//! [`Recorder`]: what passes the capture point, as pcap: Ethernet, IPv4 or IPv6, TCP with its options and checksums, payload.
+//! [`Recorder`]: what passes the capture point, as pcap: Ethernet, IPv4 or IPv6, TCP with its
+//! options and checksums, payload.
 
 use super::Time;
 use super::connection::{CLIENT, PassingPacket, SERVER};
@@ -233,7 +234,8 @@ fn head(from: usize, size: u64) -> String {
     }
 }
 
-/// Addresses and ports of a connection: 64 of them share a client's address, and there are four servers.
+/// Addresses and ports of a connection: 64 of them share a client's address, and there are four
+/// servers.
 fn ends(number: u32, ipv6: bool) -> [std::net::SocketAddr; 2] {
     let host = number / 64;
     let port = 32_768 + (number % 64) as u16 * 431 + (host % 431) as u16;

@@ -15,7 +15,8 @@ pub(super) struct Played {
     pub(super) resent: u64,
 }
 
-/// Plays plans, which come in the order of their beginnings, until all are done or `see` has enough.
+/// Plays plans, which come in the order of their beginnings, until all are done or `see` has
+/// enough.
 pub(super) fn play(
     plans: impl Iterator<Item = Plan>,
     seed: u64,

@@ -65,7 +65,8 @@ fn output_of(program: &str, args: &[&str]) -> String {
     lines.find(|line| line.starts_with("Version")).map_or(first, str::to_owned)
 }
 
-/// Gigabytes a second from memory to memory, the best of five: no analysis that looks at every byte is faster than reading.
+/// Gigabytes a second from memory to memory, the best of five: no analysis that looks at every byte
+/// is faster than reading.
 fn copying() -> f64 {
     let from = vec![1_u8; 256 << 20];
     let mut to = vec![0_u8; 256 << 20];

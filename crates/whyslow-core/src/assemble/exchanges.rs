@@ -12,7 +12,8 @@ use std::cmp::Reverse;
 /// Of those listed so many are the first ones, and the others those that were waited for longest.
 const LISTED_FIRST: usize = 16;
 
-/// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told from `first`.
+/// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told
+/// from `first`.
 pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Nanos) -> (Vec<Exchange>, u64) {
     let ConnectionCase { facts, waits, .. } = case;
     if facts.timeless || facts.capture_defects.one_direction {

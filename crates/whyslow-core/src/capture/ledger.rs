@@ -1,4 +1,5 @@
-//! What a reader learns about its capture on the way: frame numbers, times, link types and what was odd.
+//! What a reader learns about its capture on the way: frame numbers, times, link types and what was
+//! odd.
 //!
 //! Giving a packet to the sink goes through here, so that counting is the same for every format.
 
@@ -58,8 +59,8 @@ impl Default for CaptureLedger {
 }
 
 impl CaptureLedger {
-    /// Packets have come that were captured at `time` (ns). Of several in a row, each not before the one before it, the first
-    /// and the last are enough.
+    /// Packets have come that were captured at `time` (ns). Of several in a row, each not before
+    /// the one before it, the first and the last are enough.
     #[inline(always)]
     pub(super) fn time(&mut self, time: i64) {
         self.earliest = self.earliest.min(time);
@@ -80,8 +81,8 @@ impl CaptureLedger {
         self.packet(sink, time, link, data, original_len, snaplen);
     }
 
-    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than what was captured; `snaplen` is
-    /// what the capture was limited to.
+    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than
+    /// what was captured; `snaplen` is what the capture was limited to.
     #[inline(always)]
     pub(super) fn packet<S: Sink>(
         &mut self,
@@ -131,7 +132,8 @@ impl CaptureLedger {
         }
     }
 
-    /// Something is odd. The detail is asked for the first time only, and should say where that was.
+    /// Something is odd. The detail is asked for the first time only, and should say where that
+    /// was.
     pub(super) fn note(&mut self, slug: &'static str, detail: impl FnOnce() -> String) {
         self.note_many(slug, 1, detail);
     }
@@ -149,7 +151,8 @@ impl CaptureLedger {
         self.skipped += bytes as u64;
     }
 
-    /// Notes a clock that was set between two packets in a row of one interface; `time` is that of the next frame.
+    /// Notes a clock that was set between two packets in a row of one interface; `time` is that of
+    /// the next frame.
     #[inline]
     pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
         if Self::is_step(previous, time) {

@@ -1,11 +1,13 @@
 //! pcap: a file header, then records of 16 bytes of header and the packet.
 //!
-//! Knows the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers) variants in both byte orders,
-//! the swapped length fields of versions before 2.4 and AIX's dialect (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>,
-//! draft-ietf-opsawg-pcap). The FCS length in the link type field is ignored: what follows an IP datagram is nobody's payload.
+//! Knows the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers)
+//! variants in both byte orders, the swapped length fields of versions before 2.4 and AIX's dialect
+//! (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>, draft-ietf-opsawg-pcap). The FCS
+//! length in the link type field is ignored: what follows an IP datagram is nobody's payload.
 //!
-//! Frames are numbered as Wireshark numbers them: a record that the file ends in gives no packet. Where Wireshark stops at a
-//! damaged record, this reader looks for the next credible one and numbers on.
+//! Frames are numbered as Wireshark numbers them: a record that the file ends in gives no packet.
+//! Where Wireshark stops at a damaged record, this reader looks for the next credible one and
+//! numbers on.
 
 use super::bytes::Order;
 use super::ledger::CaptureLedger;
@@ -19,7 +21,8 @@ pub(super) struct Variant {
     nanoseconds: bool,
     /// The file header's length in bytes.
     file_header: usize,
-    /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type, of no use here.
+    /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type,
+    /// of no use here.
     extra: u8,
 }
 
@@ -34,7 +37,8 @@ impl Variant {
                 0xa1b2_c3d4 => (false, FILE_HEADER, 0),
                 0xa1b2_3c4d => (true, FILE_HEADER, 0),
                 0xa1b2_cd34 => (false, FILE_HEADER, 8),
-                // Ixia's hardware and software captures: the file header ends in the length of all records.
+                // Ixia's hardware and software captures: the file header ends in the length of all
+                // records.
                 0x1c00_01ac => (true, FILE_HEADER + 4, 0),
                 0x1c00_01ab => (false, FILE_HEADER + 4, 0),
                 _ => return None,
@@ -191,7 +195,8 @@ impl PcapReader {
             _ => Lengths::Usual,
         };
         if (major, minor) == (2, 2) && !self.variant.nanoseconds && self.variant.extra == 0 {
-            // AIX writes interface types (RFC 1573) here that no other writer of that age used, and nanoseconds.
+            // AIX writes interface types (RFC 1573) here that no other writer of that age used, and
+            // nanoseconds.
             let aix = match self.link.0 {
                 6 => Some(1),
                 9 => Some(6),
@@ -225,7 +230,8 @@ impl PcapReader {
         self.fields.header::<false>(bytes)
     }
 
-    /// Records are as nearly all files have them: short headers, whose fields are as usual, and packets of Ethernet.
+    /// Records are as nearly all files have them: short headers, whose fields are as usual, and
+    /// packets of Ethernet.
     fn is_usual(&self) -> bool {
         self.variant.extra == 0 && self.fields.are_usual() && self.link == LinkType::ETHERNET
     }
@@ -245,8 +251,9 @@ impl PcapReader {
         if self.snaplen == 0 { u32::MAX } else { self.snaplen }
     }
 
-    /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one. Returns what was consumed,
-    /// and what is needed next; 0 when a damaged record stands there. `USUAL`: [`is_usual`](Self::is_usual).
+    /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one.
+    /// Returns what was consumed, and what is needed next; 0 when a damaged record stands there.
+    /// `USUAL`: [`is_usual`](Self::is_usual).
     fn records<const USUAL: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
         let (fields, snaplen, limit) = (self.fields, self.snaplen, self.limit());
         let (link, before) = if USUAL { (LinkType::ETHERNET, RECORD_HEADER) } else { (self.link, self.before()) };
@@ -282,8 +289,8 @@ impl PcapReader {
         Progress { consumed: bytes.len() - rest.len(), need }
     }
 
-    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to worry about when another header follows, for then
-    /// the length is right.
+    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to
+    /// worry about when another header follows, for then the length is right.
     #[cold]
     #[inline(never)]
     fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> HeaderVerdict {
@@ -293,7 +300,8 @@ impl PcapReader {
         }
         let next = self.before() + header.captured as usize;
         match rest.get(next..) {
-            // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
+            // Not whole: nothing may be noted yet, for there will be another look. At the end it is
+            // torn, as it seems.
             None if end => return HeaderVerdict::Fine,
             None => return HeaderVerdict::Need(next),
             Some(_) if !self.is_doubtful(&header, self.previous) => {}
@@ -333,8 +341,8 @@ impl PcapReader {
             || previous.is_some_and(|previous| header.time.abs_diff(previous) > DAY as u64)
     }
 
-    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever pass, even if they are
-    /// zeros.
+    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever
+    /// pass, even if they are zeros.
     fn cannot_follow(&self, header: &Header, after: &Header) -> bool {
         let zeros = (after.time, after.captured, after.original) == (0, 0, 0);
         after.captured > self.longest()
@@ -342,7 +350,8 @@ impl PcapReader {
             || zeros && header.time != 0 && header.captured > 0
     }
 
-    /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or cannot hold one.
+    /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or
+    /// cannot hold one.
     fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)

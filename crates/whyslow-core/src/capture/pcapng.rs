@@ -1,11 +1,12 @@
 //! pcapng: sections of self-describing blocks (draft-ietf-opsawg-pcapng).
 //!
-//! Knows sections in either byte order, any number of interfaces, all three kinds of packet block, name resolution and
-//! interface statistics. All other blocks are passed over: custom, journal and sysdig's event blocks with a frame number, as
-//! Wireshark gives them one, and counted; secrets silently; unknown ones counted. A section's declared length is not relied on.
+//! Knows sections in either byte order, any number of interfaces, all three kinds of packet block,
+//! name resolution and interface statistics. All other blocks are passed over: custom, journal and
+//! sysdig's event blocks with a frame number, as Wireshark gives them one, and counted; secrets
+//! silently; unknown ones counted. A section's declared length is not relied on.
 //!
-//! Every block says its length at both ends, and a block of which the two differ is damaged. Where Wireshark stops at a
-//! damaged block, this reader looks for the next whole one and numbers on.
+//! Every block says its length at both ends, and a block of which the two differ is damaged. Where
+//! Wireshark stops at a damaged block, this reader looks for the next whole one and numbers on.
 
 mod block;
 mod kind;
@@ -59,7 +60,8 @@ pub(super) struct PcapNgReader {
     order: Order,
     /// Those of the section.
     interfaces: Vec<Interface>,
-    /// Dropped packets, as the packet blocks count them, and as the interface statistics of ended sections do.
+    /// Dropped packets, as the packet blocks count them, and as the interface statistics of ended
+    /// sections do.
     dropped_between: u64,
     dropped_by_interfaces: u64,
     /// Where a damaged block was met; set until a whole one is found.
@@ -115,8 +117,9 @@ impl PcapNgReader {
         }
     }
 
-    /// The inner loop: gives the packets of enhanced packet blocks that are whole in `bytes` and have nothing that need be said or
-    /// looked at more closely, up to the first other block. Returns how many bytes those took.
+    /// The inner loop: gives the packets of enhanced packet blocks that are whole in `bytes` and
+    /// have nothing that need be said or looked at more closely, up to the first other block.
+    /// Returns how many bytes those took.
     fn packets<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> usize {
         const FIXED: usize = HEAD + 20;
         let order = if BIG { Order::Big } else { Order::Little };
@@ -125,7 +128,8 @@ impl PcapNgReader {
             let (fields, _) = fixed.as_chunks::<4>();
             let [block_type, length, interface, high, low, captured, original] =
                 [0, 1, 2, 3, 4, 5, 6].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
-            // Without options; the padding makes lengths that are no multiples of four another matter.
+            // Without options; the padding makes lengths that are no multiples of four another
+            // matter.
             let padded = captured.wrapping_add(3) & !3;
             let usual = block_type == kind::ENHANCED_PACKET
                 && captured <= LONGEST_USUAL.min(original)
@@ -150,7 +154,8 @@ impl PcapNgReader {
 
     /// What stands at the start of `bytes`. `longest` bounds the block that is believed.
     fn find(&self, bytes: &[u8], longest: usize) -> BlockAt {
-        // No block is shorter, and no verdict may depend on how many of these bytes came with this push.
+        // No block is shorter, and no verdict may depend on how many of these bytes came with this
+        // push.
         let Some(&head) = bytes.first_chunk::<SECTION_HEAD>() else { return BlockAt::Need(SECTION_HEAD) };
         let [t0, t1, t2, t3, l0, l1, l2, l3, ..] = head;
         let mut order = self.order;
@@ -180,7 +185,8 @@ impl PcapNgReader {
         BlockAt::Block(length)
     }
 
-    /// The longest packet block that is believed of the interface named in it, with room for options; 0 for other blocks.
+    /// The longest packet block that is believed of the interface named in it, with room for
+    /// options; 0 for other blocks.
     fn longest_packet_block(&self, block_type: u32, bytes: &[u8]) -> usize {
         if block_type != kind::ENHANCED_PACKET {
             return 0;
@@ -190,7 +196,8 @@ impl PcapNgReader {
         interface.map_or(0, |interface| longest_packet(interface.link) as usize + (1 << 16))
     }
 
-    /// Looks for the next whole block of a known type in `bytes`. Returns how many bytes come before it, or cannot hold one.
+    /// Looks for the next whole block of a known type in `bytes`. Returns how many bytes come
+    /// before it, or cannot hold one.
     fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)

@@ -1,23 +1,28 @@
 //! tcpdump's text → packets.
 //!
-//! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names or numbers, the
-//! form before version 4.0) and what becomes of it in a web page, a mail or a log: prompts, prose, code fences,
-//! quotation marks, line numbers, wrapped lines, colours, entities, odd spaces, the words that syslog, journald and
-//! containers put before every line. Every packet of the text comes out as a real packet that begins with its IP header
-//! ([`LinkType`] 101): its addresses, ports, flags, window, options and lengths as printed, its sequence numbers made
-//! absolute again (see `relative`), its payload as far as the text shows it (`-x`, or the head of an HTTP message). What
-//! is not TCP comes out as a bare header, so that frames are counted; of it, names that are resolved and pings are told
-//! with the summary, and ICMP errors come out with the segment that they are about, where one alone may be meant.
+//! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names
+//! or numbers, the form before version 4.0) and what becomes of it in a web page, a mail or a log:
+//! prompts, prose, code fences, quotation marks, line numbers, wrapped lines, colours, entities,
+//! odd spaces, the words that syslog, journald and containers put before every line. Every packet
+//! of the text comes out as a real packet that begins with its IP header ([`LinkType`] 101): its
+//! addresses, ports, flags, window, options and lengths as printed, its sequence numbers made
+//! absolute again (see `relative`), its payload as far as the text shows it (`-x`, or the head of
+//! an HTTP message). What is not TCP comes out as a bare header, so that frames are counted; of it,
+//! names that are resolved and pings are told with the summary, and ICMP errors come out with the
+//! segment that they are about, where one alone may be meant.
 //!
-//! Where packets were left out (a line of dots, `[snip]`, numbers of `-#` that are missing) the sink is told so.
+//! Where packets were left out (a line of dots, `[snip]`, numbers of `-#` that are missing) the
+//! sink is told so.
 //!
-//! It promises that the packets do not depend on how the text was split over the pushes, that memory is bounded (by a
-//! line, by 64 packets held back until the meaning of their times is known, by the number of names and conversations
-//! remembered), and that a line which looks like a packet and cannot be read is counted. It refuses text without
-//! packets, `-q` (which leaves out the sequence numbers) and the summaries of tshark and Wireshark.
+//! It promises that the packets do not depend on how the text was split over the pushes, that
+//! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
+//! by the number of names and conversations remembered), and that a line which looks like a packet
+//! and cannot be read is counted. It refuses text without packets, `-q` (which leaves out the
+//! sequence numbers) and the summaries of tshark and Wireshark.
 //!
-//! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in the text.
-//! What a line does not show is written so that it claims nothing: TTL 0 and IP identification 0 without `-v`.
+//! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in
+//! the text. What a line does not show is written so that it claims nothing: TTL 0 and IP
+//! identification 0 without `-v`.
 
 mod build;
 mod dump;
@@ -191,9 +196,9 @@ impl TextReader {
         }
     }
 
-    /// Whether `prefix`, the first few kilobytes of the input, may be text at all: UTF-8 or Latin-1 without the
-    /// control characters that every binary capture has. Prose is text too; [`TextReader::finish`] tells if no packet
-    /// was in it.
+    /// Whether `prefix`, the first few kilobytes of the input, may be text at all: UTF-8 or Latin-1
+    /// without the control characters that every binary capture has. Prose is text too;
+    /// [`TextReader::finish`] tells if no packet was in it.
     pub fn looks_like_text(prefix: &[u8]) -> bool {
         let control = |b: &&u8| matches!(b, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
         !prefix.is_empty() && !prefix.contains(&0) && prefix.iter().filter(control).count() * 50 <= prefix.len()
@@ -444,7 +449,8 @@ impl TextReader {
         EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Talk))
     }
 
-    /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends make no sense.
+    /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends
+    /// make no sense.
     fn segment<S: Sink>(&mut self, line: &TcpLine, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
         let pending = &self.pending;
         let text = &pending.text;

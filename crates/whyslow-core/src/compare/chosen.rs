@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
-/// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1 on. What is not named is
-/// the one that carried most.
+/// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1
+/// on. What is not named is the one that carried most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferName {
     /// The connection; none: that of the largest transfer.
@@ -89,8 +89,8 @@ pub fn choose(analysis: &Analysis, which: TransferName) -> Result<ChosenTransfer
     choose_in(analysis, 0..usize::MAX, 0, which)
 }
 
-/// The same among the connections of some captures, whose numbers are larger by `before` than `which` has them: several
-/// analyses may have been joined to one.
+/// The same among the connections of some captures, whose numbers are larger by `before` than
+/// `which` has them: several analyses may have been joined to one.
 ///
 /// # Errors
 /// When there is none.

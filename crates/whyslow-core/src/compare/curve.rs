@@ -1,4 +1,5 @@
-//! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the transfer's end, how it would go on.
+//! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the
+//! transfer's end, how it would go on.
 
 use super::chosen::ChosenTransfer;
 use super::comparison::ByteCurves;

@@ -8,10 +8,12 @@ use crate::units::Nanos;
 const MIN: Nanos = Nanos::from_millis(1);
 /// Less than this share of the time is none either.
 const SMALL: f64 = 0.02;
-/// A range of sizes that spans less than this factor is a step of one staircase beside the other's, and no lead.
+/// A range of sizes that spans less than this factor is a step of one staircase beside the other's,
+/// and no lead.
 const NARROW: f64 = 1.1;
 
-/// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after the other.
+/// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after
+/// the other.
 pub(super) fn least(both: [&ChosenTransfer<'_>; 2]) -> Nanos {
     let rtt = both.into_iter().filter_map(ChosenTransfer::rtt).min().unwrap_or_default();
     MIN.max(rtt.scale(0.05))
@@ -90,7 +92,8 @@ fn join(last: &mut Lead, next: Lead, captured: u64) {
     }
 }
 
-/// A lead that is lost and won again is one lead: it changes only where another is ahead, or nobody, over a range that counts.
+/// A lead that is lost and won again is one lead: it changes only where another is ahead, or
+/// nobody, over a range that counts.
 fn settle(runs: Vec<Lead>, captured: u64) -> Vec<Lead> {
     let end = runs.last().map_or(0, |run| run.to_bytes);
     let mut leads: Vec<Lead> = Vec::new();

@@ -1,11 +1,13 @@
 //! Two transfers side by side: what differs, what that costs, and which is faster at what size.
 //!
-//! Knows [`analysis`](crate::analysis) values and nothing behind them: it can compare what was read from files years
-//! apart. Both transfers are set to one zero, the request (for an upload, the first byte), and are told as the receiver
-//! sees them: a byte counts when it is there, so that round trips of different length compare fairly.
+//! Knows [`analysis`](crate::analysis) values and nothing behind them: it can compare what was read
+//! from files years apart. Both transfers are set to one zero, the request (for an upload, the
+//! first byte), and are told as the receiver sees them: a byte counts when it is there, so that
+//! round trips of different length compare fairly.
 //!
-//! It promises that the differences of the phases add up to the difference of the whole, and that what goes beyond
-//! what was captured is called extrapolated. It ignores causes: these are told of each transfer by itself.
+//! It promises that the differences of the phases add up to the difference of the whole, and that
+//! what goes beyond what was captured is called extrapolated. It ignores causes: these are told of
+//! each transfer by itself.
 
 mod chosen;
 mod comparison;
@@ -32,7 +34,8 @@ pub const SCHEMA: &str = "whyslow-compare/1";
 /// Compares two transfers.
 pub fn compare(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> Comparison {
     let both = [a, b];
-    // Where packets were left out of a text, how its bytes came is not known: of both, the whole is told.
+    // Where packets were left out of a text, how its bytes came is not known: of both, the whole is
+    // told.
     let whole = both.iter().all(|one| !one.transfer.elided);
     let reach = both.map(|one| reach::prospect_of(one).filter(|_| whole));
     let curves = [0, 1].map(|which| Curve::new(both[which], reach[which].as_ref()));
@@ -84,7 +87,8 @@ fn summarize(chosen: &ChosenTransfer<'_>) -> TransferSummary {
     }
 }
 
-/// Every phase that either has: those before the first byte in their order, then the limits, those that differ most first.
+/// Every phase that either has: those before the first byte in their order, then the limits, those
+/// that differ most first.
 fn phases(both: [&Transfer; 2]) -> Vec<Phase> {
     let collect = |before: bool| {
         let shares = both.map(|transfer| if before { &transfer.before } else { &transfer.limits });

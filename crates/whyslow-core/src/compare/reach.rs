@@ -5,7 +5,8 @@ use crate::analysis::{Limit, Round, Transfer};
 use crate::rules::say;
 use crate::units::Nanos;
 
-/// A flight that grows by less stands still: the last segment of a flight may fall into the next round.
+/// A flight that grows by less stands still: the last segment of a flight may fall into the next
+/// round.
 const GROWS: f64 = 1.1;
 /// No sender opens its window faster (RFC 5681 section 3.1).
 const MAX_GROWTH: f64 = 2.0;

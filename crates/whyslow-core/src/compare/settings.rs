@@ -82,8 +82,9 @@ fn segment(one: &ChosenTransfer<'_>) -> Option<u64> {
     Some(u64::from(client?.min(server?)).saturating_sub(stamps).max(1))
 }
 
-/// What the first flight shows of the initial congestion window (RFC 6928): only where this is the connection's first transfer that
-/// way, and the first flight was held by that window or was followed by more.
+/// What the first flight shows of the initial congestion window (RFC 6928): only where this is the
+/// connection's first transfer that way, and the first flight was held by that window or was
+/// followed by more.
 fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     let earlier = one.connection.transfers.iter().take(one.number - 1);
     if earlier.filter(|other| other.from == one.transfer.from).count() > 0 {
@@ -93,7 +94,8 @@ fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     if one.transfer.rounds.len() < 2 || first.bytes == 0 {
         return None;
     }
-    // A congestion window counts segments, also a short one; what else held the flight is no window of segments.
+    // A congestion window counts segments, also a short one; what else held the flight is no window
+    // of segments.
     let segment = segment(one)?;
     Some(if first.limit == Limit::SlowStart {
         say::count(first.bytes.div_ceil(segment), "segment")

@@ -155,7 +155,8 @@ fn phases_add_up_to_the_whole() {
 fn who_is_faster_turns_where_the_curves_cross() {
     let analysis = capped_and_growing();
     let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    // A has 60,000 B in round 1, where B has 14,600; both have 219,000 and more in round 4, and from 240,001 B on A needs a fifth.
+    // A has 60,000 B in round 1, where B has 14,600; both have 219,000 and more in round 4, and
+    // from 240,001 B on A needs a fifth.
     let leaders: Vec<_> = told.leads.iter().map(|lead| lead.faster).collect();
     assert_eq!(leaders, [None, Some(0), None, Some(1)], "{:#?}", told.leads);
     let ahead = told.leads[1];

@@ -13,7 +13,8 @@ const MIN: Nanos = Nanos::from_millis(5);
 /// Flights that differ by less are one size: the last segment may go with the next flight.
 const SAME: f64 = 1.1;
 
-/// Sentences: which is faster, how each sends, where the time went, the first byte, and at what size it turns.
+/// Sentences: which is faster, how each sends, where the time went, the first byte, and at what
+/// size it turns.
 pub(super) fn summary(told: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
     if told.transfers.iter().any(|one| one.elided) {

@@ -1,7 +1,9 @@
-//! The accounts of connections that are over: of very many, those that lost most time, and how many others there were.
+//! The accounts of connections that are over: of very many, those that lost most time, and how many
+//! others there were.
 //!
-//! An account costs far more than all else that is done for a short connection. One that is known to have lost nothing has its
-//! rank by its bytes alone, and needs none before it is certain that it will be listed.
+//! An account costs far more than all else that is done for a short connection. One that is known
+//! to have lost nothing has its rank by its bytes alone, and needs none before it is certain that
+//! it will be listed.
 
 use super::open_connection::OpenConnection;
 use crate::analysis::{Connection, MAX_CONNECTIONS};
@@ -17,8 +19,8 @@ pub(super) struct ConnectionSize {
     pub(super) id: ConnectionId,
     /// Up to here no more packets of it came.
     pub(super) until: Nanos,
-    /// From its first packet to the last one that carried or answered payload or a SYN, or to the end of a wait for an answer: all that
-    /// it can have lost.
+    /// From its first packet to the last one that carried or answered payload or a SYN, or to the
+    /// end of a wait for an answer: all that it can have lost.
     pub(super) active: Nanos,
     /// Payload that was seen, copies included.
     pub(super) bytes: u64,
@@ -136,8 +138,8 @@ impl AccountList {
         Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default() }
     }
 
-    /// Whether a connection may be among those that are listed, if it has lost no more than this. So most of very many are never
-    /// accounted for.
+    /// Whether a connection may be among those that are listed, if it has lost no more than this.
+    /// So most of very many are never accounted for.
     pub(super) fn could_be_listed(&self, size: &ConnectionSize, lost: Nanos) -> bool {
         self.last.is_none_or(|last| size.rank(lost) < last)
     }
@@ -152,7 +154,8 @@ impl AccountList {
         self.insert(Entry::Accounted(Box::new(account)));
     }
 
-    /// A connection that lost nothing: it is accounted for at the [end](Self::into_listed), if it is listed then.
+    /// A connection that lost nothing: it is accounted for at the [end](Self::into_listed), if it
+    /// is listed then.
     pub(super) fn push_cost_free(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) {
         if self.could_be_listed(&size, Nanos::ZERO) {
             self.insert(Entry::CostFree(size, entry));

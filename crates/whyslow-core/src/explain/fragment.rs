@@ -1,4 +1,5 @@
-//! What is left of an explainer when everything was read, and how several of these become one analysis.
+//! What is left of an explainer when everything was read, and how several of these become one
+//! analysis.
 
 use super::accounts::{ConnectionAccount, ListedAccounts, Unlisted};
 use super::openings::{self, OpeningPositions};
@@ -116,7 +117,8 @@ impl MergedAnalysis {
         })
     }
 
-    /// Lets `play` do with the model what there is to do; what it does at the same time comes out sooner, and the same.
+    /// Lets `play` do with the model what there is to do; what it does at the same time comes out
+    /// sooner, and the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
         self.replays.predict(&mut self.analysis.connections, play);
         whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
@@ -210,7 +212,8 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is none, but came of a damaged packet.
+    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
+    /// none, but came of a damaged packet.
     pub(super) fn note_wrong_sums(&mut self, wrong: BadChecksums) -> bool {
         let is_stray = if wrong.header {
             self.checksum_sample.headers_reliable()

@@ -1,9 +1,10 @@
-//! Where connections began, of all that there ever were: so little is kept of each that a flood of them cannot fill the memory.
+//! Where connections began, of all that there ever were: so little is kept of each that a flood of
+//! them cannot fill the memory.
 
 use crate::flow::ConnectionId;
 
-/// The places of connections' first packets among all packets. They are kept as differences of seven bits a byte (LEB128), which
-/// is a byte or two each where connections are many.
+/// The places of connections' first packets among all packets. They are kept as differences of
+/// seven bits a byte (LEB128), which is a byte or two each where connections are many.
 #[derive(Debug, Default)]
 pub(super) struct OpeningPositions {
     differences: Vec<u8>,
@@ -40,7 +41,8 @@ impl OpeningPositions {
     }
 }
 
-/// The place of each of `ids`, which are in order, among all connections: 1 for the one that was opened first.
+/// The place of each of `ids`, which are in order, among all connections: 1 for the one that was
+/// opened first.
 pub(super) fn ranks(openings: &[OpeningPositions], ids: &[ConnectionId]) -> Vec<u64> {
     let mut places = vec![0; ids.len()];
     for openings in openings {

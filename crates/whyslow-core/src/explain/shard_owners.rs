@@ -1,14 +1,17 @@
-//! Which connections fall to which of several explainers: whole parts of the table, dealt out again where one of them has
-//! more to do than another.
+//! Which connections fall to which of several explainers: whole parts of the table, dealt out again
+//! where one of them has more to do than another.
 //!
-//! Nobody asks anybody: all see the same packets, count them in the same way, and come to the same decision at the same place.
+//! Nobody asks anybody: all see the same packets, count them in the same way, and come to the same
+//! decision at the same place.
 
 use crate::flow::{SHARDS, shard_of};
 
-/// Packets after which it is looked for the first time who has how much to do, and after which it is looked for at least; each
-/// time it is twice as many as the time before. What was right so far mostly stays so.
+/// Packets after which it is looked for the first time who has how much to do, and after which it
+/// is looked for at least; each time it is twice as many as the time before. What was right so far
+/// mostly stays so.
 const REBALANCE_INTERVAL: (u64, u64) = (1 << 13, 1 << 18);
-/// Parts change hands if one explainer has so much more to do than another: this part of a fair share.
+/// Parts change hands if one explainer has so much more to do than another: this part of a fair
+/// share.
 const IMBALANCE: u64 = 16;
 
 /// The parts that fall to one of several explainers, and to whom the others do.
@@ -93,8 +96,8 @@ impl ShardOwners {
         self.loads[part % SHARDS] += 1;
     }
 
-    /// After so many packets in all: deals the parts out again if it is time to, and unevenly much was to do with them since the
-    /// last time. All who are asked at the same place say the same.
+    /// After so many packets in all: deals the parts out again if it is time to, and unevenly much
+    /// was to do with them since the last time. All who are asked at the same place say the same.
     pub(super) fn rebalance(&mut self, packets: u64) -> Vec<ShardMove> {
         if packets < self.due || self.count == 1 {
             return Vec::new();
@@ -109,7 +112,8 @@ impl ShardOwners {
         moved.map(|part| ShardMove { part, from: before[part], to: self.owners[part] }).collect()
     }
 
-    /// As long as one has too much to do, it gives one part to the one with the least: that which leaves the two least apart.
+    /// As long as one has too much to do, it gives one part to the one with the least: that which
+    /// leaves the two least apart.
     fn balance(&mut self) {
         let mut sums = vec![0; self.count];
         (0..SHARDS).for_each(|part| sums[self.owners[part]] += self.loads[part]);

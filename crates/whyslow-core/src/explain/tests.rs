@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
-//! What is found does not depend on how the work is shared, nor on where a capture is cut into files.
+//! What is found does not depend on how the work is shared, nor on where a capture is cut into
+//! files.
 
 use super::*;
 use crate::analysis::{Connection, IcmpError, MAX_CONNECTIONS};
@@ -29,7 +30,8 @@ fn step() -> impl Strategy<Value = Step> {
 /// How far a connection has come.
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// The next number of the client and of the server, and up to where the client has acknowledged.
+    /// The next number of the client and of the server, and up to where the client has
+    /// acknowledged.
     next: [u32; 2],
     acked: u32,
 }
@@ -276,7 +278,8 @@ proptest! {
     }
 }
 
-/// What one side sends: bytes of its stream behind or before what it sent last, how many, what they begin with, and its flags.
+/// What one side sends: bytes of its stream behind or before what it sent last, how many, what they
+/// begin with, and its flags.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     connection: u8,
@@ -327,8 +330,9 @@ fn record_one_side(all: &[Sent], from: usize) -> Vec<Recorded> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// What one side sends in order is known to have lost nothing without accounting for it; whatever it sends, who is thought so has
-    /// lost nothing (`into_fragment` asks each that is listed).
+    /// What one side sends in order is known to have lost nothing without accounting for it;
+    /// whatever it sends, who is thought so has lost nothing (`into_fragment` asks each that is
+    /// listed).
     #[test]
     fn of_one_direction_alone_nothing_was_lost(all in prop::collection::vec(sent(), 1..60), from in 0usize..2) {
         let packets = record_one_side(&all, from);
@@ -452,8 +456,8 @@ fn error(about: &Recorded, kind: [u8; 2], mtu: u16) -> Recorded {
 fn icmp_errors_are_told_with_the_connection_that_they_quote() {
     let mut packets =
         record(&[0, 1, 9, 2, 10, 10, 9].map(|kind| Step { connection: 1, kind, after: Nanos::from_millis(1) }));
-    // Of a segment of the client's in flight, of one of the server's, twice, and of nobody's; and again of the client's, which is
-    // acknowledged by then; and one that was cut before the ports.
+    // Of a segment of the client's in flight, of one of the server's, twice, and of nobody's; and
+    // again of the client's, which is acknowledged by then; and one that was cut before the ports.
     let (request, answer) = (&packets[3], &packets[4]);
     let of_client = error(request, [11, 0], 0);
     let of_server = [(); 2].map(|()| error(answer, [3, 4], 1400));

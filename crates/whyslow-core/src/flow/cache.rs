@@ -1,9 +1,10 @@
-//! Where the connections of the newest segments stand in the table, by what their headers say as it stands there: most segments
-//! follow one of the same connection and direction, and need not be put in order, hashed and looked for.
+//! Where the connections of the newest segments stand in the table, by what their headers say as it
+//! stands there: most segments follow one of the same connection and direction, and need not be put
+//! in order, hashed and looked for.
 //!
-//! It knows places, and promises nothing: what is noted may long have left the table, or have been written over by another
-//! direction. Who asks must see for himself that the connection at the place is still the one that was noted, by its number, which
-//! no other has.
+//! It knows places, and promises nothing: what is noted may long have left the table, or have been
+//! written over by another direction. Who asks must see for himself that the connection at the
+//! place is still the one that was noted, by its number, which no other has.
 
 use super::entry::{ConnectionId, Side};
 use crate::wire::RawFlowKey;

@@ -7,19 +7,22 @@ use crate::wire::{Flags, FlowKey, Segment};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
-/// One of the two ends, before it is known which is the client: 0 sent the first packet that was seen.
+/// One of the two ends, before it is known which is the client: 0 sent the first packet that was
+/// seen.
 pub type Side = usize;
 
 /// How long a connection may be silent before it leaves the table, by its state.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTimeouts {
-    /// After a reset, or FINs from both ends (TIME-WAIT is 2 MSL = 4 min at most, RFC 9293; Linux holds 60 s).
+    /// After a reset, or FINs from both ends (TIME-WAIT is 2 MSL = 4 min at most, RFC 9293; Linux
+    /// holds 60 s).
     pub closed: Nanos,
     /// Only SYNs so far (Linux gives up after 127 s, RFC 6298 back-off with 6 retries).
     pub opening: Nanos,
     /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
     pub open: Nanos,
-    /// Most connections held at once, over all parts; half as many, and a sixteenth, of those of which a single segment came.
+    /// Most connections held at once, over all parts; half as many, and a sixteenth, of those of
+    /// which a single segment came.
     pub connections: usize,
 }
 

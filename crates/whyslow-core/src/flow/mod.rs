@@ -1,12 +1,14 @@
 //! `flow`: segments → connections.
 //!
-//! Knows four-tuples and SYNs, nothing else of TCP, and keeps for each connection what the stage behind it wants kept. It
-//! promises that a four-tuple used again is a new connection, and that memory stays bounded (closed and idle connections
-//! leave the table, and so do the idlest ones when the table is full, counted).
+//! Knows four-tuples and SYNs, nothing else of TCP, and keeps for each connection what the stage
+//! behind it wants kept. It promises that a four-tuple used again is a new connection, and that
+//! memory stays bounded (closed and idle connections leave the table, and so do the idlest ones
+//! when the table is full, counted).
 //!
-//! The table is cut into [`SHARDS`] by the four-tuple's hash, each with its own share of the room. What becomes of a connection
-//! depends on its own part and on the time alone, so that parts can be looked after by several tables, each given the
-//! segments of its own parts and told the time of all, and the outcome is that of one.
+//! The table is cut into [`SHARDS`] by the four-tuple's hash, each with its own share of the room.
+//! What becomes of a connection depends on its own part and on the time alone, so that parts can be
+//! looked after by several tables, each given the segments of its own parts and told the time of
+//! all, and the outcome is that of one.
 
 mod cache;
 mod entry;
@@ -69,8 +71,9 @@ impl<'a, T> FoundFlow<'a, T> {
         &mut self.slot.entry.value
     }
 
-    /// What is kept for the connection, of which a [plain](crate::wire::PlainSegment) segment was captured at `time`: that neither opens
-    /// nor ends one, so that nothing else need be done about it.
+    /// What is kept for the connection, of which a [plain](crate::wire::PlainSegment) segment was
+    /// captured at `time`: that neither opens nor ends one, so that nothing else need be done about
+    /// it.
     #[inline(always)]
     pub fn on_plain_segment(self, time: Nanos) -> &'a mut T {
         self.slot.last.on_segment(time);
@@ -78,7 +81,8 @@ impl<'a, T> FoundFlow<'a, T> {
         &mut self.slot.entry.value
     }
 
-    /// As [`on_plain_segment`](Self::on_plain_segment), of a segment that is plain but that its side [ends](crate::wire::FastPacket::closing) with it.
+    /// As [`on_plain_segment`](Self::on_plain_segment), of a segment that is plain but that its
+    /// side [ends](crate::wire::FastPacket::closing) with it.
     pub fn on_closing_segment(self, time: Nanos) -> &'a mut T {
         self.slot.entry.fin[self.from] = true;
         self.on_plain_segment(time)
@@ -136,8 +140,9 @@ impl<T> FlowTable<T> {
         self.len() == 0
     }
 
-    /// A segment was captured at `time`, whether or not it is this table's. Connections that have been silent for too long go
-    /// to `gone`, oldest first. Says whether it was time to look for them.
+    /// A segment was captured at `time`, whether or not it is this table's. Connections that have
+    /// been silent for too long go to `gone`, oldest first. Says whether it was time to look for
+    /// them.
     #[inline(always)]
     pub fn advance_time(&mut self, time: Nanos, evicted: &mut Evicted<T>) -> bool {
         let due = time > self.next_sweep;
@@ -147,7 +152,8 @@ impl<T> FlowTable<T> {
         due
     }
 
-    /// The connection between these ends, if there is one. The time of a segment must have been told with [`advance_time`](Self::advance_time).
+    /// The connection between these ends, if there is one. The time of a segment must have been
+    /// told with [`advance_time`](Self::advance_time).
     #[inline(always)]
     pub fn find(&mut self, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
         let slot = self.shards[shard_of(hash)].find(ends, hash)?;
@@ -155,8 +161,8 @@ impl<T> FlowTable<T> {
         Some(FoundFlow::new(slot, from))
     }
 
-    /// The connection of a segment with this heading, if that was [found](Self::find_and_cache) not long ago. The time must have been told with
-    /// [`advance_time`](Self::advance_time).
+    /// The connection of a segment with this heading, if that was [found](Self::find_and_cache) not
+    /// long ago. The time must have been told with [`advance_time`](Self::advance_time).
     #[inline(always)]
     pub fn lookup_cached(&mut self, raw_key: &RawFlowKey) -> CacheLookup<'_, T> {
         let Some(noted) = self.cache.get(raw_key) else { return CacheLookup::Unknown };
@@ -170,7 +176,8 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// As [`find`](Self::find), and the connection will be [recalled](Self::lookup_cached) by this heading, which is that of the segment.
+    /// As [`find`](Self::find), and the connection will be [recalled](Self::lookup_cached) by this
+    /// heading, which is that of the segment.
     #[inline]
     pub fn find_and_cache(&mut self, raw_key: &RawFlowKey, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
         let shard = shard_of(hash);
@@ -188,8 +195,9 @@ impl<T> FlowTable<T> {
         self.cache.insert(CacheEntry::other_table(raw_key, shard_of(hash) as u8));
     }
 
-    /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by
-    /// using its four-tuple again goes to `gone`. The time must have been told with [`advance_time`](Self::advance_time).
+    /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A
+    /// connection that it ends by using its four-tuple again goes to `gone`. The time must have
+    /// been told with [`advance_time`](Self::advance_time).
     #[inline]
     pub fn route<'a>(
         &'a mut self,
@@ -241,7 +249,8 @@ impl<T> FlowTable<T> {
         self.shards.get_mut(shard).map(std::mem::take).unwrap_or_default()
     }
 
-    /// The connections of a part of which this table has none, from one that was told the same times.
+    /// The connections of a part of which this table has none, from one that was told the same
+    /// times.
     pub fn put_shard(&mut self, shard: usize, connections: Shard<T>) {
         if let Some(place) = self.shards.get_mut(shard) {
             debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {shard}");

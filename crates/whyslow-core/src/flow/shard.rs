@@ -1,5 +1,5 @@
-//! One part of the table: a hash table whose slots hold what a look over all of them needs, so that the connections
-//! themselves are touched only when a segment is theirs or they leave.
+//! One part of the table: a hash table whose slots hold what a look over all of them needs, so that
+//! the connections themselves are touched only when a segment is theirs or they leave.
 
 use super::entry::{Evicted, FlowEntry, FlowTimeouts};
 use crate::units::Nanos;
@@ -23,7 +23,8 @@ pub(super) struct Slot<T> {
     pub(super) entry: Box<FlowEntry<T>>,
 }
 
-/// When a connection's newest segment came, in even nanoseconds; the odd bit says that it is the only one so far.
+/// When a connection's newest segment came, in even nanoseconds; the odd bit says that it is the
+/// only one so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastSeen(i64);
 
@@ -93,7 +94,8 @@ impl<T> Shard<T> {
         self.slots.get_bucket_mut(place as usize)
     }
 
-    /// The slot of these ends, and whether it is new: it is when there was none, or when the one that was there is `over`.
+    /// The slot of these ends, and whether it is new: it is when there was none, or when the one
+    /// that was there is `over`.
     #[inline(always)]
     pub(super) fn find_or_insert(
         &mut self,
@@ -124,7 +126,8 @@ impl<T> Shard<T> {
 
     /// Those that have been silent for too long leave.
     pub(super) fn sweep(&mut self, time: Nanos, expiry: &FlowTimeouts, evicted: &mut Evicted<T>) {
-        // No connection is told to leave sooner than this, so that most need not be looked at closely.
+        // No connection is told to leave sooner than this, so that most need not be looked at
+        // closely.
         let least = expiry.closed.min(expiry.opening).min(expiry.open);
         let silent = |slot: &mut Slot<T>| {
             let silence = time - slot.last.time();
@@ -133,20 +136,23 @@ impl<T> Shard<T> {
         evicted.extend(self.slots.extract_if(silent).map(|slot| slot.entry));
     }
 
-    /// Whether room must be [made](Self::make_room) before one more connection comes, or looked for.
+    /// Whether room must be [made](Self::make_room) before one more connection comes, or looked
+    /// for.
     pub(super) fn may_have_no_room(&self, most: usize) -> bool {
         self.len() >= most || self.started_since_sweep > most / 16
     }
 
-    /// Lets the idlest go if there are so many connections, or too many of a single segment: a sixteenth at least, so that a flood of new
-    /// ones pays for one look over the part in many. Says how many those are.
+    /// Lets the idlest go if there are so many connections, or too many of a single segment: a
+    /// sixteenth at least, so that a flood of new ones pays for one look over the part in many.
+    /// Says how many those are.
     pub(super) fn make_room(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         let singles = self.evict_singles(most, evicted);
         if self.len() < most { singles } else { singles + self.evict((most / 16).max(1), |_| true, evicted) }
     }
 
-    /// Of connections of a single segment no more than half of `most` are held, and a sixteenth: SYNs that nobody answers, flows of which
-    /// nothing else passes here. What they are can be told without waiting for more. Says how many leave, the idlest first.
+    /// Of connections of a single segment no more than half of `most` are held, and a sixteenth:
+    /// SYNs that nobody answers, flows of which nothing else passes here. What they are can be told
+    /// without waiting for more. Says how many leave, the idlest first.
     fn evict_singles(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         if std::mem::take(&mut self.started_since_sweep) <= most / 16 || self.len() <= most / 2 {
             return 0;

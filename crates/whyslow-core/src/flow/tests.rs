@@ -173,8 +173,9 @@ fn tables_that_share_the_parts_do_what_one_does() {
     assert_eq!(one.table.len(), two.iter().map(|flow| flow.table.len()).sum::<usize>());
 }
 
-/// A segment that neither opens nor closes finds its connection by the short way, and by a heading that is known, to the same
-/// effect as by the long one, whatever has become of the connection that was noted.
+/// A segment that neither opens nor closes finds its connection by the short way, and by a heading
+/// that is known, to the same effect as by the long one, whatever has become of the connection that
+/// was noted.
 #[test]
 fn the_short_ways_do_what_the_long_one_does() {
     let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };

@@ -27,23 +27,27 @@ pub struct Context {
     pub opening_seen: bool,
     /// A window of less than four segments that the sender has shown to begin with, bytes.
     pub small_window: Option<u64>,
-    /// The sender's payload is of a protocol that announces what is to come: HTTP, or TLS with whatever is in it.
+    /// The sender's payload is of a protocol that announces what is to come: HTTP, or TLS with
+    /// whatever is in it.
     pub announces_length: bool,
-    /// When something of this direction was first sent again: the window that this left goes on in later transfers.
+    /// When something of this direction was first sent again: the window that this left goes on in
+    /// later transfers.
     pub first_loss: Option<Nanos>,
     /// What either side says may be no answer.
     pub(crate) server_push: ServerPush,
     /// What the path carries, payload bits per second, where somebody said so.
     pub path_rate: Option<f64>,
-    /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes over another.
+    /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes
+    /// over another.
     pub is_multipath: bool,
     /// What passed between the losses of all transfers of this direction, if that is one rate.
     pub pooled_rate: Option<PooledRate>,
 }
 
 impl Context {
-    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
-    /// length is the round trip, unless something was repaired in it, or a program or a closed window held it up.
+    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a
+    /// queue does, and the round's own length is the round trip, unless something was repaired in
+    /// it, or a program or a closed window held it up.
     pub fn round_trip(&self, transfer: &TransferFacts, index: usize) -> Option<Nanos> {
         let rounds = &transfer.rounds;
         let round = rounds.get(index).filter(|round| round.merged == 1)?;
@@ -69,7 +73,8 @@ impl Context {
     }
 }
 
-/// A window's round trip is so many times the path's own where at least half of it stands in a queue, …
+/// A window's round trip is so many times the path's own where at least half of it stands in a
+/// queue, …
 const QUEUED_FACTOR: f64 = 2.0;
 
 /// … and longer than that by what no host's scheduling adds.

@@ -1,6 +1,7 @@
-//! What passed between one loss and the next: a full queue, or a policer whose tokens are used up, loses what exceeds its rate, so
-//! that between two losses exactly that rate passed, whatever the sender's window did meanwhile. Losses that come by chance cut
-//! the time into stretches of any rate.
+//! What passed between one loss and the next: a full queue, or a policer whose tokens are used up,
+//! loses what exceeds its rate, so that between two losses exactly that rate passed, whatever the
+//! sender's window did meanwhile. Losses that come by chance cut the time into stretches of any
+//! rate.
 
 use super::context::{Context, PooledRate};
 use crate::stats::median;
@@ -19,8 +20,9 @@ const MIN_LOSSES: usize = 8;
 const MIN_POOLED_STRETCHES: usize = 2 * MIN_STRETCHES;
 /// And of a transfer beside others that show the rate.
 const FEW_LOSSES: usize = 3;
-/// Rates are one when the upper tenth is no more than this above the median, and the lower one no more than that below. Tokens that
-/// overflow, and a queue that runs empty, make stretches slower, and nothing makes one faster.
+/// Rates are one when the upper tenth is no more than this above the median, and the lower one no
+/// more than that below. Tokens that overflow, and a queue that runs empty, make stretches slower,
+/// and nothing makes one faster.
 const ABOVE: f64 = 1.12;
 const BELOW: f64 = 1.3;
 /// Round trips at losses that are longer than so many of the least show a queue (Flach et al.).
@@ -71,8 +73,9 @@ fn in_order(transfer: &TransferFacts) -> Vec<Loss> {
 
 /// Rates between losses, and how long each was in force.
 fn rates(losses: &[Loss], mss: u64, rtt: Nanos, strict: bool) -> Vec<(f64, Nanos)> {
-    // Next to the receiver, where the end of a flight is missing, it is not known when the next segment was lost: at that end, or
-    // at the head of the next flight. Either such losses are left out, or, when all was well before, room ran out at the end.
+    // Next to the receiver, where the end of a flight is missing, it is not known when the next
+    // segment was lost: at that end, or at the head of the next flight. Either such losses are left
+    // out, or, when all was well before, room ran out at the end.
     let seen = |loss: &Loss| loss.until - loss.time <= rtt.scale(0.25);
     let ends = |loss: &Loss, since| is_new_burst(since, rtt) && (seen(loss) || (!strict && since > rtt.scale(1.5)));
     stretches(losses, MIN_SEGMENTS * mss, ends)
@@ -135,8 +138,8 @@ fn burst(losses: &[Loss], rtt: Nanos) -> f64 {
     (sizes[(sizes.len() - 1) / 2] + sizes[middle]) as f64 / 2.0
 }
 
-/// Rates of the stretches between losses that `ends` takes (given how long before no other was lost), each of `least` bytes or more,
-/// and how long each was.
+/// Rates of the stretches between losses that `ends` takes (given how long before no other was
+/// lost), each of `least` bytes or more, and how long each was.
 fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<(f64, Nanos)> {
     let (mut rates, mut from, mut lost) = (Vec::new(), None::<Loss>, 0);
     let mut last = Nanos(i64::MIN);
@@ -166,8 +169,9 @@ fn as_one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
         return None;
     }
     rates.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
-    // Each alike; or else each by its time: where a stretch begins and ends is known to a clump of segments only, so that a short one
-    // says little. But one long stretch is one figure, whatever the rest of them are.
+    // Each alike; or else each by its time: where a stretch begins and ends is known to a clump of
+    // segments only, so that a short one says little. But one long stretch is one figure, whatever
+    // the rest of them are.
     let whole: Nanos = rates.iter().map(|&(_, time)| time).sum();
     let long = rates.iter().any(|&(_, time)| time > whole.scale(MAX_STRETCH_SHARE));
     let found = tenths(&rates, |_| 1.0);
@@ -177,7 +181,8 @@ fn as_one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
     Some((rates.len(), found))
 }
 
-/// The lower tenth, the median and the upper tenth of rates in order, each counted by what `weigh` makes of its time.
+/// The lower tenth, the median and the upper tenth of rates in order, each counted by what `weigh`
+/// makes of its time.
 fn tenths(rates: &[(f64, Nanos)], weigh: impl Fn(Nanos) -> f64) -> [f64; 3] {
     let whole: f64 = rates.iter().map(|&(_, time)| weigh(time)).sum();
     [0.1, 0.5, 0.9].map(|share| {

@@ -1,8 +1,9 @@
 //! `limit`: what TCP did → what held it back.
 //!
-//! Cuts a transfer's time, from its first byte sent to the ACK of its last, into stretches of one [`Limit`] each. The
-//! stretches meet without gap or overlap, so that their shares sum to 1. Long pauses are told by what ended them; the rest
-//! of a round goes to what its round shows over the rounds around it (`rounds`).
+//! Cuts a transfer's time, from its first byte sent to the ACK of its last, into stretches of one
+//! [`Limit`] each. The stretches meet without gap or overlap, so that their shares sum to 1. Long
+//! pauses are told by what ended them; the rest of a round goes to what its round shows over the
+//! rounds around it (`rounds`).
 
 mod alike;
 mod context;
@@ -37,8 +38,8 @@ use crate::units::Nanos;
 use server_push::ServerPush;
 use wait::SEGMENT;
 
-/// What the path carries, payload bits per second, as far as this transfer shows it: the rate at which a queue stood before it, or the one
-/// at which it delivered bursts.
+/// What the path carries, payload bits per second, as far as this transfer shows it: the rate at
+/// which a queue stood before it, or the one at which it delivered bursts.
 pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
     let held = partition.time(Limit::Bandwidth).0 * MIN_HELD_SHARE >= transfer.duration().0;
     partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
@@ -82,8 +83,9 @@ fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
         .map(|transfer| transfer.start)
 }
 
-/// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
-/// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
+/// The least window that the sender has shown to begin with, if it is less than four segments:
+/// whole segments, which Nagle never holds, waited for the ACK of so small a first flight. A SYN or
+/// SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
 fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
     let direction = &facts.directions[sender];
     if facts.handshake.retries[sender] > 0 {
@@ -106,7 +108,8 @@ const FIRST_TRANSFERS: usize = 64;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at least).
+/// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at
+/// least).
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
 /// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
 const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
@@ -119,7 +122,8 @@ const MIN_TIMER: Nanos = Nanos::from_millis(190);
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
 const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
-/// The timer of a sender whose segment stands longer than this in a queue runs out (RFC 6298 section 2.4).
+/// The timer of a sender whose segment stands longer than this in a queue runs out (RFC 6298
+/// section 2.4).
 const MIN_RTO: Nanos = Nanos::from_millis(1_000);
 
 /// More rounds than this of less than a segment each are messages of their own.
@@ -165,7 +169,8 @@ impl Partition {
         shares(self.spans.iter().map(|span| (span.limit, span.length())))
     }
 
-    /// Runs of one limit in time order, at most `most`: the shortest are given to their longer neighbours.
+    /// Runs of one limit in time order, at most `most`: the shortest are given to their longer
+    /// neighbours.
     pub fn timeline(&self, from: Nanos, most: usize) -> Vec<LimitSpan> {
         let mut runs: Vec<Span> = Vec::new();
         let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
@@ -317,7 +322,8 @@ fn cut_gap(
     }
     let limit = match gap.release {
         Release::Timer => Limit::Timeout,
-        // Half of a full window and more stood in a queue of the path: a larger one only makes that longer.
+        // Half of a full window and more stood in a queue of the path: a larger one only makes that
+        // longer.
         Release::WindowAck if queued => base,
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
         // A small message that follows one of the other side's answers it, or gives it credit.
@@ -362,10 +368,11 @@ fn cut_gap(
     add(spans, limit, gap.start, gap.end);
 }
 
-/// By how much the ACK that ended the pause was held back, beyond what the other ACKs of its round took.
+/// By how much the ACK that ended the pause was held back, beyond what the other ACKs of its round
+/// took.
 ///
-/// A receiver holds back the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). What comes in while many are on their way is spaced
-/// by the path, and by the queue in it.
+/// A receiver holds back the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). What comes
+/// in while many are on their way is spaced by the path, and by the queue in it.
 fn ack_delay_of(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
     if !gap.last_ack && gap.in_flight > MAX_FEW_SEGMENTS * context.mss {
         return Nanos::ZERO;
@@ -379,14 +386,16 @@ fn is_nagle(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
 }
 
-/// A small segment left with the bare ACK of the only one that was outstanding, small too: Nagle, though the ACK was not late.
+/// A small segment left with the bare ACK of the only one that was outstanding, small too: Nagle,
+/// though the ACK was not late.
 fn is_nagled_message(gap: &Gap, context: &Context) -> bool {
     is_nagle(gap, context) && gap.last_ack && !gap.with_peer_payload && gap.in_flight <= gap.before_len
 }
 
-/// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
-/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928); where this
-/// sender's has been seen to be smaller, it is the window that is used up.
+/// What a write left over, less than a segment, waited for an ACK, though so little was in flight
+/// that the initial window had room for it: Nagle, and not the congestion window. Initial windows
+/// are up to 4 segments (RFC 3390) or 10 (RFC 6928); where this sender's has been seen to be
+/// smaller, it is the window that is used up.
 fn is_nagled_remainder(gap: &Gap, context: &Context) -> bool {
     if context.small_window.is_some_and(|window| gap.in_flight >= window && gap.in_flight <= 3 * context.mss) {
         return false;
@@ -415,19 +424,21 @@ fn idle_limit(
     if is_rate_limit(base) && !gap.app_limited {
         return base;
     }
-    // Sent together: a queue on the path has put them apart. With nothing in flight it was no queue of this transfer's.
+    // Sent together: a queue on the path has put them apart. With nothing in flight it was no queue
+    // of this transfer's.
     if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
         return if gap.idle { Limit::Unknown } else { base };
     }
-    // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
-    // the wait for a retransmission that was not captured either.
-    // Unless the sender's IP numbers show that it sent nothing.
+    // Where whole flights may be lost before the capture point, a silence of the timer's length
+    // between full segments is the wait for a retransmission that was not captured either. Unless
+    // the sender's IP numbers show that it sent nothing.
     let full = gap.before_len >= context.mss && gap.after_len >= context.mss && gap.missing != Some(0);
     if shape.lost_before && full && length >= MIN_PROBE_TIMER.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }
-    // So is a silence between full segments as long as the least timer, after which the sender has a window of one segment: the
-    // timer leaves it no more (RFC 5681 section 3.1), and an idle sender would begin with its initial window.
+    // So is a silence between full segments as long as the least timer, after which the sender has
+    // a window of one segment: the timer leaves it no more (RFC 5681 section 3.1), and an idle
+    // sender would begin with its initial window.
     if full && !gap.app_limited && alone && length >= MIN_TIMER {
         return Limit::Timeout;
     }
@@ -435,7 +446,8 @@ fn idle_limit(
     if context.elided && (gap.unseen || gap.sent_apart.is_none()) {
         return Limit::Unknown;
     }
-    // What had been sent before, or what was lost, was there to be sent. No timer is shorter than a round trip.
+    // What had been sent before, or what was lost, was there to be sent. No timer is shorter than a
+    // round trip.
     let is_brief = context.rtt.is_some_and(|rtt| length <= rtt + context.epsilon);
     if (gap.app_limited || gap.idle) && (gap.is_retransmit || (!gap.idle && has_lost(transfer, gap))) {
         return match is_brief {
@@ -445,7 +457,8 @@ fn idle_limit(
             false => Limit::LossRecovery,
         };
     }
-    // What was not captured may have come at any time in it; and what is not sent here may go over another subflow.
+    // What was not captured may have come at any time in it; and what is not sent here may go over
+    // another subflow.
     if gap.unseen || context.is_multipath {
         return Limit::Unknown;
     }
@@ -453,8 +466,8 @@ fn idle_limit(
     if is_between_messages(gap, transfer, context) {
         return Limit::Unknown;
     }
-    // Next to the receiver nothing but a timestamp tells when it was sent: full segments may have stood in a queue behind those of
-    // others meanwhile.
+    // Next to the receiver nothing but a timestamp tells when it was sent: full segments may have
+    // stood in a queue behind those of others meanwhile.
     let queued =
         context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < MIN_RTO;
     if gap.app_limited || (gap.idle && !queued) {
@@ -464,15 +477,17 @@ fn idle_limit(
     if is_brief { base } else { Limit::Unknown }
 }
 
-/// Whether nobody waited for what came after this pause. Lines of a log, keystrokes' echoes, messages of a chat: each is whole when it is
-/// sent, nothing is outstanding, and whether more was due nobody can tell. Unasked, messages of a few segments are such; what answers a
-/// request may be one message in several writes, and is a row of messages only where each is less than a segment.
+/// Whether nobody waited for what came after this pause. Lines of a log, keystrokes' echoes,
+/// messages of a chat: each is whole when it is sent, nothing is outstanding, and whether more was
+/// due nobody can tell. Unasked, messages of a few segments are such; what answers a request may be
+/// one message in several writes, and is a row of messages only where each is less than a segment.
 fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
     let (segments, least) = match transfer.answered {
         // Where neither side need be asking, a screen that fits a first flight (RFC 6928) is one.
         _ if context.server_push.may_push_at(transfer.start) => (10, 0),
         None => (3, 0),
-        // Less than a segment in all is a message or two, unless they are heads and records, which may announce more.
+        // Less than a segment in all is a message or two, unless they are heads and records, which
+        // may announce more.
         Some(_) if transfer.bytes() < SEGMENT && !context.announces_length => (1, 1),
         Some(_) => (1, MIN_MESSAGE_ROUNDS),
     };
@@ -486,8 +501,9 @@ fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -
 
 /// From the last send to its ACK: a round trip, and what the ACK was late beyond that.
 ///
-/// The ACK of a message's last segment keeps nobody waiting: its receiver has all of it. Only what a queue on the path, or a repair, adds
-/// is waited for; that much the ACKs before it were late as well.
+/// The ACK of a message's last segment keeps nobody waiting: its receiver has all of it. Only what
+/// a queue on the path, or a repair, adds is waited for; that much the ACKs before it were late as
+/// well.
 fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
     let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {
@@ -511,7 +527,8 @@ fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, c
     add(spans, then, queued, transfer.end);
 }
 
-/// By how much the ACKs before the last one were later than the soonest of all. Of one or two segments there is no other.
+/// By how much the ACKs before the last one were later than the soonest of all. Of one or two
+/// segments there is no other.
 fn usually_late(transfer: &TransferFacts) -> Nanos {
     let late = |round: &RoundFacts| round.ack_late.unwrap_or_default();
     match transfer.rounds.as_slice() {

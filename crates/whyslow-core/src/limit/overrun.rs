@@ -1,6 +1,8 @@
-//! What became of more than the path's rate: while a sender offers more than that, a link lets the excess wait before it loses any, so that
-//! what passes has waited behind a queue; a policer drops the excess, and what passes has waited for nothing. Senders that follow no
-//! loss (BBR) overrun a path for many round trips, and keep to its rate between: of them, the losses tell no more than this.
+//! What became of more than the path's rate: while a sender offers more than that, a link lets the
+//! excess wait before it loses any, so that what passes has waited behind a queue; a policer drops
+//! the excess, and what passes has waited for nothing. Senders that follow no loss (BBR) overrun a
+//! path for many round trips, and keep to its rate between: of them, the losses tell no more than
+//! this.
 
 use super::context::Context;
 use super::rates::begins_spaced;
@@ -11,7 +13,8 @@ use crate::units::Nanos;
 /// By so much more than the rate was offered, of it, and segments more.
 const MIN_EXCESS: f64 = 0.25;
 const SEGMENTS: u64 = 6;
-/// Of the excess, what must have been lost: tokens that were left let a burst pass without a wait too.
+/// Of the excess, what must have been lost: tokens that were left let a burst pass without a wait
+/// too.
 const MIN_LOST_SHARE: f64 = 0.5;
 /// Rounds, and segments lost in them (Flach et al. 2016, section 2.1), that tell anything.
 const MIN_ROUNDS: usize = 2;
@@ -39,9 +42,11 @@ pub struct Overrun {
     pub rounds: usize,
     /// Segments that were lost in them.
     pub losses: usize,
-    /// By how much what passed took longer than the least, typically; none where that cannot be seen.
+    /// By how much what passed took longer than the least, typically; none where that cannot be
+    /// seen.
     pub wait: Option<Nanos>,
-    /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces it.
+    /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces
+    /// it.
     pub began_spaced: Option<bool>,
     /// What a segment takes at this rate.
     segment: Nanos,

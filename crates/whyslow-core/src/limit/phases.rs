@@ -1,4 +1,5 @@
-//! What went before a transfer's first byte: the handshakes, the request's way, the server's thinking.
+//! What went before a transfer's first byte: the handshakes, the request's way, the server's
+//! thinking.
 
 use super::wait::{NOTICEABLE_WAIT, Wait};
 use crate::analysis::{Limit, LimitShare};
@@ -6,8 +7,9 @@ use crate::flow::Side;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
 
-/// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went before it on this
-/// connection. A wait is told as who asked lives it: one round trip, plus what the server took. `wait`: the exchange that it answers in.
+/// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went
+/// before it on this connection. A wait is told as who asked lives it: one round trip, plus what
+/// the server took. `wait`: the exchange that it answers in.
 pub fn phases_before(
     facts: &Facts,
     sender: Side,
@@ -67,7 +69,8 @@ pub fn handshake(facts: &Facts) -> Option<Nanos> {
 /// hash of 32 or 48 bytes (RFC 8446 sections 4.4.4 and 5.2).
 const FINISHED_RECORD_LENS: [u64; 2] = [58, 74];
 
-/// From the end of the TCP handshake to the client's first application data: how long, and when that was.
+/// From the end of the TCP handshake to the client's first application data: how long, and when
+/// that was.
 pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
     let client = facts.client;
     let start = facts.handshake.ack?.0;

@@ -1,4 +1,5 @@
-//! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it, and whether it is the sender's own.
+//! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it,
+//! and whether it is the sender's own.
 
 use super::alike::{alike_rates, rises};
 use super::context::Context;
@@ -34,7 +35,8 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
     if curve.len() < MIN_BEFORE + MIN_AFTER || doubtful {
         return None;
     }
-    // The rate of the second half of the time: it governs most of the transfer, or else there is none.
+    // The rate of the second half of the time: it governs most of the transfer, or else there is
+    // none.
     let (first, last) = (curve.first()?, curve.last()?);
     let middle = first.0 + (last.0 - first.0).scale(0.5);
     let direction = curve.partition_point(|point| point.0 < middle).min(curve.len() - 2);
@@ -53,7 +55,8 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
         }
     }
     let (from, least) = from;
-    // It ends where nearly all of it has passed: from then on the curve follows the rate, now above it and now below.
+    // It ends where nearly all of it has passed: from then on the curve follows the rate, now above
+    // it and now below.
     let passed_by = |point: &(Nanos, u64)| beyond(point) - least >= BURST_USED_SHARE * bytes;
     let until = from + curve[from..].iter().position(passed_by)?;
     let (start, end) = (curve[from], curve[until]);
@@ -158,7 +161,8 @@ pub(super) fn is_trickle(transfer: &TransferFacts, context: &Context) -> bool {
     (transfer.bytes() as f64) < FULL * context.mss as f64 * transfer.segments as f64
 }
 
-/// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing queues.
+/// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing
+/// queues.
 pub(super) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
     let waits = |gap: &&Gap| match gap.release {
         Release::Ack => gap.end - gap.start >= context.rtt.unwrap_or_default().scale(0.5),
@@ -220,8 +224,9 @@ fn is_even_rate(points: &[(Nanos, u64)]) -> bool {
     at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick))
 }
 
-/// Index of the first round that belongs to what holds from a time on: the one that goes on then, if more of it comes after. A queue
-/// that takes all that is left of a transfer makes one long round of it, which began before the queue was full.
+/// Index of the first round that belongs to what holds from a time on: the one that goes on then,
+/// if more of it comes after. A queue that takes all that is left of a transfer makes one long
+/// round of it, which began before the queue was full.
 pub(super) fn first_round(transfer: &TransferFacts, from: Nanos) -> usize {
     let rounds = &transfer.rounds;
     let next = rounds.partition_point(|round| round.start < from);
@@ -232,27 +237,31 @@ pub(super) fn first_round(transfer: &TransferFacts, from: Nanos) -> usize {
 
 /// Rounds whose flights must stand still.
 const MIN_ROUNDS: usize = 8;
-/// What may be in flight beyond what rate and round trip need, of it; beside three segments, and what a sender hands down at once
-/// (Linux: a millisecond's worth).
+/// What may be in flight beyond what rate and round trip need, of it; beside three segments, and
+/// what a sender hands down at once (Linux: a millisecond's worth).
 const BEYOND: f64 = 1.25;
-/// And in the one or other round, when ACKs were late; a sender that looks for more rate goes beyond (BBR: to twice as much and more).
+/// And in the one or other round, when ACKs were late; a sender that looks for more rate goes
+/// beyond (BBR: to twice as much and more).
 const EVER: f64 = 1.75;
 const AT_ONCE: Nanos = Nanos::from_millis(1);
 /// Of the rate, what a round carries that it governs.
 const CARRIED: f64 = 0.9;
 /// Halves of round trips that must be alike.
 const MIN_HALVES: usize = 16;
-/// An ACK that is waited for starts the sender at once: later than this, of a round trip, something else did.
+/// An ACK that is waited for starts the sender at once: later than this, of a round trip, something
+/// else did.
 const AT_AN_ACK: f64 = 1.1;
 /// Time that may be spent otherwise, of the whole.
 const OTHERWISE: f64 = 0.2;
 /// Segments are full ones, on average.
 const FULL: f64 = 0.8;
-/// Rates of links: a sender whose own link is full sends evenly too. Bits per second with Ethernet's own overhead.
+/// Rates of links: a sender whose own link is full sends evenly too. Bits per second with
+/// Ethernet's own overhead.
 const LINKS: [f64; 6] = [10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9];
 
-/// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round trip is ever in flight and that
-/// does not grow; and it waits neither for ACKs nor for a window. A sender that is held by the path has a window that grows, or a queue.
+/// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round
+/// trip is ever in flight and that does not grow; and it waits neither for ACKs nor for a window. A
+/// sender that is held by the path has a window that grows, or a queue.
 pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
@@ -302,8 +311,8 @@ pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f
     (behind >= SPACED * context.mss).then_some(took * SAME_RATE_FACTOR >= at_rate)
 }
 
-/// The rounds after the first one that carried the rate: before it, the window was still opening, and in it what left at once, before
-/// any rate was in force, may still be in flight.
+/// The rounds after the first one that carried the rate: before it, the window was still opening,
+/// and in it what left at once, before any rate was in force, may still be in flight.
 fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
     let filled = |pair: &[RoundFacts]| {
         let time = (pair[1].start - pair[0].start).as_secs_f64();
@@ -314,8 +323,9 @@ fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
     &later[first..]
 }
 
-/// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even there: equal over halves of a round
-/// trip, in which a window that is used up leaves its mark. Or of a path whose queue says by marks (ECN) that it is full.
+/// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even
+/// there: equal over halves of a round trip, in which a window that is used up leaves its mark. Or
+/// of a path whose queue says by marks (ECN) that it is full.
 pub(super) fn clumped_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let (first, last) = (transfer.delivered.first()?, transfer.delivered.last()?);
     let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64().max(1e-9);
@@ -342,7 +352,8 @@ fn is_link_rate(rate: f64) -> bool {
     LINKS.iter().any(|link| (rate / link - 1.0).abs() < 0.01)
 }
 
-/// Time in which the sender waited for an ACK of what it had in flight, as a full window does, or had nothing to send.
+/// Time in which the sender waited for an ACK of what it had in flight, as a full window does, or
+/// had nothing to send.
 fn time_otherwise_spent(transfer: &TransferFacts, rtt: Nanos, from: Nanos) -> Nanos {
     let gaps = transfer.gaps.iter().filter(|gap| gap.start >= from);
     gaps.filter(|gap| match gap.release {

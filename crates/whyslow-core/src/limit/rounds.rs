@@ -10,12 +10,14 @@ use crate::stats::median;
 use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
 
-/// A flight that grows at least so much from one round to the next is slow start. Doubling is usual (RFC 5681 section
-/// 3.1); with an ACK for every second segment it is 1.5, and a round's segments may slip into the next one.
+/// A flight that grows at least so much from one round to the next is slow start. Doubling is usual
+/// (RFC 5681 section 3.1); with an ACK for every second segment it is 1.5, and a round's segments
+/// may slip into the next one.
 const GROWTH: f64 = 1.2;
 /// Growth may pause for so many rounds: ACKs that arrive in clumps shift segments between rounds.
 const GROWTH_PAUSE: usize = 2;
-/// No sender's buffer is smaller (the least value of Linux' tcp_wmem): flights of fewer bytes are messages.
+/// No sender's buffer is smaller (the least value of Linux' tcp_wmem): flights of fewer bytes are
+/// messages.
 const MIN_BUFFER: u64 = 4_096;
 /// In a plateau the sender waits for the receiver for so much of the time.
 const MIN_WAIT: f64 = 0.5;
@@ -26,18 +28,22 @@ const MIN_WAIT_LONG: f64 = 0.25;
 const MIN_PLATEAU: usize = 4;
 /// A plateau after a loss must be longer, as congestion avoidance can look flat for a while.
 const MIN_PLATEAU_AFTER_LOSS: usize = 16;
-/// Of a plateau's flight, what no flight goes beyond where a buffer is full: it holds packets with all that they take of memory, so that
-/// the same buffer may hold twice the payload, and what left it is in flight beside that.
+/// Of a plateau's flight, what no flight goes beyond where a buffer is full: it holds packets with
+/// all that they take of memory, so that the same buffer may hold twice the payload, and what left
+/// it is in flight beside that.
 const MAX_CAPPED_GROWTH: f64 = 3.0;
-/// The same behind a loss, where the congestion window, cut to 0.7 at most (RFC 9438 section 4.6), makes flights of one size as well.
+/// The same behind a loss, where the congestion window, cut to 0.7 at most (RFC 9438 section 4.6),
+/// makes flights of one size as well.
 const MAX_CAPPED_GROWTH_AFTER_LOSS: f64 = 1.25;
 /// Rates needed before that means something.
 const STEADY_BINS: u64 = 8;
 
-/// In ten pauses, so many that a message of the receiver ended make a window of the application's protocol.
+/// In ten pauses, so many that a message of the receiver ended make a window of the application's
+/// protocol.
 const GRANTED: u64 = 7;
 
-/// A round that carried this share of what the steady rate would have let through was held by that rate.
+/// A round that carried this share of what the steady rate would have let through was held by that
+/// rate.
 const FILLED: f64 = 0.7;
 
 /// A run of rounds with the same flight.
@@ -51,7 +57,8 @@ pub struct Plateau {
     pub bytes: u64,
     /// The least window during it.
     pub window: Option<u64>,
-    /// Where large and small flights alternate: bytes and time of two rounds together, typical of them.
+    /// Where large and small flights alternate: bytes and time of two rounds together, typical of
+    /// them.
     pub cycle: Option<(u64, Nanos)>,
 }
 
@@ -62,10 +69,11 @@ pub struct Shape {
     pub base: Vec<Limit>,
     /// The longest plateau.
     pub plateau: Option<Plateau>,
-    /// Segments are proven to have been lost before the capture point, so that others may have been, unseen.
+    /// Segments are proven to have been lost before the capture point, so that others may have
+    /// been, unseen.
     pub lost_before: bool,
-    /// The one rate at which bytes pass whenever they do, bits per second of payload, if there is one. It governs the rounds that it
-    /// fills.
+    /// The one rate at which bytes pass whenever they do, bits per second of payload, if there is
+    /// one. It governs the rounds that it fills.
     pub steady: Option<f64>,
     /// What passed before that rate came into force.
     pub burst: Option<Burst>,
@@ -178,22 +186,23 @@ pub(super) fn shape(transfer: &TransferFacts, context: &Context) -> Shape {
     shape
 }
 
-/// Whether no other flight was much larger: a buffer that is full stays as large as it is, and a congestion window does not.
+/// Whether no other flight was much larger: a buffer that is full stays as large as it is, and a
+/// congestion window does not.
 fn is_cap(plateau: &Plateau, rounds: &[RoundFacts], again: usize) -> bool {
     let larger = if plateau.first > again { MAX_CAPPED_GROWTH_AFTER_LOSS } else { MAX_CAPPED_GROWTH };
     let most = plateau.bytes as f64 * larger;
     rounds.iter().all(|round| round.in_flight as f64 <= most)
 }
 
-/// A program's own window, where messages of the receiver come with the ACKs that end most pauses of the plateaus; else a cap in
-/// the sender.
+/// A program's own window, where messages of the receiver come with the ACKs that end most pauses
+/// of the plateaus; else a cap in the sender.
 fn plateau_limit(transfer: &TransferFacts, plateaus: &[Plateau]) -> Limit {
     let waits = plateaus.iter().flat_map(|plateau| receiver_waits(transfer, plateau.first, plateau.after));
     if are_granted(waits) { Limit::ProtocolWindow } else { Limit::SenderCap }
 }
 
-/// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a message with one, though the program
-/// may have been late to answer it.
+/// Pauses within rounds that the receiver ended, with room left in its window: by an ACK, or by a
+/// message with one, though the program may have been late to answer it.
 fn receiver_waits(transfer: &TransferFacts, first: usize, after: usize) -> impl Iterator<Item = &Gap> {
     let start = transfer.rounds.get(first).map_or(transfer.last_send, |round| round.start);
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
@@ -215,7 +224,8 @@ fn are_granted<'a>(waits: impl Iterator<Item = &'a Gap>) -> bool {
     all > 0 && granted * 10 >= all * GRANTED
 }
 
-/// From where on flights stand still, if that is so for half of them: TCP's own window may have opened before another one held.
+/// From where on flights stand still, if that is so for half of them: TCP's own window may have
+/// opened before another one held.
 fn behind_a_ramp(rounds: &[RoundFacts], mss: u64) -> usize {
     let flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
     let mut first = 0;
@@ -229,8 +239,9 @@ fn behind_a_ramp(rounds: &[RoundFacts], mss: u64) -> usize {
     0
 }
 
-/// Rounds behind slow start whose flights a program's own window bounds, though they are not all alike: credit comes in pieces, so that
-/// a flight may be a piece smaller than the one before. They do not grow, and messages of the receiver end most pauses.
+/// Rounds behind slow start whose flights a program's own window bounds, though they are not all
+/// alike: credit comes in pieces, so that a flight may be a piece smaller than the one before. They
+/// do not grow, and messages of the receiver end most pauses.
 fn granted(transfer: &TransferFacts, context: &Context, base: &[Limit], lost: usize) -> Option<Plateau> {
     let opened = base.iter().position(|limit| *limit != Limit::SlowStart)?;
     let opening = transfer.rounds.get(opened..lost)?;
@@ -266,8 +277,9 @@ pub(crate) fn first_retransmit_round(transfer: &TransferFacts) -> usize {
     transfer.rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(transfer.rounds.len())
 }
 
-/// The first round with a copy of something that was lost. Copies of what had arrived do not end slow start for good: a sender that
-/// learns of it takes its window and its threshold back (RFC 3522, RFC 3708), and one that does not grows slowly from then on.
+/// The first round with a copy of something that was lost. Copies of what had arrived do not end
+/// slow start for good: a sender that learns of it takes its window and its threshold back (RFC
+/// 3522, RFC 3708), and one that does not grows slowly from then on.
 fn first_repair(transfer: &TransferFacts) -> usize {
     let rounds = &transfer.rounds;
     match transfer.losses.iter().filter(|loss| !loss.spurious).map(|loss| loss.time).min() {
@@ -279,8 +291,8 @@ fn first_repair(transfer: &TransferFacts) -> usize {
     }
 }
 
-/// Rounds before which the sender had been idle for longer than its timer, so that it may have started over (RFC 5681
-/// section 4.1), or whose first segment the timer sent.
+/// Rounds before which the sender had been idle for longer than its timer, so that it may have
+/// started over (RFC 5681 section 4.1), or whose first segment the timer sent.
 fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
     let floor = Nanos::from_millis(200) + context.rtt.unwrap_or_default();
     let mut found: Vec<usize> = transfer
@@ -296,18 +308,20 @@ fn restarts(transfer: &TransferFacts, context: &Context) -> Vec<usize> {
     found
 }
 
-/// Whether nothing was sent for want of bytes, or of a window: a sender that was idle for either reason starts over.
+/// Whether nothing was sent for want of bytes, or of a window: a sender that was idle for either
+/// reason starts over.
 fn is_silence(gap: &Gap) -> bool {
     gap.release == Release::Nothing || (gap.release == Release::WindowUpdate && gap.in_flight == 0)
 }
 
-/// The rate of the whole, if equal amounts of bytes took equal times all along, where segments passed the capture point or
-/// where their ACKs did.
+/// The rate of the whole, if equal amounts of bytes took equal times all along, where segments
+/// passed the capture point or where their ACKs did.
 fn steady_rate(transfer: &TransferFacts) -> Option<f64> {
     [&transfer.acked_rate, &transfer.sent_rate].into_iter().find(|spread| steady(spread)).map(|spread| spread.p50)
 }
 
-/// A full window of the receiver makes one rate too. Where the windows are unknown, a rate is the path's only if a queue stands.
+/// A full window of the receiver makes one rate too. Where the windows are unknown, a rate is the
+/// path's only if a queue stands.
 fn is_told_from_a_window(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
     transfer.rounds.iter().any(|round| round.window.is_some()) || rates::queues(transfer, context, rate, transfer.start)
 }
@@ -356,9 +370,9 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
         }
         top = top.max(round.in_flight);
     }
-    // The round that reached the top was not held by its growth, as the next one was no larger; but if all that is left
-    // follows in the very last round, it would have gone sooner with a larger window.
-    // So it is with two flights only, if the first was no larger than an initial window.
+    // The round that reached the top was not held by its growth, as the next one was no larger; but
+    // if all that is left follows in the very last round, it would have gone sooner with a larger
+    // window. So it is with two flights only, if the first was no larger than an initial window.
     let began_small = rounds.first().is_some_and(|round| round.in_flight <= 12 * context.mss.max(1460));
     let reached_end = end == transfer.rounds.len()
         && transfer.known_span.is_none_or(|(_, until)| until >= transfer.end)
@@ -368,13 +382,14 @@ fn growth(transfer: &TransferFacts, start: usize, end: usize, context: &Context)
     (start, start + if reached_end { rounds.len() - 1 } else { last_growth })
 }
 
-/// By how much flights may differ and be the same: 3 segments, or in large ones what an ACK for many at once makes of them.
+/// By how much flights may differ and be the same: 3 segments, or in large ones what an ACK for
+/// many at once makes of them.
 fn alike(top: u64, mss: u64) -> u64 {
     (3 * mss).max(top / 128)
 }
 
-/// Whether flights stand still: all alike, and not rising by as much as congestion avoidance would (half a segment a round,
-/// RFC 9438 section 4.3, and one RFC 5681).
+/// Whether flights stand still: all alike, and not rising by as much as congestion avoidance would
+/// (half a segment a round, RFC 9438 section 4.3, and one RFC 5681).
 fn stands_still(tops: &[u64], mss: u64) -> bool {
     let (low, high) = tops.iter().fold((u64::MAX, 0), |(low, high), &top| (low.min(top), high.max(top)));
     high - low <= alike(high, mss) && !rises(tops, mss)
@@ -383,7 +398,8 @@ fn stands_still(tops: &[u64], mss: u64) -> bool {
 /// Runs of rounds with the same flight, in order.
 fn plateaus(transfer: &TransferFacts, context: &Context, lost: usize) -> Vec<Plateau> {
     let rounds = &transfer.rounds;
-    // Some senders alternate a large and a small flight (a full buffer, and what is left of a write): the larger counts.
+    // Some senders alternate a large and a small flight (a full buffer, and what is left of a
+    // write): the larger counts.
     let top = |index: usize| {
         let next = rounds.get(index + 1).filter(|_| index + 2 < rounds.len()).map_or(0, |round| round.in_flight);
         rounds[index].in_flight.max(next)
@@ -447,7 +463,8 @@ fn lost_before_capture(transfer: &TransferFacts) -> bool {
     unseen >= 3 && unseen * 200 >= transfer.segments
 }
 
-/// Whether the sender spent this share of these rounds waiting for the receiver, and not sending, nor for its application.
+/// Whether the sender spent this share of these rounds waiting for the receiver, and not sending,
+/// nor for its application.
 fn waits_for_acks(transfer: &TransferFacts, first: usize, after: usize, share: f64) -> bool {
     let start = transfer.rounds[first].start;
     let end = transfer.rounds.get(after).map_or(transfer.last_send, |round| round.start);
@@ -471,7 +488,8 @@ fn filled(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -
         };
         match rounds.get(index + 1) {
             Some(next) => carries(round.bytes, next.start),
-            // All that is in flight in the last round passes until the end, though it may have left at once.
+            // All that is in flight in the last round passes until the end, though it may have left
+            // at once.
             None => carries(round.bytes, transfer.last_send) || carries(round.in_flight, transfer.end),
         }
     };

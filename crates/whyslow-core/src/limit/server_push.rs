@@ -1,9 +1,10 @@
 //! Whether a server may have spoken unasked: then what it says late is no late answer.
 //!
-//! What comes behind a question is mostly its answer. But the ends of a routing session tell each other news, a shell writes when its
-//! program does, and a chat when somebody speaks. There the client's small words are answers, or signs of life, and what the server says
-//! seconds later has nothing to do with them. It knows how the payload of a connection begins, its ports, who spoke when; and promises
-//! to doubt what none of these shows to be an answer.
+//! What comes behind a question is mostly its answer. But the ends of a routing session tell each
+//! other news, a shell writes when its program does, and a chat when somebody speaks. There the
+//! client's small words are answers, or signs of life, and what the server says seconds later has
+//! nothing to do with them. It knows how the payload of a connection begins, its ports, who spoke
+//! when; and promises to doubt what none of these shows to be an answer.
 
 use super::wait::{NOTICEABLE_WAIT, SEGMENT, Wait};
 use crate::stats::median;
@@ -11,8 +12,9 @@ use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release};
 use crate::units::Nanos;
 
-/// What comes sooner after the other side's words than this is a program's reaction to them, and no person's (Card, Moran, Newell: "The
-/// Model Human Processor", 1986: about 240 ms from seeing to a key).
+/// What comes sooner after the other side's words than this is a program's reaction to them, and no
+/// person's (Card, Moran, Newell: "The Model Human Processor", 1986: about 240 ms from seeing to a
+/// key).
 const REACTION_TIME: Nanos = Nanos::from_millis(200);
 /// What a server says later than this, where it speaks unasked, is as likely news.
 const NEWS_DELAY: Nanos = Nanos::from_millis(1_000);
@@ -24,7 +26,8 @@ const PEER_PORTS: [u16; 3] = [179, 639, 646];
 const MIN_PAUSES_IN_ROW: usize = 3;
 /// An answer of a program that reports is no larger; more is an upload.
 const MAX_REPORT_ANSWER: u64 = 10 * SEGMENT;
-/// Databases, caches and directories, of which the client asks: LDAP, MS SQL, Oracle, MySQL, PostgreSQL, Redis, Cassandra, memcached, MongoDB.
+/// Databases, caches and directories, of which the client asks: LDAP, MS SQL, Oracle, MySQL,
+/// PostgreSQL, Redis, Cassandra, memcached, MongoDB.
 const CLIENT_ASKS_PORTS: [u16; 9] = [389, 1433, 1521, 3306, 5432, 6379, 9042, 11211, 27017];
 /// Where the server greets in bytes that are no text, and the client asks: MySQL, SSH.
 const SERVER_GREETS_PORTS: [u16; 2] = [22, 3306];
@@ -59,14 +62,16 @@ impl ServerPush {
         }
         let pushes = |times: usize| pauses(facts, times).map_or(Self::Never, Self::Since);
         match protocol {
-            // Every answer has its head, until the connection is upgraded to another protocol (WebSocket's answer is 101, RFC 6455).
+            // Every answer has its head, until the connection is upgraded to another protocol
+            // (WebSocket's answer is 101, RFC 6455).
             Some(Protocol::Http) => return upgrade(facts).map_or(Self::Never, Self::Since),
             // A page may come in a piece or two.
             Some(Protocol::Tls) => return pushes(MIN_PAUSES_IN_ROW),
             Some(Protocol::Ssh) | None => {}
         }
         let begins = facts.handshake.offers.iter().any(Option::is_some);
-        // The first words of a connection are a greeting where it is one to be read, or all that follows is prompt answers.
+        // The first words of a connection are a greeting where it is one to be read, or all that
+        // follows is prompt answers.
         let greets = facts.begins_with_text[server] || SERVER_GREETS_PORTS.contains(&port) || is_prompt(facts);
         let answers = |index: Option<usize>| facts.directions[server].transfers.get(index?);
         let unasked = facts.exchanges.iter().enumerate().find(|(index, exchange)| {
@@ -93,8 +98,9 @@ impl ServerPush {
         }
     }
 
-    /// Whether what the server said in this exchange may be no answer: what the client had said was a reaction itself, or it came so late.
-    /// `rtt`: by so much the time before a message may be off, where the capture does not tell where it stands.
+    /// Whether what the server said in this exchange may be no answer: what the client had said was
+    /// a reaction itself, or it came so late. `rtt`: by so much the time before a message may be
+    /// off, where the capture does not tell where it stands.
     pub fn may_be_push(self, wait: &Wait, rtt: Nanos) -> bool {
         let is_reaction = || wait.exchange.before.is_none_or(|before| before <= REACTION_TIME + rtt);
         let is_late = wait.server.is_some_and(|time| time > NEWS_DELAY);
@@ -108,7 +114,8 @@ impl ServerPush {
     }
 }
 
-/// Whether the client need not have asked for anything at this time, as the server may speak unasked.
+/// Whether the client need not have asked for anything at this time, as the server may speak
+/// unasked.
 pub fn may_speak_unasked(facts: &Facts, time: Nanos) -> bool {
     ServerPush::of(facts).may_push_at(time)
 }
@@ -121,8 +128,8 @@ fn upgrade(facts: &Facts) -> Option<Nanos> {
     Some(transfer.start)
 }
 
-/// When the first message of the server's began that others followed after a pause longer than a reaction takes, with nothing asked between
-/// them, if there are so many such pauses.
+/// When the first message of the server's began that others followed after a pause longer than a
+/// reaction takes, with nothing asked between them, if there are so many such pauses.
 fn pauses(facts: &Facts, times: usize) -> Option<Nanos> {
     let is_push = |gap: &&Gap| {
         let length = gap.end - gap.start;
@@ -139,7 +146,8 @@ fn pauses(facts: &Facts, times: usize) -> Option<Nanos> {
     (times <= 1 || pushed.nth(times - 2).is_some()).then_some(first)
 }
 
-/// Whether the client's prompt messages are larger than what the server says behind them, as a rule: answers, or small uploads.
+/// Whether the client's prompt messages are larger than what the server says behind them, as a
+/// rule: answers, or small uploads.
 fn answers_less(facts: &Facts) -> bool {
     let halves = &facts.directions;
     let (mut all, mut less) = (0, 0);
@@ -157,7 +165,8 @@ fn answers_less(facts: &Facts) -> bool {
     less >= 2 && less * 2 > all
 }
 
-/// Whether the server is known, though not how the connection began, by its many answers, which are prompt as a rule.
+/// Whether the server is known, though not how the connection began, by its many answers, which are
+/// prompt as a rule.
 fn is_prompt(facts: &Facts) -> bool {
     let times: Vec<Nanos> =
         facts.exchanges.iter().filter(|e| e.request.is_some()).filter_map(|exchange| exchange.server).collect();

@@ -27,7 +27,8 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
     }
 }
 
-/// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait for an ACK.
+/// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait
+/// for an ACK.
 pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
     let at = |index: usize| Nanos::from_millis(100 * index as i64);
     let rounds: Vec<RoundFacts> = sizes
@@ -139,7 +140,8 @@ fn a_silence_after_which_one_segment_goes_alone_is_the_timers() {
     assert_eq!(after(10 * MSS), (Nanos::ZERO, ms(400)), "an idle sender begins with its initial window");
 }
 
-/// Two flights with a pause of 400 ms between them that nothing seen ended, behind a short segment: what it counts as.
+/// Two flights with a pause of 400 ms between them that nothing seen ended, behind a short segment:
+/// what it counts as.
 fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
     let ms = Nanos::from_millis;
     let mut transfer = flights(&[20_000, 20_000], Release::Nothing);

@@ -1,4 +1,5 @@
-//! Whose time an exchange took: the client's program before it, the server's within it, or nobody's.
+//! Whose time an exchange took: the client's program before it, the server's within it, or
+//! nobody's.
 
 use crate::stats::median;
 use crate::tcp::content::Protocol;
@@ -8,20 +9,24 @@ use crate::units::Nanos;
 use super::server_push::ServerPush;
 use super::wait::{SEGMENT, Wait};
 
-/// Pauses of a program between its own requests are shorter than this, or than a few round trips: behind longer ones the next request is
-/// another occasion, and what was before it waited for nobody. It is also where a push begins anew (`tcp::turns`).
+/// Pauses of a program between its own requests are shorter than this, or than a few round trips:
+/// behind longer ones the next request is another occasion, and what was before it waited for
+/// nobody. It is also where a push begins anew (`tcp::turns`).
 const MAX_SERIES_PAUSE: Nanos = Nanos::from_millis(1_000);
 const SERIES_ROUND_TRIPS: f64 = 4.0;
-/// A connection that has carried nothing for so long was opened in advance (Chromium closes unused ones after 10 s).
+/// A connection that has carried nothing for so long was opened in advance (Chromium closes unused
+/// ones after 10 s).
 const SPARE_IDLE: Nanos = Nanos::from_millis(10_000);
-/// A server that is asked to answer when something happens holds its small answer back for so long (long polls time out after 20 to 60 s).
+/// A server that is asked to answer when something happens holds its small answer back for so long
+/// (long polls time out after 20 to 60 s).
 const MIN_POLL: Nanos = Nanos::from_millis(10_000);
 
-/// Smaller messages may be signs of life, or words that acknowledge others (WebSocket's are a few bytes, with TLS 30 to 60).
+/// Smaller messages may be signs of life, or words that acknowledge others (WebSocket's are a few
+/// bytes, with TLS 30 to 60).
 const MAX_KEEPALIVE_LEN: u64 = 100;
 
-/// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small message that comes later answers nothing
-/// that anybody waited for.
+/// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small
+/// message that comes later answers nothing that anybody waited for.
 const REQUEST_TIMEOUT: Nanos = Nanos::from_millis(60_000);
 
 /// Of each exchange but the TLS handshake's, in time order.
@@ -61,14 +66,16 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
     all
 }
 
-/// Whether something of either side that was not captured passed between a message and its answer: a later question, an earlier answer.
+/// Whether something of either side that was not captured passed between a message and its answer:
+/// a later question, an earlier answer.
 fn has_unseen(facts: &Facts, answer: &TransferFacts) -> bool {
     let Some(asked) = answer.answered else { return false };
     let noticed = facts.directions.iter().flat_map(|direction| &direction.missing).map(|&(_, noticed)| noticed);
     noticed.into_iter().any(|noticed| noticed > asked.last && noticed <= answer.start)
 }
 
-/// Requests for what is to happen: their small answers come late as a rule. Where most are prompt, a late one is late.
+/// Requests for what is to happen: their small answers come late as a rule. Where most are prompt,
+/// a late one is late.
 fn mark_polls(facts: &Facts, all: &mut [Wait]) {
     let sender = 1 - facts.requester;
     let direction = &facts.directions[sender];

@@ -1,10 +1,11 @@
 //! Which packet of one capture is which of the other.
 //!
-//! Payload is compared by cells: the byte ranges between any two segment boundaries that either capture has. Offload merges
-//! and splits segments, so that one segment here is ten there, but a cell is whole in both. Packets without payload are
-//! compared by their numbers and flags. Copies of one cell (sent again, or duplicated on the way) are told apart by what the
-//! sender changes from one to the next and the path was found to leave alone: the timestamp, the IP number; and among those
-//! that are alike by order and by time, as none arrives before it can.
+//! Payload is compared by cells: the byte ranges between any two segment boundaries that either
+//! capture has. Offload merges and splits segments, so that one segment here is ten there, but a
+//! cell is whole in both. Packets without payload are compared by their numbers and flags. Copies
+//! of one cell (sent again, or duplicated on the way) are told apart by what the sender changes
+//! from one to the next and the path was found to leave alone: the timestamp, the IP number; and
+//! among those that are alike by order and by time, as none arrives before it can.
 
 use super::clock::{self, ClockOffset, ClockSample};
 use super::collector::{ConnectionPackets, PacketRecord};
@@ -12,15 +13,16 @@ use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
-/// Cells in one capture for each packet in both, beyond which these were made to be tangled: a cell ends where a segment of
-/// either ends, and is sent again now and then.
+/// Cells in one capture for each packet in both, beyond which these were made to be tangled: a cell
+/// ends where a segment of either ends, and is sent again now and then.
 const MAX_CELLS: usize = 3;
 /// A jump over more than this is no progress of a sender.
 const MAX_JUMP: i64 = 1 << 30;
 /// Payload of a segment on Ethernet.
 const ETHERNET: u32 = 1460;
 
-/// The packets of one capture in their places: byte 0 is the SYN, as in Wireshark's relative numbers.
+/// The packets of one capture in their places: byte 0 is the SYN, as in Wireshark's relative
+/// numbers.
 pub(super) struct PlacedPackets<'a> {
     pub recs: &'a [PacketRecord],
     /// Of each packet: its first byte, and what it acknowledges.
@@ -117,7 +119,8 @@ pub(super) struct DirectionMatch {
     pub matches: Vec<Match>,
     /// What did not arrive.
     pub missing: Vec<PacketPart>,
-    /// What is not in the second capture, though it arrived there: no copy of it is, and it was acknowledged.
+    /// What is not in the second capture, though it arrived there: no copy of it is, and it was
+    /// acknowledged.
     pub uncaptured: Vec<PacketPart>,
     /// Payload that had been sent before.
     pub retransmitted: Vec<PacketPart>,
@@ -175,8 +178,9 @@ pub(super) enum AlignError {
     Tangled,
 }
 
-/// Aligns two tracks. `numbers` are the numbers before each direction's first payload byte, in each capture. Of a proxied
-/// connection only payload is the same, and only its first copy means anything on both sides.
+/// Aligns two tracks. `numbers` are the numbers before each direction's first payload byte, in each
+/// capture. Of a proxied connection only payload is the same, and only its first copy means
+/// anything on both sides.
 pub(super) fn align(
     tracks: [&ConnectionPackets; 2],
     numbers: [[SeqNumber; 2]; 2],
@@ -306,13 +310,15 @@ fn identity(placed: &PlacedPackets<'_>, copy: PacketInCell, kept: PreservedField
     let rec = placed.rec(copy.rec);
     (
         rec.timestamps.map(|stamps| stamps.0).filter(|_| kept.timestamps),
-        // A segment that the receiving host merged has the number of its first part alone; a timestamp it shares.
+        // A segment that the receiving host merged has the number of its first part alone; a
+        // timestamp it shares.
         number(placed, copy, mss).filter(|_| kept.ip_ids && !(kept.timestamps && copy.slot.is_payload())),
         Some(rec.window).filter(|_| kept.windows && !copy.slot.is_payload()),
     )
 }
 
-/// The IP number that the copy's own packet has on the wire: those that a large segment is cut into are numbered on.
+/// The IP number that the copy's own packet has on the wire: those that a large segment is cut into
+/// are numbered on.
 fn number(placed: &PlacedPackets<'_>, copy: PacketInCell, mss: u32) -> Option<u16> {
     let rec = placed.rec(copy.rec);
     let place = if copy.slot.is_payload() {
@@ -435,9 +441,10 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Copies that nothing tells apart but when they passed. They stay in order. Of more that were sent than arrived, each
-    /// arrival has the latest that it may be: what was lost was sent again later. Of more that arrived, each sent one has
-    /// the earliest. So each has one at least as good as its true one, and none is left without.
+    /// Copies that nothing tells apart but when they passed. They stay in order. Of more that were
+    /// sent than arrived, each arrival has the latest that it may be: what was lost was sent again
+    /// later. Of more that arrived, each sent one has the earliest. So each has one at least as
+    /// good as its true one, and none is left without.
     fn alike(
         &mut self,
         name: PacketIdentity,
@@ -482,7 +489,8 @@ impl Matcher<'_, '_> {
         self.way.missing.extend(xs.map(|(_, x)| PacketPart::new(*x)));
     }
 
-    /// Arrived without having been sent: once more, where its name says that it is the one before, or else unseen.
+    /// Arrived without having been sent: once more, where its name says that it is the one before,
+    /// or else unseen.
     fn on_unmatched_arrival(&mut self, name: PacketIdentity, again: bool, rec: u32) {
         if again && (name.0.is_some() || name.1.is_some()) {
             self.way.duplicated.push(rec);

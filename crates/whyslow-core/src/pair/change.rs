@@ -155,7 +155,8 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     );
 }
 
-/// Resets that arrived although their sender's side was captured and sent none: a middlebox made them.
+/// Resets that arrived although their sender's side was captured and sent none: a middlebox made
+/// them.
 fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &mut Vec<Change>) {
     let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));
     let by_first = |time: Nanos| if first == 0 { time } else { aligned.clock.to_first(time) };
@@ -179,7 +180,8 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &
     }
 }
 
-/// Segments that arrived as several, and those that arrived as a part of one; of each how many are no offload's.
+/// Segments that arrived as several, and those that arrived as a part of one; of each how many are
+/// no offload's.
 fn boundaries(aligned: &Aligned<'_>, way: &DirectionMatch, first: usize) -> ((u64, u64), (u64, u64)) {
     let (sent, arrived) = (&aligned.placed[first], &aligned.placed[1 - first]);
     let (mut split, mut merged) = ((0, 0), (0, 0));

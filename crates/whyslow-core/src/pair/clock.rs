@@ -1,11 +1,12 @@
 //! How two clocks stand to each other, by what passed between them.
 //!
-//! A packet seen at time a by one clock and at time b by the other gives b − a = offset + delay one way, and offset − delay
-//! the other way. Delays are never negative and their least values hardly change, so the offset over time is a line below
-//! all of the one kind and above all of the other. The line with the most room on both sides is taken: its slope is the
-//! drift (Moon, Skelly, Towsley: "Estimation and removal of clock skew from network delay measurements", 1999, with both
-//! directions at once), and it lies in the middle, as if the least delays were the same both ways. No capture can show whether
-//! they are.
+//! A packet seen at time a by one clock and at time b by the other gives b − a = offset + delay one
+//! way, and offset − delay the other way. Delays are never negative and their least values hardly
+//! change, so the offset over time is a line below all of the one kind and above all of the other.
+//! The line with the most room on both sides is taken: its slope is the drift (Moon, Skelly,
+//! Towsley: "Estimation and removal of clock skew from network delay measurements", 1999, with both
+//! directions at once), and it lies in the middle, as if the least delays were the same both ways.
+//! No capture can show whether they are.
 
 use crate::units::Nanos;
 
@@ -51,8 +52,8 @@ impl ClockOffset {
     }
 }
 
-/// Solves offset and drift; `ways` are the client's packets and the server's. None when one way has no sample, or when no line
-/// goes between the two kinds: a clock jumps.
+/// Solves offset and drift; `ways` are the client's packets and the server's. None when one way has
+/// no sample, or when no line goes between the two kinds: a clock jumps.
 pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let [first, last] = span(ways)?;
     let base = ways[0].first()?.later;
@@ -69,7 +70,8 @@ pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let mut drift = 0.0;
     let mut drift_error = None;
     if length >= LONG_ENOUGH {
-        // Extremes along the slope found so far: the second time they are those along the drift itself.
+        // Extremes along the slope found so far: the second time they are those along the drift
+        // itself.
         for _ in 0..2 {
             let keep =
                 |samples: &[ClockSample], sign: f64| extremes(samples.iter().map(at), length as f64, drift, sign);
@@ -119,8 +121,8 @@ fn extremes(samples: impl Iterator<Item = (f64, f64)>, length: f64, slope: f64, 
     kept.into_iter().flatten().collect()
 }
 
-/// The slope with the most room, and how far it may be off. Room is concave over slopes: a minimum of lines less a maximum of
-/// lines. A slope of nothing is taken where it is as good as any.
+/// The slope with the most room, and how far it may be off. Room is concave over slopes: a minimum
+/// of lines less a maximum of lines. A slope of nothing is taken where it is as good as any.
 fn best(room: impl Fn(f64) -> f64) -> (f64, f64) {
     let (mut low, mut high) = (-MAX_DRIFT, MAX_DRIFT);
     for _ in 0..100 {

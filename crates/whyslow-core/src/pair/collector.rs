@@ -11,11 +11,12 @@ use std::net::IpAddr;
 
 /// Packets held in one pass over all captures; to compare them takes about 300 MB.
 const MAX_PACKETS: u64 = 1 << 21;
-/// Packets before one of the same direction that are looked at to tell whether it is one of them again.
+/// Packets before one of the same direction that are looked at to tell whether it is one of them
+/// again.
 const RECENT: usize = 16;
 
-/// How many packets may be held of each connection, given how many each has: any but very large ones are held whole, and
-/// each leaves half of the room to those after it.
+/// How many packets may be held of each connection, given how many each has: any but very large
+/// ones are held whole, and each leaves half of the room to those after it.
 pub fn shares(packets: impl IntoIterator<Item = u64>) -> Vec<usize> {
     let mut room = MAX_PACKETS;
     packets
@@ -75,7 +76,8 @@ impl PacketRecord {
         }
     }
 
-    /// One packet twice, and not one segment sent twice: the sender's IP stack did not number it anew.
+    /// One packet twice, and not one segment sent twice: the sender's IP stack did not number it
+    /// anew.
     fn is_again(&self, other: &Self) -> bool {
         self.id.is_some_and(|id| id != 0)
             && self.id == other.id
@@ -154,7 +156,8 @@ pub struct PacketCollector {
 }
 
 impl PacketCollector {
-    /// Watches these connections of a set of captures, of which `captures` stand before it among all.
+    /// Watches these connections of a set of captures, of which `captures` stand before it among
+    /// all.
     pub fn new(captures: usize, wanted: impl IntoIterator<Item = WantedConnection>) -> Self {
         let track = |wanted: WantedConnection| ConnectionPackets {
             most: wanted.max_packets,

@@ -83,7 +83,8 @@ impl ConnectionFingerprint {
 /// A connection that two captures hold.
 #[derive(Clone, Debug)]
 pub struct MatchedConnection {
-    /// Its marks; the second one's client is the first one's, whatever was taken for the client there.
+    /// Its marks; the second one's client is the first one's, whatever was taken for the client
+    /// there.
     pub fingerprints: [ConnectionFingerprint; 2],
     /// What shows that they belong together.
     pub by: MatchedBy,
@@ -91,10 +92,11 @@ pub struct MatchedConnection {
 
 /// Finds the connections that two captures both hold, those with the most payload first.
 ///
-/// Initial sequence numbers are 64 bits that chance does not repeat, so they stand whatever the clocks and the addresses
-/// say. All else needs connections that overlap in time: sequence numbers in common for the same addresses, sequence
-/// numbers in common both ways and about equal amounts of payload for others without a handshake; and for a proxy,
-/// equal amounts of payload both ways that no third connection has.
+/// Initial sequence numbers are 64 bits that chance does not repeat, so they stand whatever the
+/// clocks and the addresses say. All else needs connections that overlap in time: sequence numbers
+/// in common for the same addresses, sequence numbers in common both ways and about equal amounts
+/// of payload for others without a handshake; and for a proxy, equal amounts of payload both ways
+/// that no third connection has.
 pub fn find(a: &[ConnectionFingerprint], b: &[ConnectionFingerprint]) -> Vec<MatchedConnection> {
     let mut search = Search { a, b, taken: [vec![false; a.len()], vec![false; b.len()]], found: Vec::new() };
     search.by_initial_numbers();

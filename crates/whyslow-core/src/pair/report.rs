@@ -16,7 +16,8 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::VecDeque;
 
-/// Of the payload of the capture that has less of it, what must be in the other for two connections to be one.
+/// Of the payload of the capture that has less of it, what must be in the other for two connections
+/// to be one.
 const MIN_SHARED: f64 = 0.3;
 /// A drift that is known less exactly is not known: clocks drift by up to 100 millionths.
 const MAX_ERROR: f64 = 100e-6;
@@ -25,10 +26,12 @@ const MAX_WAITING: usize = 4096;
 /// Where more than this share of the packets came twice, the capture took them twice.
 const MIRRORED: f64 = 0.2;
 
-/// Compares the packets of a connection that two captures hold, captured between `times`, and of which `connections` is told.
+/// Compares the packets of a connection that two captures hold, captured between `times`, and of
+/// which `connections` is told.
 ///
 /// # Errors
-/// Says in plain words why they cannot be compared; none where the packets show that they are not the same connection.
+/// Says in plain words why they cannot be compared; none where the packets show that they are not
+/// the same connection.
 pub fn compare(
     found: &MatchedConnection,
     tracks: [&ConnectionPackets; 2],
@@ -57,7 +60,8 @@ pub fn compare(
     if !shares_enough(&aligned, by) {
         return Err(None);
     }
-    // The comparison ends where either capture does, or where there was no room for more of its packets.
+    // The comparison ends where either capture does, or where there was no room for more of its
+    // packets.
     let times = [0, 1].map(|which| match tracks[which].packets.last() {
         Some(last) if tracks[which].dropped > 0 => (times[which].0, last.time),
         _ => times[which],
@@ -113,7 +117,8 @@ fn same_syn(tracks: [&ConnectionPackets; 2]) -> bool {
     stamp(tracks[0]).is_some() && stamp(tracks[0]) == stamp(tracks[1])
 }
 
-/// The number before each direction's first byte in each capture: its own SYN's, or else the one that the other capture has.
+/// The number before each direction's first byte in each capture: its own SYN's, or else the one
+/// that the other capture has.
 fn numbers(found: &MatchedConnection) -> Option<[[SeqNumber; 2]; 2]> {
     let [a, b] = &found.fingerprints;
     let mut numbers = [[SeqNumber(0); 2]; 2];
@@ -178,9 +183,11 @@ struct DirectionReport<'a, 'b> {
     way: &'b DirectionMatch,
     /// When the second capture ran, by the first capture's clock.
     running: (Nanos, Nanos),
-    /// Of what arrived, in the order of arriving: which packet, when, and how long it took where that is sure.
+    /// Of what arrived, in the order of arriving: which packet, when, and how long it took where
+    /// that is sure.
     arrivals: Vec<(u32, Nanos, Option<Nanos>)>,
-    /// Packets that came twice, and those with a wrong checksum, in the first capture and in the second.
+    /// Packets that came twice, and those with a wrong checksum, in the first capture and in the
+    /// second.
     again: [u64; 2],
     damaged: [u64; 2],
     proxied: bool,
@@ -262,8 +269,8 @@ impl<'a, 'b> DirectionReport<'a, 'b> {
         told
     }
 
-    /// Parts of packets as the segments that they are on the wire: a large one is cut up behind the capture. Gives the packet,
-    /// how many segments are meant, and how many bytes.
+    /// Parts of packets as the segments that they are on the wire: a large one is cut up behind the
+    /// capture. Gives the packet, how many segments are meant, and how many bytes.
     fn pieces<'p>(&'p self, parts: &'p [PacketPart]) -> impl Iterator<Item = (u32, u64, u64)> + use<'p> {
         let size = i64::from(self.way.mss);
         let place = move |part: &PacketPart| {
@@ -388,8 +395,9 @@ fn legs(aligned: &Aligned<'_>, order: [usize; 2], directions: &[PairDirection]) 
     ]
 }
 
-/// From a packet of `sender` to the ACK that first covers it, at one capture; none for what was sent again (Karn and Partridge,
-/// "Improving round-trip time estimates in reliable transport protocols", 1987).
+/// From a packet of `sender` to the ACK that first covers it, at one capture; none for what was
+/// sent again (Karn and Partridge, "Improving round-trip time estimates in reliable transport
+/// protocols", 1987).
 fn loops(placed: &align::PlacedPackets<'_>, sender: Side) -> Vec<Nanos> {
     let mut loops = Vec::new();
     let mut waiting: VecDeque<(i64, Nanos)> = VecDeque::new();
@@ -446,8 +454,9 @@ fn caveats(tracks: [&ConnectionPackets; 2], order: [usize; 2], aligned: &Aligned
     caveats
 }
 
-/// Puts pairs into an analysis: beside it, and as evidence of the findings that they bear on. `uncompared` are the
-/// connections that two captures hold and that could not be compared, with why.
+/// Puts pairs into an analysis: beside it, and as evidence of the findings that they bear on.
+/// `uncompared` are the connections that two captures hold and that could not be compared, with
+/// why.
 pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<(u64, String)>, untold: u64) {
     for pair in &pairs {
         let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == pair.told) else {

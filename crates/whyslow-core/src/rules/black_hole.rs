@@ -8,8 +8,8 @@ use crate::units::Nanos;
 /// As causes go, one loss is chance.
 const MIN: u64 = 2;
 
-/// Where that size passes in the end, the path has changed meanwhile or two losses were chance, as the first flight's and its copy's in a
-/// full queue are: one more is needed.
+/// Where that size passes in the end, the path has changed meanwhile or two losses were chance, as
+/// the first flight's and its copy's in a full queue are: one more is needed.
 const MIN_HEALED: u64 = 3;
 
 /// Whether large segments alone do not pass here.
@@ -41,13 +41,14 @@ pub(super) struct Unseen {
     pub frames: Vec<Frame>,
 }
 
-/// Nothing came that was as large as both ends had agreed on, though there was enough to fill such a segment.
+/// Nothing came that was as large as both ends had agreed on, though there was enough to fill such
+/// a segment.
 pub(super) fn lacks_full_size(facts: &Facts, direction: &DirectionFacts, transfer: &TransferFacts) -> bool {
     direction.largest_len < direction.mss && transfer.bytes() > direction.mss && facts.handshake.is_complete()
 }
 
-/// Whether a silence before the answer may have been one in which only large segments were sent: none came, and no IP numbers tell
-/// (IPv6, text).
+/// Whether a silence before the answer may have been one in which only large segments were sent:
+/// none came, and no IP numbers tell (IPv6, text).
 pub(super) fn may_be_unseen(case: &TransferCase<'_>) -> bool {
     !case.near_sender()
         && !case.direction().ip_ids_reliable

@@ -124,7 +124,8 @@ impl TransferCase<'_> {
         is_ssh && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
     }
 
-    /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
+    /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps
+    /// tell when the sender had them.
     pub(super) fn queue_is_hidden(&self) -> bool {
         self.context.near_receiver && !self.context.has_timestamps
     }
@@ -167,7 +168,8 @@ impl ConnectionCase<'_> {
     }
 }
 
-/// Over a step of the clock every difference of times is false, and where it stepped forward nothing shows it.
+/// Over a step of the clock every difference of times is false, and where it stepped forward
+/// nothing shows it.
 fn with_clock_doubt(defects: &CaptureDefects, confidence: f64) -> f64 {
     if defects.backwards > 0 { confidence * 0.6 } else { confidence }
 }
@@ -181,7 +183,8 @@ pub struct ConnectionSummary {
     pub client: IpAddr,
     /// The server's address and port.
     pub server: (IpAddr, u16),
-    /// The addresses of client and server as they are told: in a text that hides them, what it shows in their place.
+    /// The addresses of client and server as they are told: in a text that hides them, what it
+    /// shows in their place.
     pub addresses: [String; 2],
     /// The server's name.
     pub name: Option<String>,
@@ -227,8 +230,9 @@ pub struct Exit {
     pub frame: Frame,
 }
 
-/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
-/// any more, or never was (its address is forged); nobody is known to wait then.
+/// The client asks again though the server has answered, and nothing else ever comes of it. A
+/// client that asks once may not be there any more, or never was (its address is forged); nobody is
+/// known to wait then.
 pub(super) fn is_half_open(facts: &Facts) -> bool {
     let handshake = &facts.handshake;
     let [one, two] = handshake.retries;

@@ -1,15 +1,19 @@
 //! The client's own program took its time before it asked.
 //!
 //! ## What it is
-//! A connection is open, or an answer has come, and the program that is to send the next request is busy: it reads a file, computes,
-//! waits for another service, resolves another name. Neither the network nor the server can make that shorter.
+//! A connection is open, or an answer has come, and the program that is to send the next request is
+//! busy: it reads a file, computes, waits for another service, resolves another name. Neither the
+//! network nor the server can make that shorter.
 //!
 //! ## How it is recognised
-//! Between the handshake and the first request, or between an answer and the next request of an evident series (two such pauses or more),
-//! everything was acknowledged and the client sent nothing, for longer than a round trip and 50 ms. Seconds between requests are another
-//! occasion, and nobody's loss; so is a connection that was opened ahead of its use, and carried nothing for 10 s.
+//! Between the handshake and the first request, or between an answer and the next request of an
+//! evident series (two such pauses or more), everything was acknowledged and the client sent
+//! nothing, for longer than a round trip and 50 ms. Seconds between requests are another occasion,
+//! and nobody's loss; so is a connection that was opened ahead of its use, and carried nothing for
+//! 10 s.
 //!
-//! It is told, but never ranked above what happened within the exchanges: only the program knows whether it was waiting.
+//! It is told, but never ranked above what happened within the exchanges: only the program knows
+//! whether it was waiting.
 //!
 //! ## What it is confused with
 //! - `server-think`: the request is there, and the answer is late.
@@ -17,15 +21,17 @@
 //! - `path-latency`: the first packets are late on their way.
 //!
 //! ## The fix
-//! Look at the client's program between the answers and its next requests: do its own work beside the transfers (threads, async), ask
-//! ahead, and have what the request needs ready before the connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
+//! Look at the client's program between the answers and its next requests: do its own work beside
+//! the transfers (threads, async), ask ahead, and have what the request needs ready before the
+//! connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
 //! `strace -rtt -f -e trace=network` shows where the program is meanwhile.
 //!
 //! ## To see that it worked
 //! In a new capture the time before the client's requests is shorter.
 //!
 //! ## References
-//! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin to notice.
+//! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin
+//! to notice.
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
@@ -44,8 +50,8 @@ const MIN_SERIES: usize = 2;
 /// The ports of SSH and Telnet.
 const SHELLS: [u16; 2] = [22, 23];
 
-/// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign of life: SSH's are 36 to 52 bytes,
-/// WebSocket's pings a few.
+/// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign
+/// of life: SSH's are 36 to 52 bytes, WebSocket's pings a few.
 const MAX_KEYSTROKE_LEN: u64 = 100;
 
 /// Whether a program asks for something, and gets it.
@@ -161,7 +167,8 @@ mod tests {
         assert!(!told(&scene));
     }
 
-    /// Exchanges of one request and a small answer each: what was before each, and what the server took, milliseconds.
+    /// Exchanges of one request and a small answer each: what was before each, and what the server
+    /// took, milliseconds.
     fn scene(exchanges: &[(i64, i64)]) -> Vec<Wait> {
         let mut scene = Scene::flights(&[500]);
         let message =

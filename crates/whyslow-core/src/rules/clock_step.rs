@@ -1,8 +1,9 @@
 //! Time goes backwards, or jumps, in the capture.
 //!
 //! ## What it is
-//! The capturing host set its clock while it captured, or several queues were noted out of order. Every time difference over
-//! such a step is false, so all findings of the connection are less sure.
+//! The capturing host set its clock while it captured, or several queues were noted out of order.
+//! Every time difference over such a step is false, so all findings of the connection are less
+//! sure.
 //!
 //! ## How it is recognised
 //! Packets whose time is before that of the packet in front of them.

@@ -20,8 +20,8 @@ impl CostOverTime {
         self.max_cost = self.max_cost.max(lost);
     }
 
-    /// What was lost with no instant counted twice, where it is spread evenly over the time in which it was lost; never more than that time,
-    /// nor less than in one stretch of it.
+    /// What was lost with no instant counted twice, where it is spread evenly over the time in
+    /// which it was lost; never more than that time, nor less than in one stretch of it.
     pub fn elapsed(&self) -> Nanos {
         let total: Nanos = self.spans.iter().map(|&(start, end)| end - start).sum();
         let union = self.union();

@@ -1,23 +1,25 @@
 //! The network delivers packets twice.
 //!
 //! ## What it is
-//! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame whose acknowledgement it missed delivers
-//! the same packet twice. TCP throws the copy away; what it costs is the path's capacity, and on some senders a window cut for a
-//! loss that was none.
+//! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame
+//! whose acknowledgement it missed delivers the same packet twice. TCP throws the copy away; what
+//! it costs is the path's capacity, and on some senders a window cut for a loss that was none.
 //!
 //! ## How it is recognised
-//! The receiver reports bytes that it had already (D-SACK, RFC 2883), though the sender sent them once. Next to the receiver both copies
-//! are in the capture, alike to the IP number and the timestamp. A probe of a closed window and a keep-alive give D-SACKs too, and
-//! do not count.
+//! The receiver reports bytes that it had already (D-SACK, RFC 2883), though the sender sent them
+//! once. Next to the receiver both copies are in the capture, alike to the IP number and the
+//! timestamp. A probe of a closed window and a keep-alive give D-SACKs too, and do not count.
 //!
 //! ## What it is confused with
-//! - a capture that has every packet twice (a mirror port for both directions of a link, several interfaces): the receiver reports
-//!   nothing, and the problem `duplicate-frames` of the capture says so.
+//! - a capture that has every packet twice (a mirror port for both directions of a link, several
+//!   interfaces): the receiver reports nothing, and the problem `duplicate-frames` of the capture
+//!   says so.
 //! - `spurious-retransmission`: the sender sent the copy, with a new IP number.
 //!
 //! ## The fix
-//! Look for a loop or a bond in broadcast mode (`cat /proc/net/bonding/*`: mode 3), a tunnel over two paths, flooding of unknown
-//! addresses (MAC tables that time out before ARP does). A capture on each hop shows where the second copy begins.
+//! Look for a loop or a bond in broadcast mode (`cat /proc/net/bonding/*`: mode 3), a tunnel over
+//! two paths, flooding of unknown addresses (MAC tables that time out before ARP does). A capture
+//! on each hop shows where the second copy begins.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPDSACKRecv` on the sender no longer rises while the transfer runs.

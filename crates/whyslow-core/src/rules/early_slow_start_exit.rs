@@ -1,16 +1,18 @@
 //! The sender stopped speeding up early, though nothing was lost, and then sped up slowly.
 //!
 //! ## What it is
-//! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh) or learns of congestion. A
-//! threshold that is too small ends the doubling early; from there on the window grows by about a segment a round trip. On a long path
-//! that costs seconds. Two reasons are common: the kernel remembered a small threshold of an earlier connection to the same peer (Linux'
-//! `ip tcp_metrics`), or HyStart took a rise of the round-trip time for a queue.
+//! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh)
+//! or learns of congestion. A threshold that is too small ends the doubling early; from there on
+//! the window grows by about a segment a round trip. On a long path that costs seconds. Two reasons
+//! are common: the kernel remembered a small threshold of an earlier connection to the same peer
+//! (Linux' `ip tcp_metrics`), or HyStart took a rise of the round-trip time for a queue.
 //!
 //! ## How it is recognised
-//! The flights stop doubling and then grow slowly for four rounds or more, with room left in the receiver's window, no segment lost
-//! before, no congestion echo, and the sender waiting for ACKs. If the round trips of the last doubling were longer than the least by
-//! an eighth (4 to 16 ms), HyStart is the likely reason. Three connections or more to one peer that stop at the same size (within a tenth)
-//! without such a rise prove that it is remembered.
+//! The flights stop doubling and then grow slowly for four rounds or more, with room left in the
+//! receiver's window, no segment lost before, no congestion echo, and the sender waiting for ACKs.
+//! If the round trips of the last doubling were longer than the least by an eighth (4 to 16 ms),
+//! HyStart is the likely reason. Three connections or more to one peer that stop at the same size
+//! (within a tenth) without such a rise prove that it is remembered.
 //!
 //! ## What it is confused with
 //! - `bandwidth`: the rate stays the same whatever is in flight.
@@ -18,15 +20,17 @@
 //! - congestion avoidance after a loss: that is what TCP should do.
 //!
 //! ## The fix
-//! Forget what was remembered, and do not remember thresholds: `ip tcp_metrics flush`, `net.ipv4.tcp_no_ssthresh_metrics_save=1` (the
-//! default since Linux 5.6). For HyStart: BBR, or `hystart` off in the parameters of `tcp_cubic`.
+//! Forget what was remembered, and do not remember thresholds: `ip tcp_metrics flush`,
+//! `net.ipv4.tcp_no_ssthresh_metrics_save=1` (the default since Linux 5.6). For HyStart: BBR, or
+//! `hystart` off in the parameters of `tcp_cubic`.
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender shows no small `ssthresh` for a new connection, and `nstat -az
 //! 'TcpExtTCPHystart*'` does not rise.
 //!
 //! ## References
-//! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New TCP slow start", 2011.
+//! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New
+//! TCP slow start", 2011.
 
 use super::case::{ConnectionSummary, Exit, TransferCase};
 use super::cost_over_time::CostOverTime;
@@ -75,7 +79,8 @@ fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [R
     let mss = case.context.mss;
     let (start, last) = (slow.first()?, slow.last()?);
     let room = slow.iter().all(|round| round.window.is_some_and(|window| window > round.in_flight + 3 * mss));
-    // More than a message a round, and growing as congestion avoidance does: else something holds the flights down.
+    // More than a message a round, and growing as congestion avoidance does: else something holds
+    // the flights down.
     let flights: Vec<u64> = slow.iter().map(|round| round.in_flight).collect();
     let grows = last.in_flight > start.in_flight && crate::limit::rises(&flights, mss);
     // No window shrinks where nothing is lost: flights that do are held by something else.
@@ -155,7 +160,8 @@ const MIN_EXITS: usize = 3;
 /// Exits within this of their median, or one segment, are the same.
 const SAME: f64 = 0.1;
 
-/// A threshold that is remembered is the same for each connection to that peer; one that is found anew varies.
+/// A threshold that is remembered is the same for each connection to that peer; one that is found
+/// anew varies.
 fn across(summaries: &[ConnectionSummary]) -> Vec<Finding> {
     let mut groups: BTreeMap<_, Vec<(&ConnectionSummary, Exit)>> = BTreeMap::new();
     for outline in summaries {

@@ -1,33 +1,40 @@
-//! A host may be short of processor time: it paused, or answered late, where nothing on the wire held it.
+//! A host may be short of processor time: it paused, or answered late, where nothing on the wire
+//! held it.
 //!
 //! ## What it is
-//! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other programs sends later than its windows
-//! let it, or acknowledges milliseconds after the data came. No capture proves that: it shows only that the network was not the reason.
+//! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other
+//! programs sends later than its windows let it, or acknowledges milliseconds after the data came.
+//! No capture proves that: it shows only that the network was not the reason.
 //!
 //! ## How it is recognised
-//! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window, timer or message ended, between full segments with
-//! more to come (so the program had written it), with room in the receiver's window and less in flight than had been in flight
-//! before (so the congestion window had room too), at no even rate. Receiver: captured next to it, half of the ACKs come later than 1 ms after
-//! their data; a network card that gathers interrupts waits less, and delayed ACKs (25 ms and more) are something else. It is never
-//! said with a confidence above 0.5.
+//! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window,
+//! timer or message ended, between full segments with more to come (so the program had written it),
+//! with room in the receiver's window and less in flight than had been in flight before (so the
+//! congestion window had room too), at no even rate. Receiver: captured next to it, half of the
+//! ACKs come later than 1 ms after their data; a network card that gathers interrupts waits less,
+//! and delayed ACKs (25 ms and more) are something else. It is never said with a confidence above
+//! 0.5.
 //!
 //! ## What it is confused with
-//! - `zero-window`: a reading program that is too slow closes the window, for want of processor time or for another reason.
+//! - `zero-window`: a reading program that is too slow closes the window, for want of processor
+//!   time or for another reason.
 //! - `application`: the program had nothing to send; its last segment is cut short.
 //! - `pacing`: the pauses are even.
 //! - a virtual machine that was not scheduled (steal time): the same, one level down.
 //!
 //! ## The fix
-//! Check first: `mpstat -P ALL 1` (a core at 100 % in %soft or %sys, %steal), `top -H`, `/proc/net/softnet_stat` (third column: out of
-//! time). Then: offloads on (`ethtool -K DEV tso on gro on`), queues spread over cores (RSS: `ethtool -L`; RPS:
-//! `/sys/class/net/DEV/queues/rx-*/rps_cpus`), a core of its own for the program, hardware encryption, more cores.
+//! Check first: `mpstat -P ALL 1` (a core at 100 % in %soft or %sys, %steal), `top -H`,
+//! `/proc/net/softnet_stat` (third column: out of time). Then: offloads on
+//! (`ethtool -K DEV tso on gro on`), queues spread over cores (RSS: `ethtool -L`; RPS:
+//! `/sys/class/net/DEV/queues/rx-*/rps_cpus`), a core of its own for the program, hardware
+//! encryption, more cores.
 //!
 //! ## To see that it worked
 //! `mpstat -P ALL 1` shows no processor near 100 % while the transfer runs.
 //!
 //! ## References
-//! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled transfers are not held by the
-//! network); Linux Documentation/networking/scaling.rst.
+//! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled
+//! transfers are not held by the network); Linux Documentation/networking/scaling.rst.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -161,7 +168,8 @@ mod tests {
     use crate::rules::scene::{MSS, Scene, gap, ms};
     use crate::tcp::facts::Release;
 
-    /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the first.
+    /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the
+    /// first.
     fn stalled() -> Scene {
         let mut scene = Scene::flights(&[40 * MSS; 10]);
         scene.transfer.gaps = (0..9)

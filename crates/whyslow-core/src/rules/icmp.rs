@@ -7,9 +7,11 @@ use crate::tcp::facts::{Facts, Fate, Notice};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
-/// How much longer than a round trip it may take until a sender heeds an error: a host that is busy.
+/// How much longer than a round trip it may take until a sender heeds an error: a host that is
+/// busy.
 const SLACK: Nanos = Nanos::from_millis(50);
-/// After so long senders try long packets again (RFC 8201 section 4: 5 minutes at least; Linux `mtu_expires`: 10).
+/// After so long senders try long packets again (RFC 8201 section 4: 5 minutes at least; Linux
+/// `mtu_expires`: 10).
 const REMEMBERED: Nanos = Nanos::from_millis(300_000);
 
 /// All of them, for the connection's entry; times are told from `first`.
@@ -87,8 +89,9 @@ pub(super) fn as_evidence(notice: &Notice) -> Evidence {
     }
 }
 
-/// Whether a sender that was told how long packets may be keeps to it from then on. What was sent before it can have known counts for nothing, and
-/// none where the capture cannot tell: the copies of the packet that was too long are what tells most.
+/// Whether a sender that was told how long packets may be keeps to it from then on. What was sent
+/// before it can have known counts for nothing, and none where the capture cannot tell: the copies
+/// of the packet that was too long are what tells most.
 pub(super) fn was_heeded(facts: &Facts, notice: &Notice) -> Option<bool> {
     let mtu = u64::from(mtu(notice)?);
     let direction = &facts.directions[notice.about];

@@ -1,27 +1,31 @@
 //! Packets were lost on the way, and sending them again cost time.
 //!
 //! ## What it is
-//! A lost segment is sent again about one round trip later, once the receiver's SACKs show the hole, and the sender halves
-//! its rate or so each time (RFC 5681, RFC 6675, RFC 8985). With a loss rate p the rate cannot exceed about
-//! MSS · √1.5 / (RTT · √p) for Reno (Mathis et al.).
+//! A lost segment is sent again about one round trip later, once the receiver's SACKs show the
+//! hole, and the sender halves its rate or so each time (RFC 5681, RFC 6675, RFC 8985). With a loss
+//! rate p the rate cannot exceed about MSS · √1.5 / (RTT · √p) for Reno (Mathis et al.).
 //!
 //! ## How it is recognised
-//! Segments that were sent again after SACKs or duplicate ACKs, and the time until the holes were filled; and after that,
-//! the slow growth of a window that was cut. Where the first copies were lost before the capture point, late segments fill
-//! holes that the receiver had reported: those are counted as retransmissions too, and not as reordering.
+//! Segments that were sent again after SACKs or duplicate ACKs, and the time until the holes were
+//! filled; and after that, the slow growth of a window that was cut. Where the first copies were
+//! lost before the capture point, late segments fill holes that the receiver had reported: those
+//! are counted as retransmissions too, and not as reordering.
 //!
 //! ## What it is confused with
-//! - `random-loss`: said instead where enough losses show that they follow neither the flight nor the queue.
-//! - `policer`, and a queue that overflows: both lose in bursts. Where losses come in bursts and no rate between them tells more, the
-//!   confidence is lower, as the cause behind the loss is not known.
+//! - `random-loss`: said instead where enough losses show that they follow neither the flight nor
+//!   the queue.
+//! - `policer`, and a queue that overflows: both lose in bursts. Where losses come in bursts and no
+//!   rate between them tells more, the confidence is lower, as the cause behind the loss is not
+//!   known.
 //! - `reordering`: the hole closes with a segment that was sent once only.
 //! - `spurious-retransmission`: the first copy had arrived.
 //! - capture loss: an ACK covers bytes that the capture never had.
 //! - `bandwidth`: losses at a steady rate are how TCP finds the rate of a full path.
 //!
 //! ## The fix
-//! Find where the path loses: cable, radio, duplex, a policer, a full queue: `ip -s link`, `ethtool -S`, `mtr --tcp`. A sender with BBR
-//! (`net.ipv4.tcp_congestion_control=bbr`; nginx, HAProxy and Envoy take the host's) minds random loss less; one with SACK and RACK repairs it
+//! Find where the path loses: cable, radio, duplex, a policer, a full queue: `ip -s link`,
+//! `ethtool -S`, `mtr --tcp`. A sender with BBR (`net.ipv4.tcp_congestion_control=bbr`; nginx,
+//! HAProxy and Envoy take the host's) minds random loss less; one with SACK and RACK repairs it
 //! sooner.
 //!
 //! ## To see that it worked
@@ -29,7 +33,8 @@
 //! again.
 //!
 //! ## References
-//! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997.
+//! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion
+//! Avoidance Algorithm", 1997.
 
 use super::case::TransferCase;
 use super::repair;

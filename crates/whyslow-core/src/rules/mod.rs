@@ -1,8 +1,9 @@
-//! `rules`: limits and events → findings. One file a rule; its documentation is the file's own doc comment.
+//! `rules`: limits and events → findings. One file a rule; its documentation is the file's own doc
+//! comment.
 //!
-//! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives a finding when a cause
-//! cost enough to matter, with the evidence, a confidence, and what to do. [`Cause`](crate::cause::Cause) has the list; CONTRIBUTING
-//! says how to add one.
+//! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives
+//! a finding when a cause cost enough to matter, with the evidence, a confidence, and what to do.
+//! [`Cause`](crate::cause::Cause) has the list; CONTRIBUTING says how to add one.
 
 mod amplification_risk;
 mod application;
@@ -119,19 +120,21 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 /// The bounds that rules know of what costs time in a short connection.
 static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_map(|rule| rule.may_cost).collect());
 
-/// Whether a connection within these bounds can have lost no time to any cause. Of one direction alone, in order, no rule tells of any
-/// time, whoever may have been waiting: no ACK, answer or copy shows for what.
+/// Whether a connection within these bounds can have lost no time to any cause. Of one direction
+/// alone, in order, no rule tells of any time, whoever may have been waiting: no ACK, answer or
+/// copy shows for what.
 pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
     brief.one_direction || (brief.max_sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
 }
 
-/// What connections that ran at the same time change in what was said of each: bottlenecks that they share, and waits for one another.
+/// What connections that ran at the same time change in what was said of each: bottlenecks that
+/// they share, and waits for one another.
 pub(crate) fn check_together(flows: &LargestFlows, connections: &mut [Connection]) -> JointFindings {
     shared::check_joint(flows, connections)
 }
 
-/// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first. `joint`: what
-/// is known of those that ran at the same time.
+/// What several connections lost together, and what most of a server's or of a path's have in
+/// common; most seconds first. `joint`: what is known of those that ran at the same time.
 pub(crate) fn check_across(
     summaries: &[ConnectionSummary],
     connections: &[Connection],

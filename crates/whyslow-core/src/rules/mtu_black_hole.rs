@@ -1,28 +1,39 @@
-//! Large packets vanish on the way while small ones pass: the path takes less in a packet than the sender believes.
+//! Large packets vanish on the way while small ones pass: the path takes less in a packet than the
+//! sender believes.
 //!
 //! ## What it is
-//! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its router should say so by ICMP ("fragmentation
-//! needed", "packet too big"); where a firewall drops that message, the sender repeats the same large segment, which vanishes each
-//! time. The handshake and small requests pass, so the connection looks fine until the first large answer.
+//! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its
+//! router should say so by ICMP ("fragmentation needed", "packet too big"); where a firewall drops
+//! that message, the sender repeats the same large segment, which vanishes each time. The handshake
+//! and small requests pass, so the connection looks fine until the first large answer.
 //!
 //! ## How it is recognised
-//! At the sender's side: the timer sends a segment again, two times or more, that is larger than any that was ever acknowledged in this
-//! direction, while the connection's small packets were answered, or smaller segments pass afterwards. Where a segment of that size passes
-//! in the end, three times or more. Where the router's ICMP error comes past the capture, it says how much passes, and the copies say that
-//! the sender does not heed it. Next to the receiver the large
-//! segments never existed: there is a silence, which looks like a server that thinks. But the sender's IP numbers go on during it, by
-//! two or more for packets that never came, and no segment behind it is as large as both ends had agreed on.
+//! At the sender's side: the timer sends a segment again, two times or more, that is larger than
+//! any that was ever acknowledged in this direction, while the connection's small packets were
+//! answered, or smaller segments pass afterwards. Where a segment of that size passes in the end,
+//! three times or more. Where the router's ICMP error comes past the capture, it says how much
+//! passes, and the copies say that the sender does not heed it. Next to the receiver the large
+//! segments never existed: there is a silence, which looks like a server that thinks. But the
+//! sender's IP numbers go on during it, by two or more for packets that never came, and no segment
+//! behind it is as large as both ends had agreed on.
 //!
 //! ## What it is confused with
-//! - an outage of the whole path that begins with the first large segment: small packets would be lost as well.
-//! - `timeout`: segments of the same size had passed before, or pass when the timer sends them the second time (a first flight into a
-//!   queue that others have filled is lost as a whole, and so may be the first copy); or, next to the receiver, full-size ones come when the silence is over.
+//! - an outage of the whole path that begins with the first large segment: small packets would be
+//!   lost as well.
+//! - `timeout`: segments of the same size had passed before, or pass when the timer sends them the
+//!   second time (a first flight into a queue that others have filled is lost as a whole, and so
+//!   may be the first copy); or, next to the receiver, full-size ones come when the silence is
+//!   over.
 //! - `server-think`: no number is missing, for the server has sent nothing.
-//! - path MTU discovery that works: the error comes, the sender sends shorter segments a round trip later, and nobody waits for a timer.
-//! - offload at the sending host hides the size on the wire; the retransmissions are single segments all the same.
+//! - path MTU discovery that works: the error comes, the sender sends shorter segments a round trip
+//!   later, and nobody waits for a timer.
+//! - offload at the sending host hides the size on the wire; the retransmissions are single
+//!   segments all the same.
 //!
 //! ## The fix
-//! Let ICMP pass (also at the sender: errors of a router without a route back to it are dropped by `rp_filter`), or clamp the MSS at the tunnel: `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
+//! Let ICMP pass (also at the sender: errors of a router without a route back to it are dropped by
+//! `rp_filter`), or clamp the MSS at the tunnel:
+//! `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
 //! --clamp-mss-to-pmtu`; or let the sender search: `net.ipv4.tcp_mtu_probing=1`.
 //!
 //! ## To see that it worked
@@ -30,7 +41,8 @@
 //! segment at once.
 //!
 //! ## References
-//! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC 8899 (packetization layer path MTU discovery), RFC 8201.
+//! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC
+//! 8899 (packetization layer path MTU discovery), RFC 8201.
 
 use super::black_hole::{Unseen, is_black_hole, is_seen, unseen, waits};
 use super::case::TransferCase;

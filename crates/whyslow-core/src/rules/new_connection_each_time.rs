@@ -1,22 +1,24 @@
 //! Every exchange opened a connection of its own.
 //!
 //! ## What it is
-//! A new connection costs a round trip for TCP, one or two for TLS, and slow start from the beginning. A client that opens one
-//! for each request pays that every time: 1 MB over a path of 200 ms takes 1.9 s on a new connection and 0.4 s on a used
-//! one.
+//! A new connection costs a round trip for TCP, one or two for TLS, and slow start from the
+//! beginning. A client that opens one for each request pays that every time: 1 MB over a path of
+//! 200 ms takes 1.9 s on a new connection and 0.4 s on a used one.
 //!
 //! ## How it is recognised
-//! Three or more connections from one client to one server, one after the other and no more than 75 s apart, whose handshakes and
-//! slow starts make up 30 % or more of the time that they took.
+//! Three or more connections from one client to one server, one after the other and no more than 75
+//! s apart, whose handshakes and slow starts make up 30 % or more of the time that they took.
 //!
 //! ## What it is confused with
 //! - one-shots on purpose: health checks, cron jobs, far apart in time.
 //! - several connections at once (browsers): these overlap and are not counted.
 //!
 //! ## The fix
-//! Keep connections open: HTTP keep-alive, one client object with a pool (Python `requests.Session`, Go's default transport
-//! with its bodies read to the end, Java `HttpClient` shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`,
-//! `proxy_set_header Connection "";`. HAProxy: `http-reuse safe`. Look who closes: the end that sends FIN first.
+//! Keep connections open: HTTP keep-alive, one client object with a pool (Python
+//! `requests.Session`, Go's default transport with its bodies read to the end, Java `HttpClient`
+//! shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`,
+//! `proxy_set_header Connection "";`. HAProxy: `http-reuse safe`. Look who closes: the end that
+//! sends FIN first.
 //!
 //! ## To see that it worked
 //! `ss -tn` on the client shows the same local port from one request to the next; `curl -v` says
@@ -37,7 +39,8 @@ pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Acr
 
 const LEAST: usize = 3;
 const SHARE: f64 = 0.3;
-/// A connection that is not used for longer is closed by servers anyway (nginx: keepalive_timeout, 75 s).
+/// A connection that is not used for longer is closed by servers anyway (nginx: keepalive_timeout,
+/// 75 s).
 const KEPT: Nanos = Nanos::from_millis(75_000);
 
 fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
@@ -50,8 +53,8 @@ fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
 
 fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     group.sort_by_key(|outline| outline.start);
-    // One after the other: those that begin while an earlier one lasts are a pool at work. After a long pause a connection has to be
-    // opened in any case, and another series begins.
+    // One after the other: those that begin while an earlier one lasts are a pool at work. After a
+    // long pause a connection has to be opened in any case, and another series begins.
     let mut busy_until = Nanos(i64::MIN);
     let mut runs: Vec<Vec<&ConnectionSummary>> = Vec::new();
     for outline in group.iter() {
@@ -151,7 +154,8 @@ mod tests {
         assert_eq!(tls(None, None, 900), Some(ms(200)), "what the records do not tell");
     }
 
-    /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these seconds.
+    /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these
+    /// seconds.
     fn found(starts: &[i64]) -> Option<Finding> {
         let outline = |(id, &start): (u64, &i64)| ConnectionSummary {
             id,

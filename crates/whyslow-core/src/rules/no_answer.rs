@@ -1,25 +1,32 @@
 //! Nobody answered: a SYN, a request or data was sent, and nothing came back.
 //!
 //! ## What it is
-//! One end waits for another that is down, unreachable or busy. TCP tries a SYN for about two minutes (Linux: 6 more times in 127 s)
-//! and data for a quarter of an hour, with waits that double; a request that was delivered and is not answered is waited for as long as
-//! the client's program likes.
+//! One end waits for another that is down, unreachable or busy. TCP tries a SYN for about two
+//! minutes (Linux: 6 more times in 127 s) and data for a quarter of an hour, with waits that
+//! double; a request that was delivered and is not answered is waited for as long as the client's
+//! program likes.
 //!
 //! ## How it is recognised
-//! - A SYN comes twice or more, and nothing ever comes back; or the server answers each of them, and none of its answers is acknowledged:
-//!   they do not reach the client, which asks again. (What opens in the end is `syn-loss`.)
-//! - The timer sends the same data twice or more up to the last packet, and it is never acknowledged.
-//! - A request was acknowledged, and no payload comes: until the client gives up, the server closes, or the capture ends. An answer must
-//!   have been due: the request is readable, or earlier ones on the connection were answered, one by one; and the silence is longer than
-//!   any of those took (three to ten times as long, where nothing is readable), than a second (the least timer of RFC 6298) and two round
-//!   trips, and not longer than five minutes. What was pushed, credit of a protocol and
-//!   last words before a close wait for no answer.
-//! - A router, or the host, says by ICMP that the SYN cannot be delivered: one is enough. The error is believed where it quotes a segment that was
-//!   in flight. Probes of traceroute, which are meant to expire on the way, are none.
-//! - An answer stops at a full segment that its sender did not push, so that it had more to send; or the server does not even acknowledge
-//!   the client's FIN behind it. The window was open, and the silence is twice as long as any pause before.
+//! - A SYN comes twice or more, and nothing ever comes back; or the server answers each of them,
+//!   and none of its answers is acknowledged: they do not reach the client, which asks again. (What
+//!   opens in the end is `syn-loss`.)
+//! - The timer sends the same data twice or more up to the last packet, and it is never
+//!   acknowledged.
+//! - A request was acknowledged, and no payload comes: until the client gives up, the server
+//!   closes, or the capture ends. An answer must have been due: the request is readable, or earlier
+//!   ones on the connection were answered, one by one; and the silence is longer than any of those
+//!   took (three to ten times as long, where nothing is readable), than a second (the least timer
+//!   of RFC 6298) and two round trips, and not longer than five minutes. What was pushed, credit of
+//!   a protocol and last words before a close wait for no answer.
+//! - A router, or the host, says by ICMP that the SYN cannot be delivered: one is enough. The error
+//!   is believed where it quotes a segment that was in flight. Probes of traceroute, which are
+//!   meant to expire on the way, are none.
+//! - An answer stops at a full segment that its sender did not push, so that it had more to send;
+//!   or the server does not even acknowledge the client's FIN behind it. The window was open, and
+//!   the silence is twice as long as any pause before.
 //!
-//! Where the capture ends while somebody waits, it says so: the answer may have come a moment later.
+//! Where the capture ends while somebody waits, it says so: the answer may have come a moment
+//! later.
 //!
 //! ## What it is confused with
 //! - `server-think`: the answer came, late.
@@ -30,16 +37,19 @@
 //! - A capture that lost packets, or has one direction: then nothing is said.
 //!
 //! ## The fix
-//! For a SYN: is the host up, does it listen there (a full backlog drops SYNs: `nstat -az TcpExtListenOverflows`), and does a firewall or a
-//! route on the way, or on the way back, swallow it? `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall that
-//! forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a request: the server's log, what it waits for
-//! in turn, and a timeout in the client.
+//! For a SYN: is the host up, does it listen there (a full backlog drops SYNs:
+//! `nstat -az TcpExtListenOverflows`), and does a firewall or a route on the way, or on the way
+//! back, swallow it? `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall
+//! that forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a
+//! request: the server's log, what it waits for in turn, and a timeout in the client.
 //!
 //! ## To see that it worked
 //! `nc -vz ADDRESS PORT` from the client connects at once, and the request is answered.
 //!
 //! ## References
-//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
+//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and
+//! forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must
+//! keep).
 
 use super::black_hole::is_stuck;
 use super::case::ConnectionCase;
@@ -58,17 +68,21 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.may_be_awaited);
 
-/// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first one, of older systems.
+/// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first
+/// one, of older systems.
 const FIRST_TIMER: Nanos = INITIAL_SYN_TIMERS[0];
 const OLD_FIRST_TIMER: Nanos = INITIAL_SYN_TIMERS[1];
 /// An ACK takes no longer than a round trip and this (delayed ACKs of Linux and Windows).
 const ACK: Nanos = Nanos::from_millis(200);
-/// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for longer is idle.
+/// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for
+/// longer is idle.
 const MAX_ANSWER_WAIT: Nanos = Nanos::from_millis(300_000);
-/// A pause after which boxes on the way may have forgotten a connection (RFC 5382 allows 2 h 4 min; many take less, Azure's 4 min).
+/// A pause after which boxes on the way may have forgotten a connection (RFC 5382 allows 2 h 4 min;
+/// many take less, Azure's 4 min).
 const FORGOTTEN: Nanos = Nanos::from_millis(60_000);
 
-/// What leaves with fewer hops to go is meant to expire: that many traceroute(8) tries at most, and no system starts with so few.
+/// What leaves with fewer hops to go is meant to expire: that many traceroute(8) tries at most, and
+/// no system starts with so few.
 const TRACED: u8 = 30;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
@@ -92,8 +106,8 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt with the first such error; who tries on all
-/// the same waits for the next one.
+/// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt
+/// with the first such error; who tries on all the same waits for the next one.
 fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
@@ -385,8 +399,8 @@ impl Ended {
     }
 }
 
-/// How a silence ended that began at `from`, and how long it was: none where it is too short to be one, or the server reset the
-/// connection.
+/// How a silence ended that began at `from`, and how long it was: none where it is too short to be
+/// one, or the server reset the connection.
 fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
     let ended = ended(facts, from)?;
     let until = match ended {
@@ -398,7 +412,8 @@ fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
     (least..=MAX_ANSWER_WAIT).contains(&waited).then_some((ended, waited))
 }
 
-/// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset of the server.
+/// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset
+/// of the server.
 fn ended(facts: &Facts, asked: Nanos) -> Option<Ended> {
     let closings = [(End::Client, facts.client), (End::Server, 1 - facts.client)];
     let closed = |(end, side): (End, usize)| {

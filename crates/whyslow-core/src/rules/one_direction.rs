@@ -1,8 +1,8 @@
 //! Only one direction of the connection is in the capture.
 //!
 //! ## What it is
-//! A mirror port or a path that differs by direction shows the data without its ACKs, or the ACKs without the data. Round
-//! trips, windows and retransmissions by kind cannot be told.
+//! A mirror port or a path that differs by direction shows the data without its ACKs, or the ACKs
+//! without the data. Round trips, windows and retransmissions by kind cannot be told.
 //!
 //! ## How it is recognised
 //! Packets of one end only, though payload was sent.

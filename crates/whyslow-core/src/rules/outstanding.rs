@@ -1,7 +1,9 @@
-//! What was outstanding when a connection ended, or the capture did: the client's last message, if an answer to it was due.
+//! What was outstanding when a connection ended, or the capture did: the client's last message, if
+//! an answer to it was due.
 //!
-//! Knows who sent payload last, how often the client was answered before, and what the payload shows of itself. Promises to
-//! call nothing a request that may be a push, a protocol's credit, a reply or a goodbye; what it cannot tell apart is none.
+//! Knows who sent payload last, how often the client was answered before, and what the payload
+//! shows of itself. Promises to call nothing a request that may be a push, a protocol's credit, a
+//! reply or a goodbye; what it cannot tell apart is none.
 
 use crate::limit;
 use crate::tcp::content::{Content, Protocol};
@@ -26,12 +28,13 @@ pub(super) struct OutstandingRequest<'a> {
 /// Content type of a handshake record (RFC 8446 section 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// Smaller messages may be credit (an HTTP/2 WINDOW_UPDATE is 13 bytes, an SSH window adjust 36 to 68, both encrypted), an
-/// answer to a ping, or an alert.
+/// Smaller messages may be credit (an HTTP/2 WINDOW_UPDATE is 13 bytes, an SSH window adjust 36 to
+/// 68, both encrypted), an answer to a ping, or an alert.
 const SMALL: u64 = 100;
 
-/// Whoever sends on after such a pause, with all acknowledged, was waiting for no answer. A client waits about so long for leave
-/// to send a request's body (RFC 9110 section 10.1.1; curl waits 1 s).
+/// Whoever sends on after such a pause, with all acknowledged, was waiting for no answer. A client
+/// waits about so long for leave to send a request's body (RFC 9110 section 10.1.1; curl waits 1
+/// s).
 const PUSHES: Nanos = Nanos::from_millis(1_500);
 
 /// A side that speaks or closes within this of the last word reacts to it.
@@ -83,7 +86,8 @@ fn head<'a>(content: &'a Content, message: &TransferFacts) -> Option<&'a str> {
     Some(label)
 }
 
-/// How sure it is that an answer was due, where the payload does not say, and how much longer than usual a silence must be.
+/// How sure it is that an answer was due, where the payload does not say, and how much longer than
+/// usual a silence must be.
 fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: usize) -> Option<(f64, f64)> {
     let content = &facts.content[facts.client];
     let asking = &facts.directions[facts.client];

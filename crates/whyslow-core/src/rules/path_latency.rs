@@ -1,33 +1,38 @@
 //! The first packets took far longer on the path than all later ones.
 //!
 //! ## What it is
-//! The first packet of a connection, or the first in a while, may have to wait for something to be set up: an address is resolved
-//! (ARP, neighbour discovery), a firewall or NAT makes its entry, a VPN dials, a mobile radio or a power-saving link wakes up, a load
-//! balancer or SYN proxy opens its own connection first, a route is looked up by a controller. What follows finds all that done.
+//! The first packet of a connection, or the first in a while, may have to wait for something to be
+//! set up: an address is resolved (ARP, neighbour discovery), a firewall or NAT makes its entry, a
+//! VPN dials, a mobile radio or a power-saving link wakes up, a load balancer or SYN proxy opens
+//! its own connection first, a route is looked up by a controller. What follows finds all that
+//! done.
 //!
 //! ## How it is recognised
-//! The handshake took more than twice as long as round trips later on, and 50 ms more than those, though no SYN was lost. Or the first flight of
-//! data did; of a lone segment, whose ACK a receiver may hold back, only what is longer than any delayed ACK (500 ms, RFC 1122).
+//! The handshake took more than twice as long as round trips later on, and 50 ms more than those,
+//! though no SYN was lost. Or the first flight of data did; of a lone segment, whose ACK a receiver
+//! may hold back, only what is longer than any delayed ACK (500 ms, RFC 1122).
 //!
 //! ## What it is confused with
 //! - `syn-loss`: the SYN was sent twice.
 //! - `delayed-ack`: the receiver held the ACK back, by 500 ms at most.
 //! - `bufferbloat`: round trips grow with what is in flight; here they fall.
-//! - `proxy-split`: a proxy that answers the SYN only when its own connection is open shows the far path in the handshake, and is near
-//!   from then on.
-//! - A client's host that delays the last ACK of the handshake until it has something to say (seen from the server).
+//! - `proxy-split`: a proxy that answers the SYN only when its own connection is open shows the far
+//!   path in the handshake, and is near from then on.
+//! - A client's host that delays the last ACK of the handshake until it has something to say (seen
+//!   from the server).
 //!
 //! ## The fix
-//! Find what is set up: send several pings after a pause; if the first alone is slow, it is the path. Keep what was set up warm (keep-alives,
-//! longer ARP and flow timeouts, static neighbours, power saving off), and keep connections open.
+//! Find what is set up: send several pings after a pause; if the first alone is slow, it is the
+//! path. Keep what was set up warm (keep-alives, longer ARP and flow timeouts, static neighbours,
+//! power saving off), and keep connections open.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_connect}\n' URL` takes no longer after a pause than right after
 //! another.
 //!
 //! ## References
-//! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource control: idle to connected); no threshold
-//! is standard: 50 ms is where people begin to notice.
+//! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource
+//! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
@@ -101,7 +106,8 @@ fn is_slow(facts: &Facts, took: Nanos, later: Nanos) -> bool {
     took - later > LATE && took > later.scale(TIMES) && !varies
 }
 
-/// The part of the handshake that was on the path: next to an end, the other part is that end's own.
+/// The part of the handshake that was on the path: next to an end, the other part is that end's
+/// own.
 fn handshake(facts: &Facts) -> Option<Slow> {
     let handshake = &facts.handshake;
     if handshake.retries != [0, 0] || handshake.time_clamped {

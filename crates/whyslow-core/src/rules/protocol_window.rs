@@ -1,32 +1,36 @@
-//! The application's own protocol limits what may be on its way: the sender waits for a message of the receiver's program.
+//! The application's own protocol limits what may be on its way: the sender waits for a message of
+//! the receiver's program.
 //!
 //! ## What it is
-//! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the receiving program grants bytes by small
-//! messages, and the sending program stops when its credit is used up, however large TCP's windows are. The rate cannot exceed
-//! window / round trip.
+//! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the
+//! receiving program grants bytes by small messages, and the sending program stops when its credit
+//! is used up, however large TCP's windows are. The rate cannot exceed window / round trip.
 //!
 //! ## How it is recognised
-//! Four rounds or more whose flights do not rise, with room in the receiver's window and nothing lost; the sender spends most of their
-//! time waiting for the receiver; and small payload of the receiver comes back with the ACKs that start the sender again, in seven of
-//! ten pauses or more. The flights need not be equal as with `sender-cap`: credit comes in pieces, and one of them may be under way. A
-//! plain download has no payload in that direction while it lasts.
+//! Four rounds or more whose flights do not rise, with room in the receiver's window and nothing
+//! lost; the sender spends most of their time waiting for the receiver; and small payload of the
+//! receiver comes back with the ACKs that start the sender again, in seven of ten pauses or more.
+//! The flights need not be equal as with `sender-cap`: credit comes in pieces, and one of them may
+//! be under way. A plain download has no payload in that direction while it lasts.
 //!
 //! ## What it is confused with
-//! - `sender-cap`: a full send buffer is started again by pure ACKs. Where both ends send much at the same time all ACKs come with
-//!   payload, and the two cannot be told apart.
+//! - `sender-cap`: a full send buffer is started again by pure ACKs. Where both ends send much at
+//!   the same time all ACKs come with payload, and the two cannot be told apart.
 //! - `turn-taking`: each request waits for the whole answer; there is no fixed quota in flight.
 //! - `receive-window`: the flights reach the right edge of TCP's own window.
 //!
 //! ## The fix
-//! Raise the protocol's window in the receiving program: HTTP/2 `SETTINGS_INITIAL_WINDOW_SIZE` and WINDOW_UPDATE (nginx
-//! `http2_body_preread_size`, Envoy `initial_stream_window_size`, Go's and gRPC's initial window sizes); HPN-SSH, or several connections
-//! at a time; more outstanding reads for SFTP (`sftp -R`) and SMB.
+//! Raise the protocol's window in the receiving program: HTTP/2 `SETTINGS_INITIAL_WINDOW_SIZE` and
+//! WINDOW_UPDATE (nginx `http2_body_preread_size`, Envoy `initial_stream_window_size`, Go's and
+//! gRPC's initial window sizes); HPN-SSH, or several connections at a time; more outstanding reads
+//! for SFTP (`sftp -R`) and SMB.
 //!
 //! ## To see that it worked
 //! In a new capture the sender no longer stops until a message of the receiver's program comes.
 //!
 //! ## References
-//! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.
+//! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer
+//! Using the SSH Protocol", 2008.
 
 use super::case::TransferCase;
 use super::command;
@@ -37,7 +41,8 @@ use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::Transfer(check));
 
-/// Credit is a small part of what it is given for: messages of the receiver with more than one byte for so many are something else too.
+/// Credit is a small part of what it is given for: messages of the receiver with more than one byte
+/// for so many are something else too.
 const TALKS: u64 = 20;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {

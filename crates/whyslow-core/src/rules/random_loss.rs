@@ -1,34 +1,42 @@
 //! Packets are lost at random: neither a full queue nor a rate limit explains where.
 //!
 //! ## What it is
-//! A damaged cable, a dirty fibre, a radio link, a duplex mismatch, a failing card or memory corrupts packets, and whoever finds the wrong
-//! checksum drops them. It happens to any packet, however little is in flight. Loss-based congestion control takes each loss for a full
-//! queue and keeps its window at about MSS / √p, far below what the path carries.
+//! A damaged cable, a dirty fibre, a radio link, a duplex mismatch, a failing card or memory
+//! corrupts packets, and whoever finds the wrong checksum drops them. It happens to any packet,
+//! however little is in flight. Loss-based congestion control takes each loss for a full queue and
+//! keeps its window at about MSS / √p, far below what the path carries.
 //!
 //! ## How it is recognised
-//! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on average), at round trips no longer than 1.3
-//! times the least, at distances in bytes that vary as chance makes them vary (the quartiles are 0.6 of the median apart or more, where
-//! chance makes 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median) and from the larger ones no
-//! more often than chance would have it, and that fit no token bucket. Wrong checksums in a capture next to the receiver say it outright.
+//! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on
+//! average), at round trips no longer than 1.3 times the least, at distances in bytes that vary as
+//! chance makes them vary (the quartiles are 0.6 of the median apart or more, where chance makes
+//! 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median)
+//! and from the larger ones no more often than chance would have it, and that fit no token bucket.
+//! Wrong checksums in a capture next to the receiver say it outright.
 //!
 //! ## What it is confused with
-//! - a short queue: the losses come at the same flight again and again, when the window has grown back to it.
-//! - `policer`: the losses come where a bucket of the transfer's own rate is empty. A bucket of a few segments can look like chance.
-//! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are random too).
+//! - a short queue: the losses come at the same flight again and again, when the window has grown
+//!   back to it.
+//! - `policer`: the losses come where a bucket of the transfer's own rate is empty. A bucket of a
+//!   few segments can look like chance.
+//! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are
+//!   random too).
 //! - other traffic that fills a queue at moments of its own, if that queue is short.
 //!
 //! ## The fix
-//! Find the link: error counters of interfaces and switch ports along the path (`ethtool -S`, `ip -s link`: CRC, FCS, symbol errors), optical levels,
-//! duplex and speed at both ends, signal of the radio. Until then, a sender whose congestion control does not take each loss for
-//! congestion (BBR), or a proxy that shortens the round trip over the lossy part.
+//! Find the link: error counters of interfaces and switch ports along the path (`ethtool -S`,
+//! `ip -s link`: CRC, FCS, symbol errors), optical levels, duplex and speed at both ends, signal of
+//! the radio. Until then, a sender whose congestion control does not take each loss for congestion
+//! (BBR), or a proxy that shortens the round trip over the lossy part.
 //!
 //! ## To see that it worked
 //! The error counters of `ethtool -S` stand still, and `nstat TcpRetransSegs` on the sender counts
 //! few segments sent again.
 //!
 //! ## References
-//! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone and Partridge, "When the CRC and TCP
-//! Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016.
+//! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone
+//! and Partridge, "When the CRC and TCP Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR:
+//! Congestion-Based Congestion Control", 2016.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -49,8 +57,9 @@ const MANY: usize = 25;
 const IN_A_BURST: f64 = 1.6;
 /// Round trips at losses, of the least one (as for a policer: no queue).
 const RTT_INFLATION: f64 = 1.3;
-/// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent ones, near zero for a sawtooth), and
-/// of the flights that they came from (near zero for a queue that overflows at its length).
+/// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent
+/// ones, near zero for a sawtooth), and of the flights that they came from (near zero for a queue
+/// that overflows at its length).
 const VARIED_DISTANCES: f64 = 0.6;
 const VARIED_FLIGHTS: f64 = 0.3;
 /// Chance goes further one time in forty.
@@ -146,7 +155,8 @@ fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) 
     (large / all, (large - all / 2.0) / (all.sqrt() / 2.0))
 }
 
-/// The distance between the quartiles, of the median: what slow start overran at the beginning does not count.
+/// The distance between the quartiles, of the median: what slow start overran at the beginning does
+/// not count.
 fn spread(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();
@@ -172,7 +182,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let corrupt = case.facts.capture_defects.bad_checksums;
-    // A policer with a bucket of a few segments may lose from flights of any of the sizes that it allows.
+    // A policer with a bucket of a few segments may lose from flights of any of the sizes that it
+    // allows.
     let confidence = match number {
         _ if corrupt > 0 => 0.85,
         MANY.. => 0.75,

@@ -1,21 +1,23 @@
 //! Packets overtook each other on the way.
 //!
 //! ## What it is
-//! Paths with several links side by side (LAG, ECMP by packet), radio retransmission, or parallel queues in a host may deliver
-//! packets in another order. A sender takes a gap for loss after three later segments, or a quarter of a round trip with
-//! RACK, and then slows down for nothing.
+//! Paths with several links side by side (LAG, ECMP by packet), radio retransmission, or parallel
+//! queues in a host may deliver packets in another order. A sender takes a gap for loss after three
+//! later segments, or a quarter of a round trip with RACK, and then slows down for nothing.
 //!
 //! ## How it is recognised
-//! A segment that came late carries an older timestamp or IP identification than those that overtook it: it was sent
-//! before them, once.
+//! A segment that came late carries an older timestamp or IP identification than those that
+//! overtook it: it was sent before them, once.
 //!
 //! ## What it is confused with
-//! - `loss`: a late segment with a newer timestamp, a round trip or more late, is a retransmission whose first copy was lost.
+//! - `loss`: a late segment with a newer timestamp, a round trip or more late, is a retransmission
+//!   whose first copy was lost.
 //! - a capture with several queues may note packets in another order than they passed.
 //!
 //! ## The fix
-//! Balance by flow and not by packet; check LAG hashing (`xmit_hash_policy=layer3+4`, never round-robin), ECMP
-//! (`net.ipv4.fib_multipath_hash_policy=1`), parallel tunnels, and receive offloads.
+//! Balance by flow and not by packet; check LAG hashing (`xmit_hash_policy=layer3+4`, never
+//! round-robin), ECMP (`net.ipv4.fib_multipath_hash_policy=1`), parallel tunnels, and receive
+//! offloads.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPSACKReorder TcpExtTCPTSReorder` on the sender no longer rises while the

@@ -27,7 +27,8 @@ fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
     spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
 }
 
-/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
+/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for
+/// every segment).
 pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
     mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
 }
@@ -75,7 +76,8 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
 }
 
-/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
+/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing
+/// where SACK is on, or not known.
 pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
     let handshake = &case.facts.handshake;
     let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
@@ -94,7 +96,8 @@ pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
     waits.map(|gap| gap.end - gap.start).sum()
 }
 
-/// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
+/// What waiting for copies of lost copies took, where it matters. A path that carries all it can
+/// loses nothing by repairs.
 pub(super) fn cost_of_lost_copies(case: &TransferCase<'_>) -> Nanos {
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
     let lost = case.transfer.lost_retransmits.waited.min(repairing);
@@ -121,8 +124,8 @@ pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item =
     waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
 }
 
-/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
-/// acknowledged. None where something was.
+/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent
+/// again and again was never acknowledged. None where something was.
 fn last_tries(transfer: &TransferFacts) -> &[Gap] {
     let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
     let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
@@ -131,7 +134,8 @@ fn last_tries(transfer: &TransferFacts) -> &[Gap] {
     if transfer.acknowledged || !to_the_end { &[] } else { waits }
 }
 
-/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
+/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits
+/// for the timer.
 pub(super) fn given_up<'a>(direction: &DirectionFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
     let waits = last_tries(transfer);
     let is_last = direction.last_payload.is_some_and(|(time, _)| time == transfer.last_send);

@@ -1,36 +1,43 @@
 //! A connection was refused, or reset in the middle of an exchange.
 //!
 //! ## What it is
-//! A RST ends a connection at once, and throws away what either side had not read. A host sends it where nobody listens, a program where
-//! it closes with data unread or on purpose (SO_LINGER 0), a host that has forgotten the connection to whoever still uses it, and boxes on the
-//! way in the name of either end.
+//! A RST ends a connection at once, and throws away what either side had not read. A host sends it
+//! where nobody listens, a program where it closes with data unread or on purpose (SO_LINGER 0), a
+//! host that has forgotten the connection to whoever still uses it, and boxes on the way in the
+//! name of either end.
 //!
 //! ## How it is recognised
-//! A RST instead of a SYN-ACK; or a RST while a request waits for its answer, while a request is still being sent, or while an answer is
-//! still on its way: some of it was never acknowledged, or the RST left within a round trip of a last segment that is full (no time is lost
-//! for certain then: all that was sent came, and may be all that was wanted, as of a speed test). What counts as lost is the exchange that has to be made again, where the server cut it short; where the client did, the
-//! silence after which it lost its patience.
+//! A RST instead of a SYN-ACK; or a RST while a request waits for its answer, while a request is
+//! still being sent, or while an answer is still on its way: some of it was never acknowledged, or
+//! the RST left within a round trip of a last segment that is full (no time is lost for certain
+//! then: all that was sent came, and may be all that was wanted, as of a speed test). What counts
+//! as lost is the exchange that has to be made again, where the server cut it short; where the
+//! client did, the silence after which it lost its patience.
 //!
-//! A RST after both FINs, or after everything was answered and acknowledged, is how many programs close (browsers, health checks,
-//! load balancers): it cost nothing, and nothing is said. So it is with the few bytes that a server says last (a TLS alert, `221 Bye`) to a
-//! client that has closed already.
+//! A RST after both FINs, or after everything was answered and acknowledged, is how many programs
+//! close (browsers, health checks, load balancers): it cost nothing, and nothing is said. So it is
+//! with the few bytes that a server says last (a TLS alert, `221 Bye`) to a client that has closed
+//! already.
 //!
 //! ## What it is confused with
 //! - `no-answer`: nothing came back at all, or the client gave up after a long wait.
-//! - A box on the way may send the RST: its time to live is often another one than that of the end's other packets.
+//! - A box on the way may send the RST: its time to live is often another one than that of the
+//!   end's other packets.
 //! - `capture-loss`: the rest of the answer was not captured.
 //!
 //! ## The fix
-//! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset after a pause, at the first request: the
-//! server's keep-alive time is over before the client's; let the client's be shorter (nginx `keepalive_timeout`, HAProxy
-//! `timeout http-keep-alive`, Node `server.keepAliveTimeout`). Reset in the middle: the log of the end that sent it.
+//! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset
+//! after a pause, at the first request: the server's keep-alive time is over before the client's;
+//! let the client's be shorter (nginx `keepalive_timeout`, HAProxy `timeout http-keep-alive`, Node
+//! `server.keepAliveTimeout`). Reset in the middle: the log of the end that sent it.
 //!
 //! ## To see that it worked
 //! The answer arrives whole, and `nstat -az TcpOutRsts` on the host that sent the reset no longer
 //! rises.
 //!
 //! ## References
-//! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112 section 9.5 (closing races).
+//! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112
+//! section 9.5 (closing races).
 
 use super::case::ConnectionCase;
 
@@ -46,13 +53,16 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reset, Check::Connection(check));
 
-/// Less than this is a last word: a TLS alert is 24 to 57 bytes, a goodbye of FTP, SMTP or POP3 a line.
+/// Less than this is a last word: a TLS alert is 24 to 57 bytes, a goodbye of FTP, SMTP or POP3 a
+/// line.
 const LAST_WORD: u64 = 100;
 /// A RST within a round trip and this answers what was sent before it.
 const AT_ONCE: Nanos = Nanos::from_millis(50);
-/// A connection that was silent for so long may have been closed for that (Node's server waits 5 s, Apache's too).
+/// A connection that was silent for so long may have been closed for that (Node's server waits 5 s,
+/// Apache's too).
 const KEPT_ALIVE: Nanos = Nanos::from_millis(4_000);
-/// Of the least round trip: what was sent in the last part of it is still on its way, whatever the clocks' grain.
+/// Of the least round trip: what was sent in the last part of it is still on its way, whatever the
+/// clocks' grain.
 const IN_FLIGHT: f64 = 0.8;
 /// Routes change by a hop; a time to live that is farther off is another host's.
 const HOPS: u8 = 2;
@@ -152,7 +162,8 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    // A request, or its answer, has to be sent again. Of what was sent unasked, what arrived may be of use.
+    // A request, or its answer, has to be sent again. Of what was sent unasked, what arrived may be
+    // of use.
     let asks = facts.content[client].heads.iter().any(|(start, _)| (cut.seq.0..cut.seq.1).contains(start));
     let wasted = match cut.answered {
         Some(asked) => (at - asked.first).or_zero(),
@@ -169,7 +180,8 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         format!("the server reset the connection while {} of {what} were on their way", bytes(lost))
     };
     if lost < LAST_WORD {
-        // All that was sent has come: that it is of no use without the rest is not known, nor that there was a rest.
+        // All that was sent has come: that it is of no use without the rest is not known, nor that
+        // there was a rest.
         let into = time((at - cut.start).or_zero());
         let summary =
             format!("the server reset the connection {into} into {what}, amid full segments, all of which came");
@@ -237,8 +249,9 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Whether a server threw away what its program had yet to say: it reset the connection before an ACK of its last segment can have come,
-/// and that segment was full, as the last one of a message is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
+/// Whether a server threw away what its program had yet to say: it reset the connection before an
+/// ACK of its last segment can have come, and that segment was full, as the last one of a message
+/// is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
 fn is_amid(facts: &Facts, answer: &TransferFacts, at: Nanos) -> bool {
     let direction = &facts.directions[1 - facts.client];
     let is_full =

@@ -30,8 +30,8 @@ pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
 }
 
 impl Scene {
-    /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for an ACK; captured next to the
-    /// sender.
+    /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait
+    /// for an ACK; captured next to the sender.
     pub fn flights(sizes: &[u64]) -> Self {
         let at = |index: usize| ms(1000 + 100 * index as i64);
         let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };
@@ -145,8 +145,8 @@ impl Scene {
         })
     }
 
-    /// The finding of this cause over the connection, which has the transfer after those that its sides have already, all of them
-    /// acknowledged.
+    /// The finding of this cause over the connection, which has the transfer after those that its
+    /// sides have already, all of them acknowledged.
     pub fn finding_over_connection(&self, cause: Cause) -> Option<Finding> {
         let mut facts = self.facts.clone();
         facts.directions[1].transfers.push(self.transfer.clone());

@@ -1,31 +1,36 @@
 //! The server had the whole request and took its time to begin the answer.
 //!
 //! ## What it is
-//! Between the last byte of a request and the first byte of the answer lie one round trip and the server's own time: a
-//! query, a computation, or another server that it asks in turn.
+//! Between the last byte of a request and the first byte of the answer lie one round trip and the
+//! server's own time: a query, a computation, or another server that it asks in turn.
 //!
 //! ## How it is recognised
-//! The first byte of the answer comes later than a round trip after the request, by more than a round trip and 50 ms. The
-//! request was acknowledged at once, so the network had delivered it. Where the server is asked by nobody in particular (a shell, a chat, a
-//! routing session, a connection that was open before the capture began and shows no protocol), what it says behind a prompt message of the
-//! client's, or seconds later, may be no answer, and is none here. OpenFlow's switches connect to the controller that asks them: there the
-//! client is the one whose answers are late. Less than 200 ms between the messages of an SSH login are what keys take to make.
+//! The first byte of the answer comes later than a round trip after the request, by more than a
+//! round trip and 50 ms. The request was acknowledged at once, so the network had delivered it.
+//! Where the server is asked by nobody in particular (a shell, a chat, a routing session, a
+//! connection that was open before the capture began and shows no protocol), what it says behind a
+//! prompt message of the client's, or seconds later, may be no answer, and is none here. OpenFlow's
+//! switches connect to the controller that asks them: there the client is the one whose answers are
+//! late. Less than 200 ms between the messages of an SSH login are what keys take to make.
 //!
 //! ## What it is confused with
-//! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer from afar. From one side the
-//!   two look the same.
+//! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer
+//!   from afar. From one side the two look the same.
 //! - `loss`: the request or the first answer was lost and sent again.
-//! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the receiver only IP numbers tell.
+//! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the
+//!   receiver only IP numbers tell.
 //!
 //! ## The fix
-//! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more: nginx `$upstream_response_time` beside
-//! `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
+//! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more:
+//! nginx `$upstream_response_time` beside `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy
+//! `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_starttransfer}\n' URL` shows the first byte earlier.
 //!
 //! ## References
-//! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.
+//! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people
+//! begin to notice.
 
 use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
@@ -37,7 +42,8 @@ use crate::cause::Cause;
 use crate::limit::NOTICEABLE_WAIT;
 use crate::units::Nanos;
 
-/// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices it.
+/// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices
+/// it.
 const LOGIN: Nanos = Nanos::from_millis(200);
 
 pub(super) const RULE: Rule =
@@ -88,7 +94,8 @@ mod tests {
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
     use crate::units::Nanos;
 
-    /// An exchange: whether the client asked, what it took before, and what the server took, milliseconds.
+    /// An exchange: whether the client asked, what it took before, and what the server took,
+    /// milliseconds.
     type Turn = (bool, i64, i64);
 
     /// What the server is known to have taken in each, and what the client.

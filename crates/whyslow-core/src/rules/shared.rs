@@ -1,10 +1,14 @@
-//! What connections have to do with each other: bottlenecks that they share (`bottleneck`, and what follows from them: `joint`), queues
-//! in which they stand (`queue`), waits for one another (`waiting`), and one cause that most connections of a server, or of a path, share: said once for all of them.
+//! What connections have to do with each other: bottlenecks that they share (`bottleneck`, and what
+//! follows from them: `joint`), queues in which they stand (`queue`), waits for one another
+//! (`waiting`), and one cause that most connections of a server, or of a path, share: said once for
+//! all of them.
 //!
-//! Two hundred connections that the same receive window or the same lossy link held back are one problem with one owner. Looks at
-//! findings that were made, and makes none of its own: a shared finding sums up theirs, names their connections, and has the fix of
-//! the costliest. What ran at the same time is not added up. Groups are the connections to one server (address and port), and else those between two addresses. What
-//! `new-connection-each-time` explains already (slow start, over and over) is not said twice.
+//! Two hundred connections that the same receive window or the same lossy link held back are one
+//! problem with one owner. Looks at findings that were made, and makes none of its own: a shared
+//! finding sums up theirs, names their connections, and has the fix of the costliest. What ran at
+//! the same time is not added up. Groups are the connections to one server (address and port), and
+//! else those between two addresses. What `new-connection-each-time` explains already (slow start,
+//! over and over) is not said twice.
 
 mod bottleneck;
 mod flows;
@@ -47,7 +51,8 @@ pub struct JointFindings {
     pub(crate) unpredictable: Vec<(u64, Nanos)>,
 }
 
-/// Finds what those that ran at the same time have to do with each other, and changes what was said of each.
+/// Finds what those that ran at the same time have to do with each other, and changes what was said
+/// of each.
 pub(super) fn check_joint(flows: &LargestFlows, connections: &mut [Connection]) -> JointFindings {
     let mut joint = JointFindings::default();
     for mut shared in bottleneck::find(flows.iter()) {
@@ -62,7 +67,8 @@ pub(super) fn check_joint(flows: &LargestFlows, connections: &mut [Connection]) 
     joint
 }
 
-/// The shared causes, one for each group at most. `known`: what was found across connections by rules of their own.
+/// The shared causes, one for each group at most. `known`: what was found across connections by
+/// rules of their own.
 pub(super) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Finding> {
     let mut servers: BTreeMap<(&str, u16), Vec<&Connection>> = BTreeMap::new();
     let mut paths: BTreeMap<(&str, &str), Vec<&Connection>> = BTreeMap::new();
@@ -126,7 +132,8 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
     Some(shared_finding(cause, &lost, &costs, group, of_server))
 }
 
-/// All findings of a connection, each with when the time passed that it tells of: a transfer's begins with the waits before it.
+/// All findings of a connection, each with when the time passed that it tells of: a transfer's
+/// begins with the waits before it.
 fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, Nanos))> {
     let of_transfers = connection.transfers.iter().flat_map(|transfer| {
         let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();

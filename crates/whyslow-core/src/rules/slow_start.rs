@@ -1,34 +1,38 @@
 //! The sender began with little, and spent most of the transfer getting up to speed.
 //!
 //! ## What it is
-//! A TCP sender does not know what the path can carry, so it begins with a small flight (the initial window, 10 segments on
-//! today's systems, RFC 6928) and about doubles it for every round trip that goes well (RFC 5681 section 3.1). A transfer
-//! of B bytes needs about ⌈log2(B / (IW · MSS) + 1)⌉ round trips, however fast the path is: on a far path the round trips
-//! are the time.
+//! A TCP sender does not know what the path can carry, so it begins with a small flight (the
+//! initial window, 10 segments on today's systems, RFC 6928) and about doubles it for every round
+//! trip that goes well (RFC 5681 section 3.1). A transfer of B bytes needs about ⌈log2(B / (IW ·
+//! MSS) + 1)⌉ round trips, however fast the path is: on a far path the round trips are the time.
 //!
 //! ## How it is recognised
-//! Flights that grow by 20 % or more from round to round, each begun by an ACK while the receiver's window still had room,
-//! and no loss before. Those rounds take 15 % of the transfer's time or more.
+//! Flights that grow by 20 % or more from round to round, each begun by an ACK while the receiver's
+//! window still had room, and no loss before. Those rounds take 15 % of the transfer's time or
+//! more.
 //!
 //! ## What it is confused with
 //! - `restart-after-idle`: the connection was warm and started over after a pause.
-//! - `application`: a program that writes more and more; its flights end in a segment shorter than the MSS. Where most do, the
-//!   confidence is lower.
-//! - `receive-window`: the receiver's window grows each round by autotuning, and it is the window that is full.
+//! - `application`: a program that writes more and more; its flights end in a segment shorter than
+//!   the MSS. Where most do, the confidence is lower.
+//! - `receive-window`: the receiver's window grows each round by autotuning, and it is the window
+//!   that is full.
 //!
 //! ## The fix
-//! Keep connections open and reuse them: a warm connection sends the same bytes in one round trip. Where that is not
-//! possible, raise the sender's initial window (Linux: `initcwnd` of its route), to 32 segments at most. The receiver's
-//! first window caps it (`initrwnd`, or tcp_rmem's middle value). Move the data nearer, so that a round trip costs less.
+//! Keep connections open and reuse them: a warm connection sends the same bytes in one round trip.
+//! Where that is not possible, raise the sender's initial window (Linux: `initcwnd` of its route),
+//! to 32 segments at most. The receiver's first window caps it (`initrwnd`, or tcp_rmem's middle
+//! value). Move the data nearer, so that a round trip costs less.
 //!
-//! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive pools
-//!   (`keepalive 32;` in an nginx upstream block) avoid slow start altogether.
+//! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive
+//!   pools (`keepalive 32;` in an nginx upstream block) avoid slow start altogether.
 //!
 //! ## To see that it worked
 //! In a new capture the first flight is larger, or there is no handshake before the request.
 //!
 //! ## References
-//! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window", 2010.
+//! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial
+//! Congestion Window", 2010.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -90,7 +94,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Whether most pauses of slow start came after a segment that was cut short, as a program leaves it that has no more to send.
+/// Whether most pauses of slow start came after a segment that was cut short, as a program leaves
+/// it that has no more to send.
 fn ends_short(case: &TransferCase<'_>) -> bool {
     let opening = |gap: &&Gap| {
         let spans = &case.partition.spans;
@@ -105,8 +110,8 @@ fn ends_short(case: &TransferCase<'_>) -> bool {
     short * 2 > all
 }
 
-/// The window that the sender began with, segments: its first flight, unless it ended because the program had no more for now, or the
-/// receiver's window no more room.
+/// The window that the sender began with, segments: its first flight, unless it ended because the
+/// program had no more for now, or the receiver's window no more room.
 fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     let mss = case.context.mss;
     let [first, second, ..] = &case.transfer.rounds[..] else { return None };

@@ -1,19 +1,22 @@
 //! Data was sent again although it had arrived.
 //!
 //! ## What it is
-//! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss that was none: a timer
-//! shorter than a sudden delay, reordering taken for loss, a tail-loss probe of an old kernel behind a proxy.
+//! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss
+//! that was none: a timer shorter than a sudden delay, reordering taken for loss, a tail-loss probe
+//! of an old kernel behind a proxy.
 //!
 //! ## How it is recognised
-//! The receiver says so by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy (Eifel, RFC 3522).
+//! The receiver says so by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy
+//! (Eifel, RFC 3522).
 //!
 //! ## What it is confused with
 //! - lost ACKs: these give D-SACKs as well. What is certain is that the data had arrived.
 //! - `loss`: the first copy had not arrived.
 //!
 //! ## The fix
-//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor (`ip route change … rto_min`), and look for what
-//! delays in bursts: radio links, power saving, virtual machines that are not scheduled.
+//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor
+//! (`ip route change … rto_min`), and look for what delays in bursts: radio links, power saving,
+//! virtual machines that are not scheduled.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPDSACKRecv TcpExtTCPSpuriousRTOs` on the sender no longer rises while the
@@ -41,7 +44,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let share = needless as f64 / all as f64;
-    // The wait for the first of them and what came of it: before that one nothing was needless, and no window was cut for it.
+    // The wait for the first of them and what came of it: before that one nothing was needless, and
+    // no window was cut for it.
     let first = case.direction().retransmissions.iter().find(|copy| {
         copy.kind == RetransmissionKind::Spurious
             && copy.time_s >= case.transfer.start

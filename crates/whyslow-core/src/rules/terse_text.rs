@@ -1,20 +1,23 @@
 //! A text capture that does not print what a verdict needs.
 //!
 //! ## What it is
-//! tcpdump prints of each packet what it was asked for. Without `-v` it leaves out the IP header: its number, by which a silence of the
-//! program is told from a loss before the capture point, and a packet that was sent twice from one that the network doubled; its time
-//! to live, by which a proxy shows; its ECN bits. Without `-x` it leaves out the payload: TLS handshakes and records, names, HTTP
-//! heads but for their first lines.
+//! tcpdump prints of each packet what it was asked for. Without `-v` it leaves out the IP header:
+//! its number, by which a silence of the program is told from a loss before the capture point, and
+//! a packet that was sent twice from one that the network doubled; its time to live, by which a
+//! proxy shows; its ECN bits. Without `-x` it leaves out the payload: TLS handshakes and records,
+//! names, HTTP heads but for their first lines.
 //!
 //! ## How it is recognised
-//! A text without IP headers, and away from the sender silences that nothing in it ended, needless copies, or late answers without
-//! one segment as large as both ends agreed on. A text without payload, of a connection to a port of TLS.
+//! A text without IP headers, and away from the sender silences that nothing in it ended, needless
+//! copies, or late answers without one segment as large as both ends agreed on. A text without
+//! payload, of a connection to a port of TLS.
 //!
 //! ## What it is confused with
 //! `elided-text`: there whole packets are missing.
 //!
 //! ## The fix
-//! Ask for the capture file (`tcpdump -s 128 -w slow.pcap`). If only text can be had: `tcpdump -ttttnvr slow.pcap`, with `-x` where TLS matters.
+//! Ask for the capture file (`tcpdump -s 128 -w slow.pcap`). If only text can be had:
+//! `tcpdump -ttttnvr slow.pcap`, with `-x` where TLS matters.
 //!
 //! ## References
 //! tcpdump(1); RFC 6864 (what IP numbers mean).
@@ -29,7 +32,8 @@ use crate::tcp::facts::{Facts, Release, TransferFacts};
 
 pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
 
-/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s, domain-s, ftps, submissions, amqps).
+/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s,
+/// domain-s, ftps, submissions, amqps).
 const TLS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
 
 fn check(facts: &Facts) -> Option<Problem> {

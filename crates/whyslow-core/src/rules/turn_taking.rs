@@ -1,22 +1,24 @@
 //! The two programs take turns, and every turn costs a round trip.
 //!
 //! ## What it is
-//! A protocol that asks, waits for the answer, and only then asks again is bound by the round trip and not by the rate:
-//! a hundred small questions over 100 ms take ten seconds on any link. Database rows fetched one by one, SFTP or SMB with
-//! one request outstanding, chatty remote calls.
+//! A protocol that asks, waits for the answer, and only then asks again is bound by the round trip
+//! and not by the rate: a hundred small questions over 100 ms take ten seconds on any link.
+//! Database rows fetched one by one, SFTP or SMB with one request outstanding, chatty remote calls.
 //!
 //! ## How it is recognised
-//! Eight or more requests with their answers one after the other on a connection, each small and asked for within a round trip (or 50 ms)
-//! of the answer before it, whose round trips make up 20 % of the connection's time or more, idle time left out.
+//! Eight or more requests with their answers one after the other on a connection, each small and
+//! asked for within a round trip (or 50 ms) of the answer before it, whose round trips make up 20 %
+//! of the connection's time or more, idle time left out.
 //!
 //! ## What it is confused with
 //! - `protocol-window`: a fixed quota of bytes per small answer.
 //! - `server-think`: the time between request and answer beyond the round trip.
 //!
 //! ## The fix
-//! Ask for more at once: batch, pipeline, prefetch, send several requests before the first answer, or move the two
-//! programs nearer to each other. HTTP/2 carries requests side by side on one connection: nginx `http2 on`, HAProxy `alpn h2`, Envoy
-//! `http2_protocol_options`; clients: Redis pipelines, SQL batches, `sftp -R 256`.
+//! Ask for more at once: batch, pipeline, prefetch, send several requests before the first answer,
+//! or move the two programs nearer to each other. HTTP/2 carries requests side by side on one
+//! connection: nginx `http2 on`, HAProxy `alpn h2`, Envoy `http2_protocol_options`; clients: Redis
+//! pipelines, SQL batches, `sftp -R 256`.
 //!
 //! ## To see that it worked
 //! A new capture has fewer requests for the same work.
@@ -43,7 +45,8 @@ const SMALL_ROUNDS: u64 = 1;
 
 /// What the turns would take if all were asked for at once: the `rounds` that their bytes need, and
 /// what both programs do for them. What a turn takes beyond its round trip is such work where it is
-/// long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
+/// long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the
+/// work.
 fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
     let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
     let least = beyond().min().unwrap_or_default();
@@ -61,7 +64,8 @@ fn rounds(case: &ConnectionCase<'_>, turns: &[&TransferFacts]) -> u32 {
     rounds_needed(needed, INITIAL_WINDOW).max(1)
 }
 
-/// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it was there.
+/// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it
+/// was there.
 fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
     let &(answer, _) = case.transfers[1 - case.facts.requester].get(wait.exchange.answer?)?;
     let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);

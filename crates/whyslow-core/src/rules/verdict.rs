@@ -5,8 +5,8 @@ use super::say;
 use crate::analysis::{Finding, HEALTHY_VERDICT, Limit, UNKNOWN_ELIDED_VERDICT, UNKNOWN_VERDICT};
 use crate::units::Nanos;
 
-/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
-/// the next.
+/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the
+/// time, or twice as much as the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     // A risk costs no time: it is told below, and is not why the transfer took what it took.
     match verdict_of_findings(findings, case.duration()) {
@@ -38,14 +38,16 @@ pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<
     })
 }
 
-/// A share of the time that is more than a second round trip's or a tail's: of two flights the first one's wait is half.
+/// A share of the time that is more than a second round trip's or a tail's: of two flights the
+/// first one's wait is half.
 const HELD: f64 = 0.4;
 
 /// Of what limits took, a share that leaves nothing of note to the others.
 const ALONE: f64 = 0.8;
 
-/// The verdict where no rule claims the time. What a path needs is its round trip: where limits took two fifths
-/// of the time or more, and enough of it for a person to notice, something did hold the transfer back.
+/// The verdict where no rule claims the time. What a path needs is its round trip: where limits
+/// took two fifths of the time or more, and enough of it for a person to notice, something did hold
+/// the transfer back.
 fn without_cause(case: &TransferCase<'_>) -> String {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);

@@ -26,7 +26,8 @@ pub struct SeriesBuilder {
 }
 
 impl SeriesBuilder {
-    /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which about `packets` pass.
+    /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which
+    /// about `packets` pass.
     pub fn new(range: (Nanos, Nanos), packets: u64) -> Self {
         let (start, end) = (range.0.min(range.1), range.0.max(range.1));
         let most = usize::try_from(packets).unwrap_or(MAX_COLUMNS).clamp(FEW_COLUMNS, MAX_COLUMNS) as i64;
@@ -123,7 +124,8 @@ fn newly_acked(point: &Point, before: Option<u64>) -> u64 {
     let of_payload = |ack: u64| ack.max(1);
     match (point.ack, before) {
         (Some(ack), Some(before)) => of_payload(ack).saturating_sub(of_payload(before)),
-        // What the first one covers was acknowledged before the capture, but for a whole connection's beginning.
+        // What the first one covers was acknowledged before the capture, but for a whole
+        // connection's beginning.
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! [`ConnectionNumbering`]: whose a segment is, by the numbers that the first pass gave.
 //!
-//! It promises that the same segments in the same order get the same numbers again: the table that tells connections apart is the
-//! first pass' own.
+//! It promises that the same segments in the same order get the same numbers again: the table that
+//! tells connections apart is the first pass' own.
 
 use crate::flow::{ConnectionId, Evicted, FlowTable, Side};
 use crate::units::Nanos;
@@ -17,7 +17,8 @@ pub(super) struct ConnectionNumbering {
 }
 
 impl ConnectionNumbering {
-    /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of` must be asked.
+    /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of`
+    /// must be asked.
     pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Nanos) -> Option<(u64, Side, PlainSegment<'a>)> {
         if self.table.advance_time(time, &mut self.gone) {
             self.gone.clear();
@@ -30,7 +31,8 @@ impl ConnectionNumbering {
         Some((id.0 + 1, from, plain))
     }
 
-    /// The id of the connection that an ICMP error is about, if it is there, and who of it sent what is quoted.
+    /// The id of the connection that an ICMP error is about, if it is there, and who of it sent
+    /// what is quoted.
     pub fn of_error(&mut self, error: &Icmp) -> Option<(u64, Side)> {
         let ends = error.flow_key();
         let found = self.table.find(&ends, ends.hash())?;

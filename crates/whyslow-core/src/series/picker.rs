@@ -6,7 +6,8 @@ use crate::capture::{Packet, Sink};
 use crate::units::Nanos;
 use crate::wire;
 
-/// Takes the packets of a capture once more, and gives those of one connection in a time range, whole.
+/// Takes the packets of a capture once more, and gives those of one connection in a time range,
+/// whole.
 pub struct PacketPicker<'a> {
     wanted: WantedConnection,
     /// From the capture's first packet.
@@ -23,7 +24,8 @@ impl std::fmt::Debug for PacketPicker<'_> {
 }
 
 impl<'a> PacketPicker<'a> {
-    /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the capture's order.
+    /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the
+    /// capture's order.
     pub fn new(wanted: WantedConnection, range: (Nanos, Nanos), give: &'a mut dyn FnMut(&Packet<'_>)) -> Self {
         Self { wanted, range, numbering: ConnectionNumbering::default(), first: None, give }
     }

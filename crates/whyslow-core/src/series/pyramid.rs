@@ -65,8 +65,8 @@ impl Series {
         self.packets
     }
 
-    /// Whether the windows offered to the client's data, and to the server's, are known in bytes: else a graph must say that
-    /// the window is not to scale, or leave it out.
+    /// Whether the windows offered to the client's data, and to the server's, are known in bytes:
+    /// else a graph must say that the window is not to scale, or leave it out.
     pub fn scale_known(&self) -> [bool; 2] {
         self.scale_known
     }

@@ -22,7 +22,8 @@ impl WantedConnection {
         Self { id: connection.id, client: (connection.client.address.clone(), connection.client.port) }
     }
 
-    /// The same where it has another number: captures that are read alone number their connections from 1 on.
+    /// The same where it has another number: captures that are read alone number their connections
+    /// from 1 on.
     #[must_use]
     pub fn numbered(self, id: u64) -> Self {
         Self { id, ..self }
@@ -41,7 +42,8 @@ impl WantedConnection {
     }
 }
 
-/// Takes the packets of a capture, or of files that continue each other, once more, and gives the points of one connection.
+/// Takes the packets of a capture, or of files that continue each other, once more, and gives the
+/// points of one connection.
 pub struct SeriesReader<'a> {
     wanted: WantedConnection,
     numbering: ConnectionNumbering,
@@ -63,8 +65,8 @@ impl std::fmt::Debug for SeriesReader<'_> {
 }
 
 impl<'a> SeriesReader<'a> {
-    /// Follows a connection; `give` is called for each of its segments, in the capture's order, with times from the capture's
-    /// first packet.
+    /// Follows a connection; `give` is called for each of its segments, in the capture's order,
+    /// with times from the capture's first packet.
     pub fn new(wanted: WantedConnection, give: &'a mut dyn FnMut(Point)) -> Self {
         Self {
             wanted,
@@ -79,13 +81,15 @@ impl<'a> SeriesReader<'a> {
         }
     }
 
-    /// The packets that follow come from the capture at this place among all; none: it is the only one.
+    /// The packets that follow come from the capture at this place among all; none: it is the only
+    /// one.
     pub fn begin_capture(&mut self, file: Option<u16>) {
         self.file = file;
         (self.sample, self.seen) = (ChecksumSample::default(), 0);
     }
 
-    /// Everything was read: gives the points that waited. Says how many verdicts came when their points had been given.
+    /// Everything was read: gives the points that waited. Says how many verdicts came when their
+    /// points had been given.
     pub fn finish(mut self) -> u64 {
         let first = self.first.unwrap_or_default();
         if let Some(mut connection) = self.connection.take() {

@@ -36,7 +36,8 @@ fn ack(number: u64, micros: i64, ack: u64) -> Point {
     Point { from: End::Client, ack: Some(ack), in_flight: None, ..empty }
 }
 
-/// A bulk of `count` segments, one a microsecond, every one acknowledged; of each 10,000 one is sent again.
+/// A bulk of `count` segments, one a microsecond, every one acknowledged; of each 10,000 one is
+/// sent again.
 fn bulk(count: u64) -> Series {
     let end = Nanos::from_micros(count as i64);
     let mut builder = SeriesBuilder::new((Nanos::ZERO, end), 2 * count);

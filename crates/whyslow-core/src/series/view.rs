@@ -19,8 +19,8 @@ pub struct SeriesView<'a> {
     pub marks: Vec<MarkSum>,
     /// The segments one by one, where they are few enough for that.
     pub points: Option<&'a [Point]>,
-    /// Nothing in the range is finer than what is given: the columns are as narrow as was wanted, or the segments are there.
-    /// Otherwise a series of this range alone has more.
+    /// Nothing in the range is finer than what is given: the columns are as narrow as was wanted,
+    /// or the segments are there. Otherwise a series of this range alone has more.
     pub exact: bool,
 }
 
@@ -93,7 +93,8 @@ impl Series {
         (drawn, marks.into_iter().map(|(_, sum)| sum).collect())
     }
 
-    /// Rates of one side's data at the end of each of `columns` columns, over windows of this length.
+    /// Rates of one side's data at the end of each of `columns` columns, over windows of this
+    /// length.
     pub fn rates(&self, of: End, from: Nanos, to: Nanos, columns: usize, window: Nanos) -> Vec<Rates> {
         let Some(foot) = self.levels.first() else { return Vec::new() };
         let mut sums = Vec::with_capacity(foot.columns.len() + 1);

@@ -21,7 +21,8 @@ impl SenderState {
     /// An ACK for this data passed the capture point.
     #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) {
-        // What the other side's bulk data carries, where it takes long to get here: nothing new, and it waits.
+        // What the other side's bulk data carries, where it takes long to get here: nothing new,
+        // and it waits.
         if self.repeats_last_ack(seg, sack) {
             self.note_peer_tsval(seg);
             self.pending_acks.push_repeat(AckArrival::of(seg));
@@ -51,8 +52,8 @@ impl SenderState {
         }
     }
 
-    /// What nearly every ACK next to the sender says: so much of what was sent is acknowledged, in an open window, and nothing else is
-    /// the matter. What is rare need not be asked for then.
+    /// What nearly every ACK next to the sender says: so much of what was sent is acknowledged, in
+    /// an open window, and nothing else is the matter. What is rare need not be asked for then.
     #[inline(always)]
     fn as_simple_ack(&self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) -> Option<Ack> {
         let is_plain = seg.flags.0 & (Flags::ACK.0 | SPECIAL_FLAGS) == Flags::ACK.0 && sack.is_empty();
@@ -64,7 +65,8 @@ impl SenderState {
         (window > 0).then(|| Ack::new(seg, ack, Some(window), false))
     }
 
-    /// Nothing that was sent is missing from the capture, reported beyond a hole or sent again, and the window is open.
+    /// Nothing that was sent is missing from the capture, reported beyond a hole or sent again, and
+    /// the window is open.
     #[inline(always)]
     fn is_loss_free(&self) -> bool {
         // All of it is asked for at a time.
@@ -103,7 +105,8 @@ impl SenderState {
         }
     }
 
-    /// The window that a segment without SYN offers, bytes; none while its scale is not known, but zero is zero at any scale.
+    /// The window that a segment without SYN offers, bytes; none while its scale is not known, but
+    /// zero is zero at any scale.
     #[inline(always)]
     fn offered_window(&self, seg: &Seg) -> Option<u32> {
         match self.snd_wscale {
@@ -112,8 +115,9 @@ impl SenderState {
         }
     }
 
-    /// Whether this ACK says no more than the last one that was taken in. All that was asked of that one has the same answer then: no
-    /// hole was left below it, and what the sender has sent since by plain segments lies above it.
+    /// Whether this ACK says no more than the last one that was taken in. All that was asked of
+    /// that one has the same answer then: no hole was left below it, and what the sender has sent
+    /// since by plain segments lies above it.
     #[inline(always)]
     fn repeats_last_ack(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         self.repeatable_ack.is_some_and(|said| {
@@ -181,7 +185,8 @@ impl SenderState {
         }
     }
 
-    /// Applies ACKs of which too many wait, or that have waited too long: without data from the sender nothing else would.
+    /// Applies ACKs of which too many wait, or that have waited too long: without data from the
+    /// sender nothing else would.
     #[inline(never)]
     fn flush_overdue_acks(&mut self, now: Nanos, path: &PathEstimate) {
         let patience = path.rtt.unwrap_or_default().max(MIN_ACK_TIMEOUT);
@@ -196,7 +201,8 @@ impl SenderState {
         self.end_ack_repeats();
     }
 
-    /// Bytes up to `ack` were received, so those of them that were never captured are the capture's loss.
+    /// Bytes up to `ack` were received, so those of them that were never captured are the capture's
+    /// loss.
     #[inline(never)]
     fn note_unseen_bytes(&mut self, ack: u64, seg: &Seg) {
         let mut unseen = 0;
@@ -232,7 +238,8 @@ impl SenderState {
         }
     }
 
-    /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to the sender.
+    /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to
+    /// the sender.
     #[inline(always)]
     pub(super) fn apply_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
         let Some(first) = self.pending_acks.first_arrival() else {
@@ -277,7 +284,8 @@ impl SenderState {
         self.end_ack_repeats();
     }
 
-    /// The sender had the first `count` of those that wait when it sent `seg`: how long the last took whose timestamp it echoes.
+    /// The sender had the first `count` of those that wait when it sent `seg`: how long the last
+    /// took whose timestamp it echoes.
     #[inline(always)]
     fn note_loop_to_sender(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
         let had = self.pending_acks.arrivals().iter().take(count);
@@ -293,7 +301,8 @@ impl SenderState {
         self.apply_ack(ack, sack, at, path);
     }
 
-    /// The sender has an ACK that tells nothing new, of this `place`, `at` this time; or several, the first of them `since` that one.
+    /// The sender has an ACK that tells nothing new, of this `place`, `at` this time; or several,
+    /// the first of them `since` that one.
     #[inline(always)]
     fn apply_repeated_ack(&mut self, since: Nanos, at: Nanos, place: FrameRef) {
         self.short_gap_limit = 0;
@@ -327,8 +336,8 @@ impl SenderState {
         }
     }
 
-    /// It acknowledges new data. Gives the round trip that it measures. `LOSS_FREE`: it is [plainly said](Self::as_simple_ack), and no step
-    /// asks for what is rare.
+    /// It acknowledges new data. Gives the round trip that it measures. `LOSS_FREE`: it is [plainly
+    /// said](Self::as_simple_ack), and no step asks for what is rare.
     #[inline(always)]
     fn apply_new_ack<const LOSS_FREE: bool>(
         &mut self,
@@ -340,7 +349,8 @@ impl SenderState {
         let Ack { arrival, fields } = ack;
         self.since_send.on_release(arrival.frame_ref, at, true, fields.with_payload, self.snd_right_edge);
         if !LOSS_FREE && !self.scoreboard.is_empty() {
-            // Before this ACK's own SACKs are noted: what they show was above a hole that nobody had reported.
+            // Before this ACK's own SACKs are noted: what they show was above a hole that nobody
+            // had reported.
             self.note_healed_hole(self.snd_una, fields.ack);
         }
         let mut delivered = fields.ack.saturating_sub(self.snd_una);
@@ -378,7 +388,8 @@ impl SenderState {
         self.record_ack::<false>(&ack, at, delivered, None, Nanos::ZERO);
     }
 
-    /// What the round and the transfer take from an ACK: `delivered` bytes more have arrived, and what [`rtt_sample`](Self::rtt_sample) gives.
+    /// What the round and the transfer take from an ACK: `delivered` bytes more have arrived, and
+    /// what [`rtt_sample`](Self::rtt_sample) gives.
     #[inline(always)]
     fn record_ack<const LOSS_FREE: bool>(
         &mut self,
@@ -425,7 +436,8 @@ impl SenderState {
         }
     }
 
-    /// An ACK came so long after the segment that it measures: the round trip, and how much later than the soonest it was.
+    /// An ACK came so long after the segment that it measures: the round trip, and how much later
+    /// than the soonest it was.
     #[inline(always)]
     fn rtt_sample(&mut self, delay: Nanos, path: &PathEstimate) -> (Option<Nanos>, Nanos) {
         let least = update_min(&mut self.facts.ack_delay_min, delay);
@@ -435,8 +447,9 @@ impl SenderState {
         (Some(whole), delay.after(least))
     }
 
-    /// New data was acknowledged. Gives the time from the newest segment covered, sent once only, to this ACK (Karn's
-    /// algorithm, RFC 6298 section 3), and how many of its bytes were known from SACKs to have arrived.
+    /// New data was acknowledged. Gives the time from the newest segment covered, sent once only,
+    /// to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of its bytes were known
+    /// from SACKs to have arrived.
     #[inline(always)]
     fn advance_snd_una<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let Ack { arrival, fields } = ack;
@@ -454,7 +467,8 @@ impl SenderState {
         if recovering {
             self.exit_recovery(fields.ack, at);
         }
-        // While holes are being filled a cumulative ACK says when the hole was filled, not when its last byte arrived.
+        // While holes are being filled a cumulative ACK says when the hole was filled, not when its
+        // last byte arrived.
         let timed = !any_resent && !recovering && !arrival.time_clamped;
         (newest.filter(|_| timed).map(|time| arrival.time.after(time)), known)
     }
@@ -476,7 +490,8 @@ impl SenderState {
         }
     }
 
-    /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and whether any was sent again.
+    /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and
+    /// whether any was sent again.
     #[inline(always)]
     fn remove_acknowledged<const LOSS_FREE: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
         let all = &self.outstanding[..];
@@ -492,7 +507,8 @@ impl SenderState {
         (newest, any_resent)
     }
 
-    /// A hole that the receiver had reported closed though nothing in it was sent again: reordered on the way.
+    /// A hole that the receiver had reported closed though nothing in it was sent again: reordered
+    /// on the way.
     #[inline(never)]
     fn note_healed_hole(&mut self, before: u64, ack: u64) {
         let Some(top) = self.scoreboard.highest() else {
@@ -538,7 +554,8 @@ impl SenderState {
         news
     }
 
-    /// When the segment was sent that ends there, or with others that left as one, if it was sent once only.
+    /// When the segment was sent that ends there, or with others that left as one, if it was sent
+    /// once only.
     fn send_time_of(&self, end: u64) -> Option<Nanos> {
         let index = self.outstanding.partition_point(|sent| sent.end < end);
         let sent = self.outstanding.get(index).filter(|_| !self.may_overlap)?;
@@ -606,7 +623,8 @@ impl SenderState {
         }
     }
 
-    /// The scale that was taken for the true one does not allow what is in flight: it is not known after all.
+    /// The scale that was taken for the true one does not allow what is in flight: it is not known
+    /// after all.
     #[inline(never)]
     fn reject_assumed_shift(&mut self) {
         self.snd_wscale = None;
@@ -652,7 +670,8 @@ impl SenderState {
     }
 }
 
-/// What a segment of the sender's tells of the ACKs that it had; all that came before, where there is none.
+/// What a segment of the sender's tells of the ACKs that it had; all that came before, where there
+/// is none.
 struct SenderKnowledge {
     /// The timestamp that it echoes.
     tsecr: Option<u32>,
@@ -669,8 +688,8 @@ impl SenderKnowledge {
         }
     }
 
-    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time. `stamp`: what it echoes, if
-    /// this one, and those that say the same, have timestamps too.
+    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time.
+    /// `stamp`: what it echoes, if this one, and those that say the same, have timestamps too.
     #[inline(always)]
     fn includes(&self, arrival: &AckArrival, stamp: Option<u32>) -> bool {
         let newer = stamp.map_or(0, |echo| arrival.tsval.wrapping_sub(echo) as i32);
@@ -678,7 +697,8 @@ impl SenderKnowledge {
     }
 }
 
-/// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a duplicate.
+/// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a
+/// duplicate.
 pub(super) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
     first.1 <= ack || second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
 }

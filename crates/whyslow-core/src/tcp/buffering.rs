@@ -1,5 +1,5 @@
-//! The first segments of a connection, until it is known where the capture stands. Most connections are over by then, so that
-//! little is held of each.
+//! The first segments of a connection, until it is known where the capture stands. Most connections
+//! are over by then, so that little is held of each.
 
 use super::recent_packets;
 use super::segment::Seg;
@@ -25,7 +25,8 @@ pub(super) struct Buffering {
     pub trace: Option<Box<trace::Trace>>,
 }
 
-/// What is known of the IP numbers that a side used: the first one (0: none yet), and how far beyond it the farthest is.
+/// What is known of the IP numbers that a side used: the first one (0: none yet), and how far
+/// beyond it the farthest is.
 #[derive(Clone, Copy, Debug, Default)]
 struct SeenIpIds {
     first: u16,

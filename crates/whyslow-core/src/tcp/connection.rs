@@ -37,8 +37,8 @@ pub struct Connection {
     pub(super) checksums: [ChecksumTally; 2],
     /// The time to live of each side's SYN, and of its first payload.
     pub(super) ttl: [[Option<NonZeroU8>; 2]; 2],
-    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
-    /// [`note`](Self::note).
+    /// A plain segment of this side has nothing more to tell of how the connection began, nor
+    /// anything yet of how it ends. See [`note`](Self::note).
     pub(super) is_past_opening: [bool; 2],
     /// The same, and the connection is settled and not traced. See [`fast_path`](super::fast_path).
     pub(super) uses_fast_path: [bool; 2],
@@ -81,7 +81,8 @@ impl ResetFrom {
     }
 }
 
-/// How far a connection has come. Most are over before they are settled, so that little is held of them.
+/// How far a connection has come. Most are over before they are settled, so that little is held of
+/// them.
 #[derive(Debug)]
 pub(super) enum Stage {
     Buffering(Buffering),
@@ -131,7 +132,8 @@ pub(super) enum SuspectReason {
     Ack,
 }
 
-/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of both, so that it is noted who.
+/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of
+/// both, so that it is noted who.
 pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
     if !seg.flags.has(Flags::SYN) {
         *ttl = ttl.or(NonZeroU8::new(seg.ttl));

@@ -1,9 +1,10 @@
 //! What a text with packets left out does not show: taken out of the account of its connection.
 //!
-//! Packets are known to be missing where bytes were acknowledged or followed that the text never showed, where a segment
-//! echoes a timestamp that none of the other side's in the text carried (RFC 7323 section 3.2), and where the text itself
-//! says so. Over such a stretch nothing is known of rounds, pauses and what ended them. Of a transfer with such stretches its bytes
-//! and its whole time are told, and of its rounds and pauses those of the longest run between two stretches.
+//! Packets are known to be missing where bytes were acknowledged or followed that the text never
+//! showed, where a segment echoes a timestamp that none of the other side's in the text carried
+//! (RFC 7323 section 3.2), and where the text itself says so. Over such a stretch nothing is known
+//! of rounds, pauses and what ended them. Of a transfer with such stretches its bytes and its whole
+//! time are told, and of its rounds and pauses those of the longest run between two stretches.
 
 pub use super::facts::Stretch;
 use super::facts::{Facts, RttFacts, TransferFacts};
@@ -20,7 +21,8 @@ const MAX_MARKS: usize = 4096;
 /// The two ends of a connection, addresses and ports.
 type Endpoints = [(IpAddr, u16); 2];
 
-/// Where a text says, or shows, that packets were left out: of the connection between these ends, or of any.
+/// Where a text says, or shows, that packets were left out: of the connection between these ends,
+/// or of any.
 #[derive(Debug, Default)]
 pub struct ElisionMarks(Vec<(Option<Endpoints>, Stretch)>);
 
@@ -83,7 +85,8 @@ impl Facts {
         self.elide_exchanges();
     }
 
-    /// What passed in a stretch may have been another exchange, or the part of one that is not shown.
+    /// What passed in a stretch may have been another exchange, or the part of one that is not
+    /// shown.
     fn elide_exchanges(&mut self) {
         let server = 1 - self.requester;
         let mut before = self.handshake.ack.map(|(time, _)| time);
@@ -103,7 +106,8 @@ impl Facts {
 }
 
 impl Facts {
-    /// Whether it may go on where packets were left out behind its last one: from the last payload to there.
+    /// Whether it may go on where packets were left out behind its last one: from the last payload
+    /// to there.
     fn elided_tail(&self, marks: &ElisionMarks) -> Option<Stretch> {
         let (_, until) = marks.of(self.endpoints).find(|&(from, _)| from >= self.last)?;
         let last = self
@@ -118,7 +122,8 @@ impl Facts {
 }
 
 impl TransferFacts {
-    /// Leaves what is known of it beside the stretches that lie in it: the longest run of rounds between them, and the pauses there.
+    /// Leaves what is known of it beside the stretches that lie in it: the longest run of rounds
+    /// between them, and the pauses there.
     fn elide(&mut self, elided: &[Stretch]) {
         let is_over =
             |&(from, until): &Stretch| self.answered.is_some_and(|asked| from < self.start && until > asked.last);
@@ -137,7 +142,8 @@ impl TransferFacts {
         }
         let mut ends: Vec<Nanos> = self.rounds.iter().skip(1).map(|round| round.start).collect();
         ends.push(close);
-        // What is in flight in the round behind a stretch, and when that begins, hangs on what was left out.
+        // What is in flight in the round behind a stretch, and when that begins, hangs on what was
+        // left out.
         let mut behind = false;
         let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
         for (index, (round, &end)) in self.rounds.iter().zip(&ends).enumerate() {

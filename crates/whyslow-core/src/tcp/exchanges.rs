@@ -1,9 +1,10 @@
-//! Exchanges: who waited for whom. A request, the server's time, the answer, and the client's time before the next request; or a
-//! push, which nobody asked for.
+//! Exchanges: who waited for whom. A request, the server's time, the answer, and the client's time
+//! before the next request; or a push, which nobody asked for.
 //!
-//! They follow from the transfers of both directions and what each of these answers. Their times are those of the end that asks, a client as a rule, whose user
-//! waits, wherever the capture stands: what passes the capture point on the way to the client is there half a loop later, and what
-//! the client sends left it as long before.
+//! They follow from the transfers of both directions and what each of these answers. Their times
+//! are those of the end that asks, a client as a rule, whose user waits, wherever the capture
+//! stands: what passes the capture point on the way to the client is there half a loop later, and
+//! what the client sends left it as long before.
 
 use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
 use crate::flow::Side;
@@ -12,8 +13,8 @@ use crate::units::Nanos;
 /// Most exchanges held: the ones with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
 
-/// Where the end that accepts a connection asks the one that opened it: OpenFlow's controllers (6633 before IANA gave it 6653), and who is
-/// called home by NETCONF and RESTCONF (RFC 8071).
+/// Where the end that accepts a connection asks the one that opened it: OpenFlow's controllers
+/// (6633 before IANA gave it 6653), and who is called home by NETCONF and RESTCONF (RFC 8071).
 const SERVER_ASKS_PORTS: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
 
 /// Who asks, on a connection that `client` opened to this port.
@@ -121,7 +122,8 @@ impl Conversation<'_> {
         all.into_iter().map(|(_, side, index)| (side, index)).collect()
     }
 
-    /// When the client had all of it, or, of what it sends itself, knew that it had arrived; by its clock, counted from what it sends.
+    /// When the client had all of it, or, of what it sends itself, knew that it had arrived; by its
+    /// clock, counted from what it sends.
     fn complete_at(&self, sender: Side, transfer: &TransferFacts) -> Nanos {
         if sender == self.requester {
             transfer.end
@@ -130,7 +132,8 @@ impl Conversation<'_> {
         }
     }
 
-    /// The client's own time before a request: since it had the answer to the last one, or since the handshake.
+    /// The client's own time before a request: since it had the answer to the last one, or since
+    /// the handshake.
     fn before_request(&self, request: &TransferFacts, last: Option<&ExchangeFacts>) -> Option<Nanos> {
         let since = match last {
             Some(last) => last.end,

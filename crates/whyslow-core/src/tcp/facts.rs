@@ -1,8 +1,9 @@
 //! What the `tcp` stage gives: what TCP did on one connection, as numbers and bounded lists.
 //!
-//! All times are the capture's, moved to the clock of the end that they speak of: a data segment is sent when it passes
-//! the capture point, and an ACK reaches the data's sender one `toward` later (see [`Vantage`]). That shifts a sender's
-//! whole timeline by one constant and leaves every difference true.
+//! All times are the capture's, moved to the clock of the end that they speak of: a data segment is
+//! sent when it passes the capture point, and an ACK reaches the data's sender one `toward` later
+//! (see [`Vantage`]). That shifts a sender's whole timeline by one constant and leaves every
+//! difference true.
 
 use super::content;
 pub use super::icmp_notices::{Notice, Notices};
@@ -18,11 +19,13 @@ use std::net::IpAddr;
 pub struct Facts {
     /// Addresses and ports, by side.
     pub endpoints: [(IpAddr, u16); 2],
-    /// The sequence number before each side's first payload byte: that of its SYN, or what the first packets let infer.
+    /// The sequence number before each side's first payload byte: that of its SYN, or what the
+    /// first packets let infer.
     pub origins: [Option<SeqNumber>; 2],
     /// Which side opened the connection.
     pub client: Side,
-    /// Which side asks the other: the one that opened the connection, but where the protocol has it the other way round.
+    /// Which side asks the other: the one that opened the connection, but where the protocol has it
+    /// the other way round.
     pub requester: Side,
     /// Whether the SYNs prove who opened it; else it was inferred.
     pub client_proven: bool,
@@ -30,7 +33,8 @@ pub struct Facts {
     pub first: Nanos,
     /// Last packet.
     pub last: Nanos,
-    /// Up to here a packet of it would have been seen: the end of the capture, or when it was given up.
+    /// Up to here a packet of it would have been seen: the end of the capture, or when it was given
+    /// up.
     pub until: Nanos,
     /// First packet.
     pub first_frame: Frame,
@@ -80,7 +84,8 @@ impl Facts {
         self.rtt.min
     }
 
-    /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is told as of then.
+    /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is
+    /// told as of then.
     pub fn end_with(&mut self, last: Nanos) {
         let last = last.max(self.last);
         for transfer in self.directions.iter_mut().flat_map(|sender| &mut sender.transfers) {
@@ -95,8 +100,8 @@ impl Facts {
     /// Whether a transfer is nothing but the TLS handshake: a phase, not a transfer.
     pub fn is_handshake(&self, sender: Side, transfer: &TransferFacts) -> bool {
         let content = &self.content[sender];
-        // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of it as application data (RFC 8446
-        // section 5.1).
+        // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of
+        // it as application data (RFC 8446 section 5.1).
         let answers_hello = sender != self.client
             && transfer.seq.0 <= 1
             && content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == TLS_HANDSHAKE);
@@ -116,7 +121,8 @@ pub struct ResetFacts {
     pub from: Side,
     /// Its time to live.
     pub ttl: u8,
-    /// It has no ACK flag: it answers a segment for which there is no socket any more (RFC 9293 section 3.10.7.1).
+    /// It has no ACK flag: it answers a segment for which there is no socket any more (RFC 9293
+    /// section 3.10.7.1).
     pub is_bare: bool,
 }
 
@@ -136,7 +142,8 @@ pub struct HandshakeFacts {
     pub ack: Option<(Nanos, Frame)>,
     /// What each side's SYN offered.
     pub offers: [Option<Offer>; 2],
-    /// A SYN came, but its options were cut when it was captured, or are damaged: what it offered is unknown.
+    /// A SYN came, but its options were cut when it was captured, or are damaged: what it offered
+    /// is unknown.
     pub unreadable: [bool; 2],
     /// How often each side sent its SYN again.
     pub retries: [u64; 2],
@@ -152,7 +159,8 @@ impl HandshakeFacts {
         Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.time_clamped)
     }
 
-    /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None when a SYN was not captured.
+    /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None
+    /// when a SYN was not captured.
     pub fn classic_ecn(&self, client: Side) -> Option<bool> {
         let (syn, syn_ack) = (self.offers[client]?, self.offers[1 - client]?);
         Some(syn.ecn & 0b011 == 0b011 && syn_ack.ecn == 0b001)
@@ -201,7 +209,8 @@ pub struct Offer {
     pub multipath: Multipath,
     /// The window in it (never scaled).
     pub window: u16,
-    /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
+    /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168
+    /// section 6.1.1, RFC 9768 section 3.1).
     pub ecn: u8,
 }
 
@@ -294,7 +303,8 @@ pub struct CaptureDefects {
 const MIN_REWRITTEN: u64 = 3;
 
 impl CaptureDefects {
-    /// Whether the checksums were made wrong by rewriting: what changes addresses alike changes the sums by the same amount.
+    /// Whether the checksums were made wrong by rewriting: what changes addresses alike changes the
+    /// sums by the same amount.
     pub fn are_rewritten(&self) -> bool {
         self.all_bad_checksums >= MIN_REWRITTEN && !self.checksum_offsets_vary
     }
@@ -315,8 +325,8 @@ pub struct DirectionFacts {
     pub retransmissions_total: u64,
     /// Reordered on the way to the capture point.
     pub out_of_order: u64,
-    /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent again: reordered beyond the
-    /// capture point.
+    /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent
+    /// again: reordered beyond the capture point.
     pub healed_holes: u64,
     /// Largest distance in time by which a segment came late without having been sent again.
     pub reorder_extent: Nanos,
@@ -340,8 +350,8 @@ pub struct DirectionFacts {
     pub max_window: Option<u64>,
     /// Whether the windows could be scaled (both SYNs seen, or as below).
     pub scale_known: bool,
-    /// The shift of the windows that was taken for the true one, though no SYN tells: the least that allows what was in flight, with
-    /// which the window was full again and again.
+    /// The shift of the windows that was taken for the true one, though no SYN tells: the least
+    /// that allows what was in flight, with which the window was full again and again.
     pub assumed_shift: Option<u8>,
     /// The segment size, bytes: negotiated, or else the largest that was seen.
     pub mss: u64,
@@ -384,18 +394,20 @@ pub struct TransferFacts {
     pub end: Nanos,
     /// Last segment that carried its bytes.
     pub last_send: Nanos,
-    /// Of a text with packets left out: from where to where rounds and pauses are known; none where they all are.
+    /// Of a text with packets left out: from where to where rounds and pauses are known; none where
+    /// they all are.
     pub known_span: Option<(Nanos, Nanos)>,
     /// Whether its last byte was acknowledged in the capture.
     pub acknowledged: bool,
     /// First and last frame.
     pub frames: (Frame, Frame),
-    /// Credit that a program of this side grants in mid-stream, or a farewell: it is no message, and told nowhere.
+    /// Credit that a program of this side grants in mid-stream, or a farewell: it is no message,
+    /// and told nowhere.
     pub is_housekeeping: bool,
     /// The other side's payload that it answers.
     pub answered: Option<PeerMessage>,
-    /// Packets that its sender sent in the silence before it, as long as a timer's at least, and that never came to the capture point, by its
-    /// IP numbers; 0 where they do not tell.
+    /// Packets that its sender sent in the silence before it, as long as a timer's at least, and
+    /// that never came to the capture point, by its IP numbers; 0 where they do not tell.
     pub missing_before: u32,
     /// Rounds, in order; far ones merged in pairs when there are very many.
     pub rounds: Vec<RoundFacts>,
@@ -409,7 +421,8 @@ pub struct TransferFacts {
     pub retransmitted: Retransmitted,
     /// Bytes in those of them that were needed.
     pub retransmitted_bytes: u64,
-    /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that closed by itself.
+    /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that
+    /// closed by itself.
     pub spurious_fast: u64,
     /// Copies were sent when all of it had been sent, and the receiver had all that they carried.
     pub tail_is_spurious: bool,
@@ -419,7 +432,8 @@ pub struct TransferFacts {
     pub recoveries: Recoveries,
     /// Copies that answered duplicate ACKs and had to be sent once more.
     pub lost_retransmits: LostCopies,
-    /// Segments as large as any that the timer sent again while none that large had ever been acknowledged.
+    /// Segments as large as any that the timer sent again while none that large had ever been
+    /// acknowledged.
     pub stuck_large: u64,
     /// Payload of the largest segment among those, bytes.
     pub stuck_size: u64,
@@ -449,8 +463,8 @@ pub struct TransferFacts {
     pub sent_rate: RateSpread,
     /// Rates at which it was acknowledged.
     pub acked_rate: RateSpread,
-    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes since its first point. At most 511
-    /// points, at equal distances in bytes.
+    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes
+    /// since its first point. At most 511 points, at equal distances in bytes.
     pub delivered: Vec<(Nanos, u64)>,
 }
 
@@ -475,14 +489,16 @@ pub struct LostCopies {
 }
 
 impl TransferFacts {
-    /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers that no more comes. `origin`: the number before its side's first byte.
+    /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers
+    /// that no more comes. `origin`: the number before its side's first byte.
     pub(super) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
         let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
         self.is_housekeeping = self.answered.is_some_and(|asked| asked.is_farewell)
             || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
     }
 
-    /// Adds what was counted of the bytes behind it. Rounds, pauses, rates and the curve are the recorder's.
+    /// Adds what was counted of the bytes behind it. Rounds, pauses, rates and the curve are the
+    /// recorder's.
     pub(super) fn absorb(&mut self, more: Self) {
         self.seq.1 = more.seq.1;
         self.end = self.end.max(more.end);
@@ -513,7 +529,8 @@ impl TransferFacts {
         self.max_in_flight = self.max_in_flight.max(more.max_in_flight);
     }
 
-    /// The first copy of its first bytes never came to the capture point: it had begun before it seems to.
+    /// The first copy of its first bytes never came to the capture point: it had begun before it
+    /// seems to.
     pub fn begins_lost(&self) -> bool {
         self.losses.iter().any(|loss| loss.unseen && loss.seq <= self.seq.0)
     }
@@ -523,7 +540,8 @@ impl TransferFacts {
         self.seq.1.saturating_sub(self.seq.0)
     }
 
-    /// When the last new bytes were sent, if all that was sent behind them was copies of what had arrived: these were waited for by nobody.
+    /// When the last new bytes were sent, if all that was sent behind them was copies of what had
+    /// arrived: these were waited for by nobody.
     pub fn spurious_tail_start(&self) -> Option<Nanos> {
         let first = self.gaps.partition_point(|gap| gap.snd_max < self.seq.1);
         self.gaps.get(first).filter(|gap| self.tail_is_spurious && gap.release == Release::Timer).map(|gap| gap.start)
@@ -562,11 +580,13 @@ impl TransferFacts {
     }
 }
 
-/// A request and its answer, or a push. The transfers are told by their places in [`DirectionFacts::transfers`]; times are the client's, as
-/// what it sends passes the capture point.
+/// A request and its answer, or a push. The transfers are told by their places in
+/// [`DirectionFacts::transfers`]; times are the client's, as what it sends passes the capture
+/// point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExchangeFacts {
-    /// The client's transfer; none where the server spoke unasked, or the request was part of an earlier one.
+    /// The client's transfer; none where the server spoke unasked, or the request was part of an
+    /// earlier one.
     pub request: Option<usize>,
     /// The server's transfer; none where there is none (yet).
     pub answer: Option<usize>,
@@ -574,9 +594,11 @@ pub struct ExchangeFacts {
     pub start: Nanos,
     /// When the client had all of the answer; without one, when its request was acknowledged.
     pub end: Nanos,
-    /// What the client took before the request, since the exchange before it or the handshake; none where that is not known.
+    /// What the client took before the request, since the exchange before it or the handshake; none
+    /// where that is not known.
     pub before: Option<Nanos>,
-    /// What the server took between request and answer, beside the path; none without both, or where the path is not known.
+    /// What the server took between request and answer, beside the path; none without both, or
+    /// where the path is not known.
     pub server: Option<Nanos>,
 }
 
@@ -638,7 +660,8 @@ pub struct RoundFacts {
     pub in_flight: u64,
     /// Largest window.
     pub window: Option<u64>,
-    /// Short pauses (up to the transfer's `gap_floor`) by what held the sender: nothing else than the ACK clock, …
+    /// Short pauses (up to the transfer's `gap_floor`) by what held the sender: nothing else than
+    /// the ACK clock, …
     pub flowing: Nanos,
     /// … a full receive window, …
     pub window_full: Nanos,
@@ -688,8 +711,8 @@ pub enum Release {
 }
 
 impl Gap {
-    /// How late the releasing ACK was, if it was for all that was in flight: only then can a receiver have held it back in
-    /// the hope of more (RFC 1122 section 4.2.3.2).
+    /// How late the releasing ACK was, if it was for all that was in flight: only then can a
+    /// receiver have held it back in the hope of more (RFC 1122 section 4.2.3.2).
     pub fn lone_ack_late(&self) -> Nanos {
         if self.last_ack { self.ack_late } else { Nanos::ZERO }
     }
@@ -704,7 +727,8 @@ pub struct Gap {
     pub end: Nanos,
     /// What ended it.
     pub release: Release,
-    /// The window was closed: from when on (it may have opened and closed again), and for how long in all.
+    /// The window was closed: from when on (it may have opened and closed again), and for how long
+    /// in all.
     pub closed: Option<(Nanos, Nanos)>,
     /// In loss recovery.
     pub recovering: bool,
@@ -718,14 +742,15 @@ pub struct Gap {
     pub window_room: Option<u64>,
     /// Payload length of the segment before it.
     pub before_len: u64,
-    /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number of segments: the
-    /// sender's buffer had run empty.
+    /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number
+    /// of segments: the sender's buffer had run empty.
     pub app_limited: bool,
     /// Payload of the other side came with what ended it, or shortly before.
     pub with_peer_payload: bool,
     /// When the last payload of the other side in it reached the sender, if any did.
     pub peer_payload_at: Option<Nanos>,
-    /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
+    /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was
+    /// lost.
     pub tail: bool,
     /// What ended it had been sent again before, for duplicate ACKs.
     pub lost_retransmit: bool,
@@ -733,12 +758,15 @@ pub struct Gap {
     pub is_retransmit: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
-    /// Bytes of either side between the two sends are not in the capture: the pause may be none, or an answer.
+    /// Bytes of either side between the two sends are not in the capture: the pause may be none, or
+    /// an answer.
     pub unseen: bool,
-    /// Packets that the sender sent between the two and that never came to the capture point, by its IP numbers, beside those that
-    /// a hole in the sequence space shows; none where they do not tell.
+    /// Packets that the sender sent between the two and that never came to the capture point, by
+    /// its IP numbers, beside those that a hole in the sequence space shows; none where they do not
+    /// tell.
     pub missing: Option<u32>,
-    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none without them.
+    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none
+    /// without them.
     pub sent_apart: Option<Nanos>,
     /// The ACK that ended it left nothing outstanding.
     pub last_ack: bool,

@@ -1,8 +1,10 @@
 //! The short way of plain segments, which nearly all are.
 //!
-//! Of a side whose connection is settled, which has nothing more to tell of how that began, nor yet of how it ends, and which nobody
-//! traces, and whose right checksums nobody need count, one flag says all of that ([`Connection::update_fast_path`] keeps it true). What such a side sends goes straight to what is known of
-//! both directions; all else goes the way of [`Connection::push`] from where it is found to be something else.
+//! Of a side whose connection is settled, which has nothing more to tell of how that began, nor yet
+//! of how it ends, and which nobody traces, and whose right checksums nobody need count, one flag
+//! says all of that ([`Connection::update_fast_path`] keeps it true). What such a side sends goes
+//! straight to what is known of both directions; all else goes the way of [`Connection::push`] from
+//! where it is found to be something else.
 
 use super::FrameRef;
 use super::connection::{Connection, Stage, Tracking, note_payload};
@@ -34,8 +36,9 @@ impl Connection {
 
     #[inline(never)]
     fn push_plain_from<const FROM: Side>(&mut self, seg: &mut Seg, rest: &[u8]) {
-        // From here on it is known what nearly all of them are, and where the state of their side is, so that no step asks for it
-        // again; the others go the same way in a copy of the code that does ask.
+        // From here on it is known what nearly all of them are, and where the state of their side
+        // is, so that no step asks for it again; the others go the same way in a copy of the code
+        // that does ask.
         match &mut self.stage {
             Stage::Tracking(settled) if seg.is_plain_ack::<FROM>() => {
                 if settled.is_recaptured(seg, &SackBlocks::NONE) {
@@ -87,7 +90,8 @@ impl Connection {
         }
     }
 
-    /// To be called when a side becomes known or is so no more, the connection is settled, or it is traced.
+    /// To be called when a side becomes known or is so no more, the connection is settled, or it is
+    /// traced.
     pub(super) fn update_fast_path(&mut self) {
         if let Stage::Tracking(settled) = &self.stage {
             let is_traced = settled.trace.is_some();

@@ -1,4 +1,5 @@
-//! The opening of a connection as it is noted while it lasts: what [`HandshakeFacts`] tell, in fewer bytes.
+//! The opening of a connection as it is noted while it lasts: what [`HandshakeFacts`] tell, in
+//! fewer bytes.
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
@@ -7,7 +8,8 @@ use crate::flow::Side;
 use crate::units::Nanos;
 use crate::wire::Segment;
 
-/// No timer sends a SYN again sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200 ms at least).
+/// No timer sends a SYN again sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
+/// ms at least).
 const MIN_SYN_TIMER: Nanos = Nanos::from_millis(190);
 
 /// When a packet passed, and which one it was. They are ordered by time, and then as frames are.
@@ -57,7 +59,8 @@ pub(super) struct HandshakeTracker {
     unreadable: [bool; 2],
     /// How often each side sent its SYN again.
     retries: [u16; 2],
-    /// See [`HandshakeFacts::last_retry`]: microseconds since the first SYN or SYN-ACK, zero where there is none.
+    /// See [`HandshakeFacts::last_retry`]: microseconds since the first SYN or SYN-ACK, zero where
+    /// there is none.
     last_retry_micros: u32,
     /// See [`HandshakeFacts::time_clamped`].
     time_clamped: bool,
@@ -148,8 +151,8 @@ pub(super) struct Negotiated {
     pub sack: bool,
     /// Shift for the windows that are offered to each side.
     pub window_shift: [Option<u8>; 2],
-    /// What the handshake took. Both ends set their timers by it, unless they cannot know which copy was answered (RFC 6298
-    /// section 3).
+    /// What the handshake took. Both ends set their timers by it, unless they cannot know which
+    /// copy was answered (RFC 6298 section 3).
     pub rtt: Option<Nanos>,
 }
 

@@ -1,11 +1,12 @@
 //! Which ICMP errors are believed, and which copies of segments they explain.
 //!
-//! A segment that was too long for the path is sent again in shorter ones as soon as its sender is told so (path MTU discovery, RFC 1191,
-//! RFC 8201): nothing was lost, no window shrinks (Linux `tcp_simple_retransmit`), and nobody waits for more than the way to the router
-//! and back. [`SenderState::exceeded_reported_mtu`] tells these copies from others.
+//! A segment that was too long for the path is sent again in shorter ones as soon as its sender is
+//! told so (path MTU discovery, RFC 1191, RFC 8201): nothing was lost, no window shrinks (Linux
+//! `tcp_simple_retransmit`), and nobody waits for more than the way to the router and back.
+//! [`SenderState::exceeded_reported_mtu`] tells these copies from others.
 //!
-//! Anybody can send an error (RFC 5927). One that quotes a segment which was not in flight is forged or late, its sender does not heed
-//! it, and it is not kept.
+//! Anybody can send an error (RFC 5927). One that quotes a segment which was not in flight is
+//! forged or late, its sender does not heed it, and it is not kept.
 
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
@@ -21,7 +22,8 @@ use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;
 
 impl Connection {
-    /// An ICMP error came, about a segment that side `about` sent. Says whether that was in flight; where it was not, nothing is noted.
+    /// An ICMP error came, about a segment that side `about` sent. Says whether that was in flight;
+    /// where it was not, nothing is noted.
     pub fn on_icmp_error(&mut self, error: &Icmp, about: Side, time: Nanos, frame: Frame) -> bool {
         let may_be = self.may_be_in_flight(about, SeqNumber(error.seq));
         if may_be {
@@ -38,7 +40,8 @@ impl Connection {
     /// Where an error tells how long packets may be.
     fn reported_mtu(&self, fate: Fate, by: IpAddr, time: Nanos) -> Option<ReportedMtu> {
         let Fate::TooBig(Some(mtu)) = fate else { return None };
-        // Errors have the version of what they quote. Every link carries the least (RFC 791, RFC 8200), and no sender heeds less.
+        // Errors have the version of what they quote. Every link carries the least (RFC 791, RFC
+        // 8200), and no sender heeds less.
         let (ip, least) = if by.is_ipv6() { (40, 1280) } else { (20, 68) };
         if mtu < least {
             return None;
@@ -47,15 +50,17 @@ impl Connection {
         Some(ReportedMtu { max_payload: mtu.saturating_sub(ip + 20 + if stamps { 12 } else { 0 }), time })
     }
 
-    /// The same of the errors that came while its first segments were held, for this side's direction.
+    /// The same of the errors that came while its first segments were held, for this side's
+    /// direction.
     pub(super) fn reported_mtus(&self, side: Side) -> Vec<ReportedMtu> {
         let notices = self.rare.iter().flat_map(|rare| &rare.notices.list);
         let those = notices.filter(|notice| notice.about == side);
         those.filter_map(|notice| self.reported_mtu(notice.fate, notice.by, notice.time)).collect()
     }
 
-    /// As Linux asks before it heeds an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section 4.1), with a byte more below, for keep-alives, and
-    /// as much above as may have passed without being captured.
+    /// As Linux asks before it heeds an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section 4.1),
+    /// with a byte more below, for keep-alives, and as much above as may have passed without being
+    /// captured.
     fn may_be_in_flight(&self, about: Side, number: SeqNumber) -> bool {
         match &self.stage {
             Stage::Tracking(settled) => settled.senders[about].may_have_in_flight(number),
@@ -73,8 +78,9 @@ impl SenderState {
         self.reported_mtus.push(told);
     }
 
-    /// How much passes, if what is sent again was too long for the path when it was sent, and is cut now. What the sending host leaves to
-    /// its card to cut is longer than a segment. Whoever `waited` for a timer does not do so for the error.
+    /// How much passes, if what is sent again was too long for the path when it was sent, and is
+    /// cut now. What the sending host leaves to its card to cut is longer than a segment. Whoever
+    /// `waited` for a timer does not do so for the error.
     #[cold]
     pub(super) fn exceeded_reported_mtu(
         &self,
@@ -127,5 +133,6 @@ impl Buffering {
     }
 }
 
-/// Segments that were not captured may lie so far beyond those that were: a window that needs no scale.
+/// Segments that were not captured may lie so far beyond those that were: a window that needs no
+/// scale.
 const MAX_UNSEEN_AHEAD: i32 = 65_535;

@@ -1,6 +1,7 @@
 //! What ICMP errors said of a connection's segments.
 //!
-//! Memory is bounded: errors that say the same are one, and there are at most [`MAX_NOTICES`] of these.
+//! Memory is bounded: errors that say the same are one, and there are at most [`MAX_NOTICES`] of
+//! these.
 
 use crate::analysis::Frame;
 use crate::flow::Side;
@@ -8,7 +9,8 @@ use crate::units::Nanos;
 use crate::wire::{Fate, Icmp};
 use std::net::IpAddr;
 
-/// Errors that say different things, or come from different routers, that are told of one connection.
+/// Errors that say different things, or come from different routers, that are told of one
+/// connection.
 pub(crate) const MAX_NOTICES: usize = 8;
 
 /// What was said of a connection.

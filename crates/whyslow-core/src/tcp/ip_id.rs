@@ -1,16 +1,19 @@
-//! The marks that a sender puts on its packets: IP numbers, which tell of packets that never came to the capture point, and
-//! timestamps, which tell when it sent.
+//! The marks that a sender puts on its packets: IP numbers, which tell of packets that never came
+//! to the capture point, and timestamps, which tell when it sent.
 //!
-//! Linux counts the identification of IPv4 packets up by one for each packet of a connection, pure ACKs and copies included, and
-//! so do others for each pair of hosts. Where numbers have been stepping so, one that is missing is a packet that was lost
-//! before the capture point; with a silence of the timer's length behind it, the lost one is what was sent next. A program
-//! that paused has sent nothing, and no number is missing.
+//! Linux counts the identification of IPv4 packets up by one for each packet of a connection, pure
+//! ACKs and copies included, and so do others for each pair of hosts. Where numbers have been
+//! stepping so, one that is missing is a packet that was lost before the capture point; with a
+//! silence of the timer's length behind it, the lost one is what was sent next. A program that
+//! paused has sent nothing, and no number is missing.
 //!
-//! Promises nothing where numbers are zero (RFC 6864: a packet that is never fragmented needs none), drawn by chance, or used up
-//! by other connections of the host, and nothing for IPv6, which has none.
+//! Promises nothing where numbers are zero (RFC 6864: a packet that is never fragmented needs
+//! none), drawn by chance, or used up by other connections of the host, and nothing for IPv6, which
+//! has none.
 //!
-//! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s), read as it sends: two segments that it sent
-//! together carry the same, however far apart a queue on the path has put them.
+//! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s), read as it sends:
+//! two segments that it sent together carry the same, however far apart a queue on the path has put
+//! them.
 
 use super::recent_packets::RECENT;
 use super::segment::Seg;
@@ -23,25 +26,30 @@ const MIN_SEQUENTIAL: u64 = 4;
 const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
 /// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes seldom are.
 const MIN_TIMER: Nanos = Nanos::from_millis(190);
-/// For so long a clock must have been watched, and so often must it have ticked, before its tick is known.
+/// For so long a clock must have been watched, and so often must it have ticked, before its tick is
+/// known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
 /// What one host's numbers on one connection have told so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IpIdTracker {
-    /// What its next packet should carry: never 0, but 65,536; and [`ANY`](Self::ANY) before the first one.
+    /// What its next packet should carry: never 0, but 65,536; and [`ANY`](Self::ANY) before the
+    /// first one.
     next: u32,
     /// When its last packet passed.
     last: Nanos,
-    /// Packets in a row, up to the last one, that were each the next one. Those before are among the `sequential` ones.
+    /// Packets in a row, up to the last one, that were each the next one. Those before are among
+    /// the `sequential` ones.
     run: u64,
     sequential: u64,
     irregular: u32,
-    /// Packets missing since they were last forgotten, beside those that a hole in the sequence space shows too.
+    /// Packets missing since they were last forgotten, beside those that a hole in the sequence
+    /// space shows too.
     missing_packets: u32,
     /// Some of them arrived, as their bytes were acknowledged: the capture lost them.
     excused: bool,
-    /// The last packet before which numbers were missing and a silence of a timer's length had passed.
+    /// The last packet before which numbers were missing and a silence of a timer's length had
+    /// passed.
     gap_after_silence: GapAfterSilence,
 }
 
@@ -88,8 +96,8 @@ impl IpIdTracker {
         self.next += 1;
     }
 
-    /// Whether none of the newest packets of its host can have this one's number: it is the next one, and all of them had each the
-    /// next one.
+    /// Whether none of the newest packets of its host can have this one's number: it is the next
+    /// one, and all of them had each the next one.
     #[inline(always)]
     pub fn is_next_of_run(&self, seg: &Seg) -> bool {
         self.is_next(seg) && self.run >= RECENT as u64
@@ -104,8 +112,8 @@ impl IpIdTracker {
         self.next = if next == 0 { 1 << 16 } else { next.into() };
     }
 
-    /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole. `skipped`: as many as the hole
-    /// in the sequence space before it has room for.
+    /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole.
+    /// `skipped`: as many as the hole in the sequence space before it has room for.
     pub fn observe(&mut self, seg: &Seg, packets: u16, skipped: u16) {
         self.end_run();
         let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
@@ -149,16 +157,18 @@ impl IpIdTracker {
         self.expect(after);
     }
 
-    /// How many packets of the host are missing right before this one, if a silence of a timer's length was there; `asked`: when the
-    /// request had come that it answers. A single one may be the ACK of that request, unless another packet acknowledged it. Whether its
-    /// numbers tell is known later: see [`are_reliable`](Self::are_reliable).
+    /// How many packets of the host are missing right before this one, if a silence of a timer's
+    /// length was there; `asked`: when the request had come that it answers. A single one may be
+    /// the ACK of that request, unless another packet acknowledged it. Whether its numbers tell is
+    /// known later: see [`are_reliable`](Self::are_reliable).
     pub fn missing_before(&self, seg: &Seg, asked: Option<Nanos>) -> u32 {
         let GapAfterSilence { id, missing, since } = self.gap_after_silence;
         let is_ack = missing == 1 && asked.is_none_or(|asked| since < asked);
         if id != 0 && id == seg.ip_id_or_zero() && !is_ack { missing } else { 0 }
     }
 
-    /// How many packets of the host are missing since [`reset_missing`](Self::reset_missing); none when its numbers do not tell.
+    /// How many packets of the host are missing since [`reset_missing`](Self::reset_missing); none
+    /// when its numbers do not tell.
     pub fn missing_packets(&self) -> Option<u32> {
         (self.are_reliable() && !self.excused).then_some(self.missing_packets)
     }
@@ -169,12 +179,14 @@ impl IpIdTracker {
         steady >= MIN_SEQUENTIAL && u64::from(self.irregular) <= 1 + steady / SEQUENTIAL_PER_IRREGULAR
     }
 
-    /// Bytes were acknowledged that were never captured, so that numbers will be missing for no loss on the path.
+    /// Bytes were acknowledged that were never captured, so that numbers will be missing for no
+    /// loss on the path.
     pub fn excuse_missing(&mut self) {
         self.excused = true;
     }
 
-    /// No number but one at most was ever missing without a silence of a timer's length: nobody else uses them.
+    /// No number but one at most was ever missing without a silence of a timer's length: nobody
+    /// else uses them.
     pub fn are_exclusive(&self) -> bool {
         self.irregular <= 1
     }
@@ -201,7 +213,8 @@ impl TsvalClock {
         self.last = (time, value);
     }
 
-    /// How far apart two segments were sent, the later one no more than a tick later; none while the tick is not known.
+    /// How far apart two segments were sent, the later one no more than a tick later; none while
+    /// the tick is not known.
     pub fn time_between(&self, one: u32, other: u32) -> Option<Nanos> {
         let (start, first) = self.first?;
         let (end, last) = self.last;

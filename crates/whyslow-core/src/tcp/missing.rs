@@ -1,4 +1,5 @@
-//! What IP numbers and timestamps tell of a sender's segments: which never came, and how far apart two were sent.
+//! What IP numbers and timestamps tell of a sender's segments: which never came, and how far apart
+//! two were sent.
 
 use super::segment::{Seg, tsval};
 use super::sender::SenderState;
@@ -21,7 +22,8 @@ impl SenderState {
     #[inline(never)]
     fn note_ip_id(&mut self, seg: &Seg, skipped: u64) {
         let mss = self.mss();
-        // Hosts that do not number their packets come here for each: without a division where nothing is large.
+        // Hosts that do not number their packets come here for each: without a division where
+        // nothing is large.
         let packets = |bytes: u64| match bytes {
             0 => 0,
             _ if bytes <= mss => 1,
@@ -30,8 +32,9 @@ impl SenderState {
         self.ip_ids.observe(seg, packets(seg.len.into()).max(1), packets(skipped));
     }
 
-    /// Packets lost before the capture point since the last send; none where that cannot be told: a lost ACK for payload of the
-    /// other side is no matter, and more than twice the largest flight, with a few copies, was not one flight of this connection.
+    /// Packets lost before the capture point since the last send; none where that cannot be told: a
+    /// lost ACK for payload of the other side is no matter, and more than twice the largest flight,
+    /// with a few copies, was not one flight of this connection.
     pub(super) fn missing_packets(&self) -> Option<u32> {
         self.ip_ids.missing_packets().filter(|&packets| {
             !self.since_send.any_payload && (packets == 0 || u64::from(packets) <= self.max_missing_packets())
@@ -43,7 +46,8 @@ impl SenderState {
         self.max_in_flight() / self.mss() * 2 + MAX_VAIN_RETRANSMITS
     }
 
-    /// Nothing more comes: what was missing before a transfer is told where numbers tell, and are so few.
+    /// Nothing more comes: what was missing before a transfer is told where numbers tell, and are
+    /// so few.
     pub(super) fn finalize_missing(&mut self) {
         self.facts.ip_ids_reliable = self.ip_ids.are_reliable();
         let most = if self.facts.ip_ids_reliable { self.max_missing_packets() } else { 0 };
@@ -60,5 +64,6 @@ impl SenderState {
     }
 }
 
-/// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half a minute.
+/// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half
+/// a minute.
 const MAX_VAIN_RETRANSMITS: u64 = 8;

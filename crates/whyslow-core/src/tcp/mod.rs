@@ -1,7 +1,8 @@
 //! `tcp`: a connection's segments → what TCP did.
 //!
-//! One pass, bounded state. The first segments of a connection are held until it is known where the capture stands
-//! (`vantage`), as everything after depends on that: then each direction (`sender`) is followed as its sender saw it.
+//! One pass, bounded state. The first segments of a connection are held until it is known where the
+//! capture stands (`vantage`), as everything after depends on that: then each direction (`sender`)
+//! is followed as its sender saw it.
 
 mod acks;
 mod buffering;
@@ -63,7 +64,8 @@ pub use suspect::BadChecksums;
 #[cfg(test)]
 mod tests;
 
-/// After a silence so long, in nanoseconds, new data may be another message though nobody asked for it.
+/// After a silence so long, in nanoseconds, new data may be another message though nobody asked for
+/// it.
 const SILENCE: u64 = turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
@@ -129,7 +131,8 @@ impl Connection {
         }
     }
 
-    /// Nothing more is to be expected of a connection that has ended, though it is kept for a while: it needs no room for more.
+    /// Nothing more is to be expected of a connection that has ended, though it is kept for a
+    /// while: it needs no room for more.
     #[inline(never)]
     fn shrink_buffers(&mut self) {
         if let Stage::Tracking(settled) = &mut self.stage {
@@ -176,7 +179,8 @@ impl Connection {
         self.capture_defects().duplicate_frames += 1;
     }
 
-    /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
+    /// What the connection as a whole takes from a segment is taken: its payload and its place in
+    /// the sequence are left.
     #[inline(always)]
     fn track(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         if self.payload_streams.on_segment(seg, rest, &self.isns) {
@@ -196,8 +200,9 @@ impl Connection {
         }
     }
 
-    /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing. Where
-    /// the client had the last word, it may have waited for an answer up to `end`, or to the last packet.
+    /// From its first packet to the last one that carried or answered a SYN or payload: what came
+    /// later was waiting for nothing. Where the client had the last word, it may have waited for an
+    /// answer up to `end`, or to the last packet.
     pub fn active_until(&self, end: Nanos) -> Nanos {
         let waits = self.payload_streams.last_sender() == Some(self.client());
         let until = if waits { end.max(self.last) } else { self.payload_streams.active_until(self.last) };
@@ -209,7 +214,8 @@ impl Connection {
         self.payload_streams.payload()
     }
 
-    /// One side's packets alone were captured. SYNs without payload that nobody answers are no such case.
+    /// One side's packets alone were captured. SYNs without payload that nobody answers are no such
+    /// case.
     fn is_one_direction(&self) -> bool {
         let is_opening = self.opening.offers.iter().any(Option::is_some);
         self.seen[0] != self.seen[1] && (!is_opening || self.first_payload_side.is_some())
@@ -219,8 +225,8 @@ impl Connection {
         &mut self.rare.get_or_insert_default().capture_defects
     }
 
-    /// What is told but once, or by segments that open and close: by most connections' plain segments no more. Says whether the
-    /// connection ends with it.
+    /// What is told but once, or by segments that open and close: by most connections' plain
+    /// segments no more. Says whether the connection ends with it.
     #[inline(never)]
     fn note(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
@@ -234,7 +240,8 @@ impl Connection {
         let origins = self.isns[0].is_some() && self.isns[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
         for side in 0..2 {
-            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells less than that of others.
+            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells
+            // less than that of others.
             let payload = !self.payload_streams.has_payload_from(side) || self.ttl[side][1].is_some();
             self.is_past_opening[side] = is_open && self.seen[side] && payload;
         }
@@ -341,7 +348,8 @@ impl Connection {
                 match (service(a), service(b)) {
                     (true, false) => 1,
                     (false, true) => 0,
-                    // Clients take ports from the high range (RFC 6056), so the lower one is the service's.
+                    // Clients take ports from the high range (RFC 6056), so the lower one is the
+                    // service's.
                     _ if a < 32768 && b >= 32768 => 1,
                     _ if b < 32768 && a >= 32768 => 0,
                     _ => self.first_payload_side.map_or(0, Side::from),
@@ -359,7 +367,8 @@ impl Connection {
             (None, Some(_), false, true) => Some(0),
             (_, _, true, false) => Some(0),
             (_, _, false, true) => Some(1),
-            // The first packet is a SYN of side 0; with SYNs from both (simultaneous open) it is as good a choice.
+            // The first packet is a SYN of side 0; with SYNs from both (simultaneous open) it is as
+            // good a choice.
             _ => Some(if self.opening.has_syn() { 0 } else { 1 }),
         }
     }
@@ -596,9 +605,10 @@ impl Tracking {
         self.recent[from].note(seg, sack);
     }
 
-    /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the other side of the
-    /// capture, are whole round trips; those of the direction that looks over the longer part of the path tell more. Where
-    /// only the other direction carried much, its rounds are the round trips.
+    /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the
+    /// other side of the capture, are whole round trips; those of the direction that looks over the
+    /// longer part of the path tell more. Where only the other direction carried much, its rounds
+    /// are the round trips.
     fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
         let toward = self.estimator.toward;
         let [zero, one] = &self.senders;

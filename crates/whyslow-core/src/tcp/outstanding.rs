@@ -1,4 +1,5 @@
-//! What a direction remembers of segments and holes until they are settled, and of ACKs since the last send.
+//! What a direction remembers of segments and holes until they are settled, and of ACKs since the
+//! last send.
 
 use super::segment::{FrameRef, Seg, TsvalSample};
 use crate::units::Nanos;
@@ -85,7 +86,8 @@ impl SinceSend {
         self.closed_at.is_some()
     }
 
-    /// An ACK reached the sender `released_at` this time that could release data; before it the right edge was here.
+    /// An ACK reached the sender `released_at` this time that could release data; before it the
+    /// right edge was here.
     #[inline(always)]
     pub fn on_release(&mut self, place: FrameRef, at: Nanos, new: bool, payload: bool, edge: Option<u64>) {
         self.released_at = Some(at);

@@ -8,8 +8,9 @@ use super::sender::{PathEstimate, SenderState};
 use crate::units::Nanos;
 
 impl SenderState {
-    /// Whether so little room to the right edge stops a sender. A full segment must fit (RFC 9293 section 3.8.6.2.1);
-    /// senders with segmentation offload wait for more, up to a third of the window (Linux tcp_tso_should_defer).
+    /// Whether so little room to the right edge stops a sender. A full segment must fit (RFC 9293
+    /// section 3.8.6.2.1); senders with segmentation offload wait for more, up to a third of the
+    /// window (Linux tcp_tso_should_defer).
     pub(super) fn room_stops_sender(&self, room: u64) -> bool {
         let mss = self.mss();
         let window = self.snd_wnd.unwrap_or(u64::MAX);
@@ -17,14 +18,16 @@ impl SenderState {
         room < 3 * mss && room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
 
-    /// Whether so little room is left that a sender with more to send waits, though the window is no larger itself: for a full segment, but
-    /// for no more than half of the largest window (RFC 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its timer then sends what
-    /// fits (section 3.8.6.1), or the window opens.
+    /// Whether so little room is left that a sender with more to send waits, though the window is
+    /// no larger itself: for a full segment, but for no more than half of the largest window (RFC
+    /// 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its timer then sends what fits
+    /// (section 3.8.6.1), or the window opens.
     fn is_silly_window(&self, room: u64) -> bool {
         room > 0 && room < self.mss().min(self.facts.max_window.unwrap_or(0) / 2)
     }
 
-    /// Whether this segment had too little room at some time since the last send: one that is smaller than the room had enough.
+    /// Whether this segment had too little room at some time since the last send: one that is
+    /// smaller than the room had enough.
     fn is_window_limited(&self, seg: &Seg) -> bool {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room) || self.is_silly_window_for(room, seg))
     }
@@ -39,8 +42,8 @@ impl SenderState {
         self.zero_window_since.is_some() || room.is_some_and(|room| self.is_silly_window_for(room, seg))
     }
 
-    /// The pause before this send is over; says what ended it. `unseen`: bytes between the last send and this one are not
-    /// in the capture. `again`: how it came to be sent again, if it was.
+    /// The pause before this send is over; says what ended it. `unseen`: bytes between the last
+    /// send and this one are not in the capture. `again`: how it came to be sent again, if it was.
     pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
         let Some(transfer) = &mut self.transfer else {
             return;
@@ -90,7 +93,8 @@ impl SenderState {
     #[inline(always)]
     fn release(&self, seg: &Seg, again: Option<RetransmitContext>, path: &PathEstimate) -> (Release, bool) {
         let since = &self.since_send;
-        // A queue that the sender filled itself makes ACKs take effect later; with nothing in flight there is none.
+        // A queue that the sender filled itself makes ACKs take effect later; with nothing in
+        // flight there is none.
         let is_idle = self.snd_una >= self.snd_max;
         let queued =
             || if is_idle { Nanos::ZERO } else { (self.recent_loop_to_sender - path.loop_to_sender).or_zero() };
@@ -105,7 +109,8 @@ impl SenderState {
             _ if prompt && full && since.window_update && !since.acked_new => Release::WindowUpdate,
             _ if prompt && full => Release::WindowAck,
             _ if prompt => Release::Ack,
-            // A closed window holds the sender whatever else is or is not seen, and so does one that is nearly closed.
+            // A closed window holds the sender whatever else is or is not seen, and so does one
+            // that is nearly closed.
             _ if self.is_window_shut(seg) => Release::WindowUpdate,
             _ => Release::Nothing,
         };
@@ -166,7 +171,8 @@ impl SenderState {
             is_retransmit: again.is_some(),
             idle: self.snd_una >= self.snd_max,
             unseen,
-            // A hole before this segment is what the program sent after its pause, or what a probe with new bytes tells of.
+            // A hole before this segment is what the program sent after its pause, or what a probe
+            // with new bytes tells of.
             missing: self.missing_packets().filter(|&packets| packets > 0 || !unseen),
             sent_apart: self.sender_time_since_last_send(seg),
             last_ack: since.emptied,

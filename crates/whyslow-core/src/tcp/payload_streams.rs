@@ -1,7 +1,8 @@
-//! What the two sides of a connection say to each other: the content of each direction, and whose turn it is.
+//! What the two sides of a connection say to each other: the content of each direction, and whose
+//! turn it is.
 //!
-//! Most payload goes on where the same side has just stopped, and nothing is to be read in it. It passes without a look at its
-//! stream, which learns of it only when something else comes.
+//! Most payload goes on where the same side has just stopped, and nothing is to be read in it. It
+//! passes without a look at its stream, which learns of it only when something else comes.
 
 use super::content::{self, Content, PayloadKind, Stream};
 use super::segment::Seg;
@@ -21,12 +22,14 @@ pub(super) struct PayloadStreams {
     after_silence: bool,
     /// Payload that was seen, copies included.
     payload: u64,
-    /// The last packet carried a SYN or payload. If not, when the last one came that answered such a packet.
+    /// The last packet carried a SYN or payload. If not, when the last one came that answered such
+    /// a packet.
     unanswered: bool,
     answered: Nanos,
 }
 
-/// What the side that speaks may go on with: nothing would be read in it, and the other side's stream knows that it is spoken to.
+/// What the side that speaks may go on with: nothing would be read in it, and the other side's
+/// stream knows that it is spoken to.
 #[derive(Clone, Copy, Debug)]
 struct ExpectedPayload {
     /// Where it goes on.
@@ -57,9 +60,9 @@ impl PayloadStreams {
         Self { answered: time, ..Self::default() }
     }
 
-    /// The next segment, with what was captured behind its headers, which tells of what kind its payload is. Says whether it has the
-    /// first payload that its side sent.
-    /// `origins`: the numbers before the first byte of each side, where they are known.
+    /// The next segment, with what was captured behind its headers, which tells of what kind its
+    /// payload is. Says whether it has the first payload that its side sent. `origins`: the numbers
+    /// before the first byte of each side, where they are known.
     #[inline(always)]
     pub fn on_segment(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
@@ -90,12 +93,14 @@ impl PayloadStreams {
         (side < 2).then_some(side)
     }
 
-    /// When the last packet came that carried or answered a SYN or payload; `last` is when the last one of all did.
+    /// When the last packet came that carried or answered a SYN or payload; `last` is when the last
+    /// one of all did.
     pub fn active_until(&self, last: Nanos) -> Nanos {
         if self.unanswered { last } else { self.answered }
     }
 
-    /// Whether this segment has payload that goes on as was to be expected; then all is done. If not, [`on_payload`](Self::on_payload) it.
+    /// Whether this segment has payload that goes on as was to be expected; then all is done. If
+    /// not, [`on_payload`](Self::on_payload) it.
     #[inline(always)]
     fn is_expected(&mut self, seg: &Seg, rest: &[u8]) -> bool {
         let speech = &mut self.expected;
@@ -197,7 +202,8 @@ mod tests {
         b"nothing of note",
     ];
 
-    /// A segment: its side, how far from where that side stopped it begins, its word, and how much of it was captured.
+    /// A segment: its side, how far from where that side stopped it begins, its word, and how much
+    /// of it was captured.
     fn said() -> impl Strategy<Value = (Side, i32, usize, usize)> {
         let step = prop_oneof![8 => Just(0), 1 => -40..0, 1 => 1..40];
         (

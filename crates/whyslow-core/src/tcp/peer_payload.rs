@@ -1,4 +1,5 @@
-//! What a side has heard from the other one since it sent last, and what it has shown of whether it waits for credit.
+//! What a side has heard from the other one since it sent last, and what it has shown of whether it
+//! waits for credit.
 
 use super::content::{PayloadKind, SMALL};
 use super::facts::{Gap, PeerMessage};
@@ -52,8 +53,9 @@ pub(super) struct PreviousTransfer {
 }
 
 impl PeerPayload {
-    /// One more segment with payload, in addition to what was heard before it. `state` gives whether it acknowledges all, and for how long
-    /// all has been acknowledged; it is asked for only as long as nothing has.
+    /// One more segment with payload, in addition to what was heard before it. `state` gives
+    /// whether it acknowledges all, and for how long all has been acknowledged; it is asked for
+    /// only as long as nothing has.
     #[inline(always)]
     pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
         if let Some(heard) = heard {
@@ -90,7 +92,8 @@ impl PeerPayload {
         }
     }
 
-    /// What new payload is that comes behind it. `earlier_credit`: the transfer that goes on, if one does.
+    /// What new payload is that comes behind it. `earlier_credit`: the transfer that goes on, if
+    /// one does.
     pub fn turn_outcome(&self, seg: &Seg, before: Option<PreviousTransfer>) -> TurnOutcome {
         // It may have crossed this segment on the way; the next ones may yet answer it.
         let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
@@ -177,11 +180,12 @@ fn is_new_message(seg: &Seg, quiet: Nanos) -> bool {
     seg.kind == PayloadKind::Request || u64::from(seg.len) >= SMALL || quiet > PROMPT_ANSWER
 }
 
-/// A program that answers what it has read does so within this time, or within a round trip where that is longer. (It is where people
-/// begin to notice.)
+/// A program that answers what it has read does so within this time, or within a round trip where
+/// that is longer. (It is where people begin to notice.)
 const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
 
-/// A credit is for more than this many segments: what a protocol's window grants is a bulk (HTTP/2 65,535 bytes, SSH 32 KiB and more).
+/// A credit is for more than this many segments: what a protocol's window grants is a bulk (HTTP/2
+/// 65,535 bytes, SSH 32 KiB and more).
 const MIN_BULK_SEGMENTS: u64 = 10;
 
 /// Stretches of credit that are remembered.

@@ -1,7 +1,8 @@
 //! ACKs that have passed the capture point, and that their receiver cannot have had yet.
 //!
-//! Far from it a round trip's worth of them waits, nearly all with payload and with the words of the one before. What an ACK
-//! says is kept once for all that follow one another and say the same; of each there is kept only what tells it from the others.
+//! Far from it a round trip's worth of them waits, nearly all with payload and with the words of
+//! the one before. What an ACK says is kept once for all that follow one another and say the same;
+//! of each there is kept only what tells it from the others.
 
 use super::segment::{FrameRef, Seg};
 use super::slice_queue::SliceQueue;
@@ -95,8 +96,8 @@ impl Ack {
     }
 }
 
-/// An ACK by the fields of its header: another one with payload and the same fields says the same, as long as what the fields
-/// stand for does not change.
+/// An ACK by the fields of its header: another one with payload and the same fields says the same,
+/// as long as what the fields stand for does not change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckHeaderKey {
     number: SeqNumber,
@@ -212,7 +213,8 @@ impl PendingAcks {
         Some((Ack { arrival, fields }, sack))
     }
 
-    /// Takes so many of the first out that all say the same, without SACK blocks. Says whether the next one says that too.
+    /// Takes so many of the first out that all say the same, without SACK blocks. Says whether the
+    /// next one says that too.
     #[inline(always)]
     pub fn drop_repeats(&mut self, count: usize) -> bool {
         self.arrivals.drop_first(count);

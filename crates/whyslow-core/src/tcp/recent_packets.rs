@@ -23,9 +23,10 @@ pub(super) struct RecentPackets {
 }
 
 impl RecentPackets {
-    /// Whether this is a packet captured a second time, and not a segment sent a second time: nothing at all differs, and the
-    /// sender's IP stack, which numbers its packets, did not number it anew. As late as a timer, it is the sender's copy after all:
-    /// some number copies as the first ones.
+    /// Whether this is a packet captured a second time, and not a segment sent a second time:
+    /// nothing at all differs, and the sender's IP stack, which numbers its packets, did not number
+    /// it anew. As late as a timer, it is the sender's copy after all: some number copies as the
+    /// first ones.
     #[inline(always)]
     pub(super) fn has(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let id = seg.ip_id_or_zero();

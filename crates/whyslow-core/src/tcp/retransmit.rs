@@ -1,10 +1,11 @@
 //! Segments that carry old bytes: why they were sent again, or whether they were at all.
 //!
-//! A copy of bytes that the capture has already is a retransmission, unless they were acknowledged long ago (needless),
-//! or it probes a closed window, or keeps an idle connection alive. Bytes that fill a hole are either late (reordered on
-//! the way) or sent again after their first copy was lost before the capture point. The kind follows from what the
-//! sender knew at that moment: SACKs or duplicate ACKs (fast), silence as long as its timer (timeout), or half of that
-//! with the highest segment (tail loss probe).
+//! A copy of bytes that the capture has already is a retransmission, unless they were acknowledged
+//! long ago (needless), or it probes a closed window, or keeps an idle connection alive. Bytes that
+//! fill a hole are either late (reordered on the way) or sent again after their first copy was lost
+//! before the capture point. The kind follows from what the sender knew at that moment: SACKs or
+//! duplicate ACKs (fast), silence as long as its timer (timeout), or half of that with the highest
+//! segment (tail loss probe).
 
 use super::facts::{Loss, TransferFacts};
 use super::outstanding::{OutstandingSegment, Recovery, SequenceHole};
@@ -24,7 +25,8 @@ const DUP_THRESH: u32 = 3;
 const RECENT_RETRANSMITS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MAX_SMALL_SEGMENT: u64 = 1_000;
-/// Of so many waits for a timer the last one is longer than any sender's (RFC 6298 section 2.5: 60 s at least; Linux 120 s).
+/// Of so many waits for a timer the last one is longer than any sender's (RFC 6298 section 2.5: 60
+/// s at least; Linux 120 s).
 const MAX_BACKOFFS: u32 = 10;
 /// First frames remembered of copies of lost copies.
 const MAX_LOST_RETRANSMIT_FRAMES: usize = 6;
@@ -32,8 +34,8 @@ const MAX_LOST_RETRANSMIT_FRAMES: usize = 6;
 const MAX_LOSSES: usize = 2_048;
 
 impl SenderState {
-    /// Data at or below what was sent already. Says how it came; none when it is no send of the TCP sender's at all, or
-    /// carries nothing.
+    /// Data at or below what was sent already. Says how it came; none when it is no send of the TCP
+    /// sender's at all, or carries nothing.
     #[inline(never)]
     pub(super) fn on_retransmit(
         &mut self,
@@ -76,8 +78,8 @@ impl SenderState {
             self.on_mtu_retransmit(seg, start, end, fits.into());
             return None;
         }
-        // The copy before this one: an earlier retransmission, or the first one. One segment of the capture may be several on the
-        // wire, each sent again by itself.
+        // The copy before this one: an earlier retransmission, or the first one. One segment of the
+        // capture may be several on the wire, each sent again by itself.
         let mut recent =
             self.retransmits.iter().rev().take(if self.retransmit_end > start { RECENT_RETRANSMITS } else { 0 });
         let earlier = recent.find(|r| r.start < end && r.end > start).copied();
@@ -164,7 +166,8 @@ impl SenderState {
         Some(RetransmitContext { by_timer: waited, tail, lost_retransmit: lost_copy.is_some(), max_timer_wait: None })
     }
 
-    /// What was too long for the path comes again, in segments of `fits` bytes: nothing was lost, and the sender's window does not change.
+    /// What was too long for the path comes again, in segments of `fits` bytes: nothing was lost,
+    /// and the sender's window does not change.
     #[cold]
     fn on_mtu_retransmit(&mut self, seg: &Seg, start: u64, end: u64, fits: u64) {
         if fits < self.mss() {
@@ -179,8 +182,9 @@ impl SenderState {
         self.retransmitted.insert(start, end);
     }
 
-    /// Whether new bytes behind a silence of a timer's length are the second copy of what the capture never had: the sender has
-    /// sent packets meanwhile, by its IP numbers, that are in no hole.
+    /// Whether new bytes behind a silence of a timer's length are the second copy of what the
+    /// capture never had: the sender has sent packets meanwhile, by its IP numbers, that are in no
+    /// hole.
     #[inline(always)]
     pub(super) fn as_unseen_retransmit(
         &mut self,
@@ -213,7 +217,8 @@ impl SenderState {
         }
         // A probe waits for two round trips as they are now, with what queues add.
         let rtt = self.round_lengths.at([0.5]).map(|[median]| median).max(path.rtt)?;
-        // What else the host sends in so short a time is told from its probes only where it sends nothing else.
+        // What else the host sends in so short a time is told from its probes only where it sends
+        // nothing else.
         let short = quiet < RTO_MIN.scale(0.95) && !self.ip_ids.are_exclusive();
         if short || quiet < rtt.scale(2.0) {
             return None;
@@ -228,7 +233,8 @@ impl SenderState {
         self.count_retransmit(kind, u64::from(seg.len), true, false);
         self.list_retransmission(seg, start, kind.to_kind(false), true);
         if kind == RetransmitReason::Timeout {
-            // Until more than this is acknowledged: how much was given up is seen when the next segment comes.
+            // Until more than this is acknowledged: how much was given up is seen when the next
+            // segment comes.
             self.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
         }
         if let Some(transfer) = &mut self.transfer {
@@ -238,8 +244,8 @@ impl SenderState {
         Some(RetransmitContext { by_timer: true, tail, lost_retransmit: false, max_timer_wait: most })
     }
 
-    /// For how long a sender waits at most that sends so many packets in vain: each wait is twice the one before (RFC 6298 section 5.5), and
-    /// the first packet went out at once.
+    /// For how long a sender waits at most that sends so many packets in vain: each wait is twice
+    /// the one before (RFC 6298 section 5.5), and the first packet went out at once.
     pub(super) fn max_timer_wait(&self, packets: u32) -> Nanos {
         self.srtt.rto().scale(f64::from((1u32 << packets.min(MAX_BACKOFFS)) - 1))
     }
@@ -298,7 +304,8 @@ impl SenderState {
         self.retransmits.push_back(retransmit);
     }
 
-    /// The first copy of what was sent again, overtaken by the second: it is older than that one, which came in its place.
+    /// The first copy of what was sent again, overtaken by the second: it is older than that one,
+    /// which came in its place.
     fn is_late_original(&mut self, seg: &Seg, start: u64, end: u64) -> bool {
         let Some(value) = tsval(seg) else {
             return false;
@@ -347,7 +354,8 @@ impl SenderState {
         }
     }
 
-    /// What the sender's silence before this copy, and what it knew, say of the reason; and whether it waited for a timer or probe.
+    /// What the sender's silence before this copy, and what it knew, say of the reason; and whether
+    /// it waited for a timer or probe.
     fn reason_of(&self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) -> (RetransmitReason, bool) {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         let rto = self.srtt.rto();
@@ -359,10 +367,12 @@ impl SenderState {
         let holes_known = self.scoreboard.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
         let highest = self.snd_max.saturating_sub(end) <= 1;
         match self.recovery {
-            // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs arrive.
+            // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs
+            // arrive.
             Recovery::Timeout(recover) if end <= recover && before_timer => (RetransmitReason::Timeout, long),
-            // Until recovery ends there is no probe (RFC 8985 section 7.2). Without SACK a partial ACK tells of the next hole (RFC
-            // 6582), and by its time a segment above all SACKs may be taken for lost (RFC 8985 section 6.2).
+            // Until recovery ends there is no probe (RFC 8985 section 7.2). Without SACK a partial
+            // ACK tells of the next hole (RFC 6582), and by its time a segment above all SACKs may
+            // be taken for lost (RFC 8985 section 6.2).
             Recovery::Fast(recover) if end <= recover && before_timer => (RetransmitReason::Fast, false),
             _ if (self.duplicate_acks >= DUP_THRESH || holes_known) && before_timer => (RetransmitReason::Fast, false),
             _ if highest && self.is_tail_loss_probe(start, quiet, rto) => (RetransmitReason::TailProbe, true),
@@ -372,9 +382,10 @@ impl SenderState {
         }
     }
 
-    /// RFC 8985 section 7.2: the probe comes after 2·SRTT, and the longest ACK delay more (200 ms) when only one segment is
-    /// outstanding; never later than the timer would. It needs SACK, and is sent once, so a first copy of the highest segment
-    /// after such a silence is the probe; after any silence when other segments are outstanding, for the timer sends the first of
+    /// RFC 8985 section 7.2: the probe comes after 2·SRTT, and the longest ACK delay more (200 ms)
+    /// when only one segment is outstanding; never later than the timer would. It needs SACK, and
+    /// is sent once, so a first copy of the highest segment after such a silence is the probe;
+    /// after any silence when other segments are outstanding, for the timer sends the first of
     /// them. Without SACK it can only be one well before the timer.
     fn is_tail_loss_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
         let again = self.retransmitted.covered(start, start + 1) > 0;
@@ -406,8 +417,9 @@ impl SenderState {
         Some(hole)
     }
 
-    /// Late, not sent again: its marks of age are older than those of the segment that overtook it. Without marks, time
-    /// decides: a retransmission cannot come sooner than a round trip after what overtook the lost one.
+    /// Late, not sent again: its marks of age are older than those of the segment that overtook it.
+    /// Without marks, time decides: a retransmission cannot come sooner than a round trip after
+    /// what overtook the lost one.
     fn is_reordered(&self, seg: &Seg, hole: &SequenceHole, path: &PathEstimate) -> bool {
         let late = seg.time - hole.time;
         let older_stamp = tsval(seg).zip(hole.tsval).map(|(this, next)| next.wrapping_sub(this) as i32);
@@ -440,7 +452,8 @@ impl SenderState {
         }
     }
 
-    /// The receiver had `[left, right)` already (RFC 2883): it speaks of the newest copy that it has not spoken of.
+    /// The receiver had `[left, right)` already (RFC 2883): it speaks of the newest copy that it
+    /// has not spoken of.
     pub(super) fn on_dsack(&mut self, left: u64, right: u64) {
         match self.retransmits.iter().rposition(|r| !r.dsacked && r.start < right && r.end > left) {
             Some(index) => {
@@ -454,9 +467,9 @@ impl SenderState {
         }
     }
 
-    /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so it was sent for the
-    /// original. Only for the first segment that it acknowledges: the receiver echoes the first that it had not acknowledged
-    /// (RFC 7323 section 4.3), whichever came after.
+    /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so
+    /// it was sent for the original. Only for the first segment that it acknowledges: the receiver
+    /// echoes the first that it had not acknowledged (RFC 7323 section 4.3), whichever came after.
     #[inline(never)]
     pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
         let Some(echo) = echo else {
@@ -504,7 +517,8 @@ impl SenderState {
         }
     }
 
-    /// Whether copies were sent when all of a transfer had been sent, and all of them were needless.
+    /// Whether copies were sent when all of a transfer had been sent, and all of them were
+    /// needless.
     pub(super) fn is_tail_spurious(&self, transfer: &TransferFacts) -> bool {
         let whole = transfer.gaps.partition_point(|gap| gap.snd_max < transfer.seq.1);
         let Some(from) = transfer.gaps.get(whole).map(|gap| gap.start) else { return false };
@@ -516,7 +530,8 @@ impl SenderState {
         copies.peek().is_some() && copies.all(|retransmit| retransmit.spurious)
     }
 
-    /// The copies that were needless, of those remembered: when they were sent, and their first byte.
+    /// The copies that were needless, of those remembered: when they were sent, and their first
+    /// byte.
     pub(super) fn spurious_retransmits(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.retransmits
             .iter()

@@ -20,7 +20,8 @@ pub(super) struct RetransmitContext {
     pub tail: bool,
     /// It had been sent again before, for duplicate ACKs.
     pub lost_retransmit: bool,
-    /// Of what only numbers tell: the timers took no longer than this, so that its program was silent before.
+    /// Of what only numbers tell: the timers took no longer than this, so that its program was
+    /// silent before.
     pub max_timer_wait: Option<Nanos>,
 }
 
@@ -43,7 +44,8 @@ pub(super) struct Retransmit {
     pub(super) counted_stuck: bool,
     /// The receiver has said that it had these bytes already.
     pub(super) dsacked: bool,
-    /// Its place in [`DirectionFacts::retransmissions`](super::facts::HalfFacts::retransmissions), if it is listed.
+    /// Its place in [`DirectionFacts::retransmissions`](super::facts::HalfFacts::retransmissions),
+    /// if it is listed.
     pub(super) listed_at: Option<usize>,
 }
 

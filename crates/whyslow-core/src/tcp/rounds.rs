@@ -1,4 +1,5 @@
-//! Rounds and transfers: what new data begins, where something has come to pass since the last send.
+//! Rounds and transfers: what new data begins, where something has come to pass since the last
+//! send.
 
 use super::outstanding::Recovery;
 use super::segment::Seg;
@@ -7,11 +8,13 @@ use super::transfer_recorder::TransferRecorder;
 use super::turns::NewDataBegins;
 
 impl SenderState {
-    /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it can begin or end.
+    /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it
+    /// can begin or end.
     #[inline(never)]
     pub(super) fn update_on_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
         match (&mut self.transfer, self.last_send) {
-            // Neither a transfer nor a round begins, nothing is skipped, and no pause is over that is told of.
+            // Neither a transfer nor a round begins, nothing is skipped, and no pause is over that
+            // is told of.
             (Some(transfer), Some((last, _)))
                 if !self.round_due
                     && self.peer_payload.is_none()
@@ -47,8 +50,8 @@ impl SenderState {
         let window = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_una));
         if let Some(transfer) = &mut self.transfer {
             transfer.note_window(window);
-            // As long as this holds, what is in flight is what was sent less what was acknowledged, and nothing but an ACK can end
-            // a pause.
+            // As long as this holds, what is in flight is what was sent less what was acknowledged,
+            // and nothing but an ACK can end a pause.
             let is_plain =
                 self.recovery == Recovery::None && self.scoreboard.is_empty() && self.zero_window_since.is_none();
             // A message that crossed this segment may yet be answered by the next one.

@@ -1,4 +1,5 @@
-//! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples in little memory.
+//! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples
+//! in little memory.
 
 use crate::units::Nanos;
 
@@ -10,7 +11,8 @@ pub(crate) struct SmoothedRtt {
     rttvar: u64,
 }
 
-/// Linux' floor of the variation's part in the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms since 2.6).
+/// Linux' floor of the variation's part in the RTO (RFC 6298 asks for 1 s in all; Linux has used
+/// 200 ms since 2.6).
 pub(crate) const RTO_MIN: Nanos = Nanos::from_millis(200);
 
 impl SmoothedRtt {
@@ -30,17 +32,20 @@ impl SmoothedRtt {
         self.srtt.map(|srtt| Nanos(srtt.cast_signed()))
     }
 
-    /// The retransmission timer that a Linux sender would set; 1 s without a sample (RFC 6298 section 2.1).
+    /// The retransmission timer that a Linux sender would set; 1 s without a sample (RFC 6298
+    /// section 2.1).
     pub fn rto(&self) -> Nanos {
         let variation = Nanos(self.rttvar.cast_signed().saturating_mul(4));
         self.srtt().map_or(Nanos::from_millis(1000), |srtt| srtt + variation.max(RTO_MIN))
     }
 }
 
-/// Most samples kept; beyond that every second one is dropped and from then on only every second one is taken.
+/// Most samples kept; beyond that every second one is dropped and from then on only every second
+/// one is taken.
 const MAX_SAMPLES: usize = 1024;
 
-/// Quantiles over any number of samples, from an evenly thinned set of them. The least one is exact.
+/// Quantiles over any number of samples, from an evenly thinned set of them. The least one is
+/// exact.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quantiles {
     samples: Vec<Nanos>,
@@ -76,11 +81,13 @@ impl Quantiles {
         }
     }
 
-    /// Counts the next sample if it is one that would not be kept: its value need not be known, but for the least one. Where it
-    /// would be, nothing happens, and it is to be given to [`push`](Self::push).
+    /// Counts the next sample if it is one that would not be kept: its value need not be known, but
+    /// for the least one. Where it would be, nothing happens, and it is to be given to
+    /// [`push`](Self::push).
     #[inline(always)]
     pub fn skips(&mut self) -> bool {
-        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it (rust-lang/rust#158206, mended in 1.96.1).
+        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it
+        // (rust-lang/rust#158206, mended in 1.96.1).
         if self.count & self.skipped == 0 {
             return false;
         }
@@ -108,8 +115,8 @@ impl Quantiles {
         self.least
     }
 
-    /// The samples below which these shares (0–1, rising) of them lie: nearest ranks, so that each is one that was measured. None
-    /// where there is no sample.
+    /// The samples below which these shares (0–1, rising) of them lie: nearest ranks, so that each
+    /// is one that was measured. None where there is no sample.
     pub fn at<const N: usize>(&self, shares: [f64; N]) -> Option<[Nanos; N]> {
         let mut samples = self.samples.clone();
         let count = samples.len();

@@ -1,5 +1,5 @@
-//! What a connection keeps of a segment: no borrowed bytes, and as little as can be. SACK blocks, which few
-//! segments have, are kept beside it.
+//! What a connection keeps of a segment: no borrowed bytes, and as little as can be. SACK blocks,
+//! which few segments have, are kept beside it.
 
 pub(super) mod packed;
 
@@ -14,8 +14,8 @@ use std::num::NonZeroU64;
 pub(crate) struct Seg {
     pub time: Nanos,
     pub frame_ref: FrameRef,
-    /// TSecr and TSval, if `bits_of` says so; else zeros. In this order, as the two numbers below, for a header has them the other way
-    /// round, and read as one word they are turned about.
+    /// TSecr and TSval, if `bits_of` says so; else zeros. In this order, as the two numbers below,
+    /// for a header has them the other way round, and read as one word they are turned about.
     tsecr: u32,
     tsval: u32,
     /// The acknowledgement's number, which the flag tells of.
@@ -70,8 +70,8 @@ fn bits_of(from: Side, stamped: bool, numbered: bool) -> u8 {
     from as u8 & FROM_SIDE_ONE | bit(HAS_TIMESTAMPS, stamped) | bit(HAS_IP_ID, numbered)
 }
 
-/// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file, and are never all zero; the
-/// others are its number. Places are ordered as their frames are.
+/// A frame, in one word: it is noted several times for each packet. Its upper bits tell the file,
+/// and are never all zero; the others are its number. Places are ordered as their frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FrameRef(NonZeroU64);
 
@@ -206,13 +206,15 @@ impl Seg {
         (self.bits & HAS_IP_ID != 0).then_some(self.ip_id)
     }
 
-    /// The same, where it is one: 0 stands for none too (RFC 6864: a packet that is never fragmented needs none).
+    /// The same, where it is one: 0 stands for none too (RFC 6864: a packet that is never
+    /// fragmented needs none).
     #[inline(always)]
     pub fn ip_id_or_zero(&self) -> u16 {
         self.ip_id
     }
 
-    /// Its own time was before that of an earlier packet, whose time it was given: no difference to it was measured.
+    /// Its own time was before that of an earlier packet, whose time it was given: no difference to
+    /// it was measured.
     #[inline(always)]
     pub fn time_clamped(&self) -> bool {
         self.bits & TIME_CLAMPED != 0
@@ -224,8 +226,8 @@ impl Seg {
         self.bits & BAD_CHECKSUM != 0
     }
 
-    /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes, with timestamps and the time
-    /// that the capture gave it.
+    /// Whether it is what nearly all segments of a side are: an ACK that neither opens nor closes,
+    /// with timestamps and the time that the capture gave it.
     #[inline(always)]
     pub fn is_plain_ack<const FROM: Side>(&self) -> bool {
         let telling = self.flags.0 & (Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0);

@@ -1,9 +1,10 @@
-//! One direction's data as its sender knew it: what is in flight, the window, recovery, rounds and pauses.
+//! One direction's data as its sender knew it: what is in flight, the window, recovery, rounds and
+//! pauses.
 //!
-//! ACKs are taken in when they pass the capture point and *applied* when the sender can have had them: the time from
-//! the capture point to the sender and back (`PathEstimate::loop_to_sender`) later, or when a segment's TSecr shows that the
-//! sender had them (RFC 7323 section 4.3: TSecr names the newest in-order segment received). Next to the sender both are
-//! the same moment.
+//! ACKs are taken in when they pass the capture point and *applied* when the sender can have had
+//! them: the time from the capture point to the sender and back (`PathEstimate::loop_to_sender`)
+//! later, or when a segment's TSecr shows that the sender had them (RFC 7323 section 4.3: TSecr
+//! names the newest in-order segment received). Next to the sender both are the same moment.
 
 use super::elided;
 use super::facts::{DirectionFacts, TransferFacts};
@@ -32,10 +33,12 @@ const MAX_OUTSTANDING: usize = 65_536;
 const MAX_TRANSFERS: usize = 1024;
 /// ECN bits of a packet that met congestion (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
-/// Any path carries segments of this size (RFC 9293 section 3.7.1): where none is negotiated, shorter ones are all that their program wrote.
+/// Any path carries segments of this size (RFC 9293 section 3.7.1): where none is negotiated,
+/// shorter ones are all that their program wrote.
 const DEFAULT_MSS: u64 = 536;
-/// Paths that carry less than this are rare (IPv6 asks for packets of 1,280 bytes, RFC 8200 section 5): where no size is negotiated, what is
-/// pushed and shorter is a message, though none longer was seen.
+/// Paths that carry less than this are rare (IPv6 asks for packets of 1,280 bytes, RFC 8200 section
+/// 5): where no size is negotiated, what is pushed and shorter is a message, though none longer was
+/// seen.
 const MIN_USUAL_MSS: u64 = 1_200;
 /// Round-trip samples from which a median of ACKs' delays means something.
 const MIN_DELAYS: u64 = 50;
@@ -53,12 +56,14 @@ pub(crate) struct PathEstimate {
     pub rtt: Option<Nanos>,
     /// The sender is next to the capture point.
     pub near: bool,
-    /// When the sender sends, it has the ACKs that passed the capture point so long ago, and a little tolerance.
+    /// When the sender sends, it has the ACKs that passed the capture point so long ago, and a
+    /// little tolerance.
     pub ack_lag: Nanos,
 }
 
 impl PathEstimate {
-    /// `toward`: from the capture point to the data's sender and back. `rtt`: the whole path's round trip.
+    /// `toward`: from the capture point to the data's sender and back. `rtt`: the whole path's
+    /// round trip.
     pub fn new(toward: Option<Nanos>, rtt: Option<Nanos>) -> Self {
         let toward_sender = toward.unwrap_or_default();
         let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
@@ -98,7 +103,8 @@ pub(crate) struct SenderState {
     pub(super) scoreboard: RangeSet,
     pub(super) retransmitted: RangeSet,
     pub(super) retransmits: VecDeque<Retransmit>,
-    /// Behind the highest of them, and of those outstanding that were sent more than once or came late.
+    /// Behind the highest of them, and of those outstanding that were sent more than once or came
+    /// late.
     pub(super) retransmit_end: u64,
     /// Behind the highest of those whose first copy was not captured before them.
     pub(super) unseen_retransmit_end: u64,
@@ -108,7 +114,8 @@ pub(crate) struct SenderState {
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) pending_acks: PendingAcks,
-    /// The last ACK that was taken in, if it waits, the next one may say the same, and nothing but plain segments was sent since.
+    /// The last ACK that was taken in, if it waits, the next one may say the same, and nothing but
+    /// plain segments was sent since.
     pub(super) repeatable_ack: Option<AckHeaderKey>,
     pub(super) last_send: Option<(Nanos, FrameRef)>,
     pub(super) last_send_len: u64,
@@ -117,8 +124,9 @@ pub(crate) struct SenderState {
     pub(super) last_send_pushed: bool,
     pub(super) flight_at_send: u64,
     pub(super) since_send: SinceSend,
-    /// A pause shorter than this, in nanoseconds, says nothing, for nothing but plain sends of the next bytes has come to pass since
-    /// stock was taken; zero where something has. See [`update_on_send`](Self::update_on_send).
+    /// A pause shorter than this, in nanoseconds, says nothing, for nothing but plain sends of the
+    /// next bytes has come to pass since stock was taken; zero where something has. See
+    /// [`update_on_send`](Self::update_on_send).
     pub(super) short_gap_limit: u64,
     pub(super) zero_window_since: Option<Nanos>,
     /// Payload of the largest segment that is known to have arrived.
@@ -148,7 +156,8 @@ pub(crate) struct SenderState {
     pub(super) round_start_clamped: bool,
     /// The other side's payload since this side's last.
     pub(super) peer_payload: Option<PeerPayload>,
-    /// What had been sent when an ACK for all of it was last seen for the first time, and when that passed the capture point.
+    /// What had been sent when an ACK for all of it was last seen for the first time, and when that
+    /// passed the capture point.
     pub(super) all_acked_at: (u64, Nanos),
     pub(super) turns: TurnTracker,
     /// Bytes acknowledged or followed, though never captured.
@@ -237,7 +246,8 @@ impl SenderState {
         self.srtt.on_sample(rtt);
     }
 
-    /// The segment size to count in: negotiated, or else the largest that was seen, between the default and Ethernet's.
+    /// The segment size to count in: negotiated, or else the largest that was seen, between the
+    /// default and Ethernet's.
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.effective_mss
@@ -300,7 +310,8 @@ impl SenderState {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
-    /// Least room to the right edge since the last send, right after it included; none while the edge is not known.
+    /// Least room to the right edge since the last send, right after it included; none while the
+    /// edge is not known.
     #[inline(always)]
     pub(super) fn min_window_room(&self) -> Option<u64> {
         self.since_send.min_right_edge.map(|edge| edge.saturating_sub(self.snd_max))
@@ -311,8 +322,8 @@ impl SenderState {
         self.transfer.as_ref().map_or(0, TransferRecorder::max_in_flight).max(self.facts.max_in_flight)
     }
 
-    /// What was sent is known to reach up to `end`, with no send of bytes that passed: a FIN, or what was never captured. The
-    /// room that there was since the last send was as much as before.
+    /// What was sent is known to reach up to `end`, with no send of bytes that passed: a FIN, or
+    /// what was never captured. The room that there was since the last send was as much as before.
     pub(super) fn advance_snd_max(&mut self, end: u64) {
         let more = end.saturating_sub(self.snd_max);
         self.snd_max += more;
@@ -327,7 +338,8 @@ impl SenderState {
             return None;
         }
         let place = self.snd_max.checked_add_signed(i64::from(distance));
-        // One below the origin: the probe or keep-alive of a connection whose beginning was not captured.
+        // One below the origin: the probe or keep-alive of a connection whose beginning was not
+        // captured.
         Some(place.unwrap_or(0))
     }
 
@@ -444,8 +456,9 @@ impl SenderState {
         self.note_send(seg);
     }
 
-    /// Whether nothing has come to pass since stock was taken but plain sends of the next bytes, this one included: the transfer
-    /// and its round go on, in flight is what was sent since, the window is what it was.
+    /// Whether nothing has come to pass since stock was taken but plain sends of the next bytes,
+    /// this one included: the transfer and its round go on, in flight is what was sent since, the
+    /// window is what it was.
     #[inline(always)]
     fn sent_plainly_since_update(&self, seg: &Seg) -> bool {
         self.last_send.is_some_and(|(last, _)| seg.time.since(last) < self.short_gap_limit)
@@ -485,7 +498,8 @@ impl SenderState {
             transfer.facts().unseen += start - self.snd_max;
         }
         if let Recovery::Timeout(recover) = self.recovery {
-            // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682 section 2.1).
+            // What the timer has given up reaches as far: new bytes follow all of it (RFC 5682
+            // section 2.1).
             self.recovery = Recovery::Timeout(recover.max(start));
         }
     }
@@ -586,7 +600,8 @@ impl SenderState {
         }
     }
 
-    /// Nothing more comes: applies what is left and gives the account. `last`: the connection's last packet.
+    /// Nothing more comes: applies what is left and gives the account. `last`: the connection's
+    /// last packet.
     pub fn finish(&mut self, last: Nanos, path: &PathEstimate) -> DirectionFacts {
         self.apply_acks(None, path);
         if let Some(since) = self.zero_window_since.take() {

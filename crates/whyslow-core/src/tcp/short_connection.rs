@@ -1,9 +1,10 @@
-//! A short connection at a glance: what bounds the time that any cause can have taken from it, found without following its
-//! segments one by one as [`sender`](super::sender) does.
+//! A short connection at a glance: what bounds the time that any cause can have taken from it,
+//! found without following its segments one by one as [`sender`](super::sender) does.
 //!
-//! Of very many connections most are of this kind, and nothing is to be told of them: a request, an answer in one flight, all of it
-//! captured in order, or that one side of it. It promises that nothing which it gives is less than what following the segments would
-//! find; where a connection is of another kind it says nothing.
+//! Of very many connections most are of this kind, and nothing is to be told of them: a request, an
+//! answer in one flight, all of it captured in order, or that one side of it. It promises that
+//! nothing which it gives is less than what following the segments would find; where a connection
+//! is of another kind it says nothing.
 
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
@@ -40,17 +41,19 @@ pub struct ShortConnectionBounds {
     pub largest_transfer_segments: u64,
     /// By how much the handshake took longer than the least round trip.
     pub handshake_late: Nanos,
-    /// Somebody may have been waiting when it ended: who asks had the last word, something was not acknowledged, the server reset it
-    /// before there was any, or the SYN was refused, or not answered for as long as its sender would wait.
+    /// Somebody may have been waiting when it ended: who asks had the last word, something was not
+    /// acknowledged, the server reset it before there was any, or the SYN was refused, or not
+    /// answered for as long as its sender would wait.
     pub may_be_awaited: bool,
 }
 
-/// Who has not sent its SYN again by then waits no longer: the first timer is a second (RFC 6298 section 2.1), three on older systems
-/// (RFC 1122 section 4.2.3.1).
+/// Who has not sent its SYN again by then waits no longer: the first timer is a second (RFC 6298
+/// section 2.1), three on older systems (RFC 1122 section 4.2.3.1).
 pub const INITIAL_SYN_TIMERS: [Nanos; 2] = [Nanos::from_millis(1_000), Nanos::from_millis(3_000)];
 
 impl Connection {
-    /// The bounds, if it is of this kind. No packet of it came up to `until`. The addresses and ports are those of side 0 and side 1.
+    /// The bounds, if it is of this kind. No packet of it came up to `until`. The addresses and
+    /// ports are those of side 0 and side 1.
     pub fn short_connection_bounds(
         &self,
         until: Nanos,
@@ -234,7 +237,8 @@ impl ShortConnectionScan {
 }
 
 impl DirectionScan {
-    /// An ACK of its bytes passed the capture point; none when it acknowledges what was not captured.
+    /// An ACK of its bytes passed the capture point; none when it acknowledges what was not
+    /// captured.
     fn acked(&mut self, seg: &Seg, ack: SeqNumber) -> Option<()> {
         let next = *self.next.get_or_insert(ack);
         // Beyond what was sent, or too far behind it.
@@ -264,7 +268,8 @@ impl DirectionScan {
         Some(())
     }
 
-    /// When the payload ended that this segment answers, if it begins another transfer; none at all where more must be known to tell.
+    /// When the payload ended that this segment answers, if it begins another transfer; none at all
+    /// where more must be known to tell.
     fn begin_transfer(&mut self, seg: &Seg, mss: u64) -> Option<Option<Nanos>> {
         let Some(heard) = self.peer_payload.take() else { return Some(None) };
         // Of what the request was like, and how soon it was answered, nothing is known here.

@@ -1,8 +1,10 @@
-//! A queue whose members lie in one piece of memory: a slice, which is gone through without a look at where it wraps.
+//! A queue whose members lie in one piece of memory: a slice, which is gone through without a look
+//! at where it wraps.
 
 use std::ops::{Deref, DerefMut};
 
-/// First in, first out. What has left is at the front of the memory, until there is need for its room.
+/// First in, first out. What has left is at the front of the memory, until there is need for its
+/// room.
 #[derive(Clone, Debug)]
 pub(super) struct SliceQueue<T> {
     all: Vec<T>,
@@ -26,7 +28,8 @@ impl<T: Copy> SliceQueue<T> {
         self.all.push(one);
     }
 
-    /// No more than one is moved for each that has left, and at least half of the memory is in use when it grows.
+    /// No more than one is moved for each that has left, and at least half of the memory is in use
+    /// when it grows.
     #[inline(never)]
     fn make_room(&mut self) {
         if self.removed > self.all.len() / 2 {

@@ -1,10 +1,13 @@
-//! Segments that may never have reached the other end: those with a wrong checksum, and those whose numbers lie far from all else.
+//! Segments that may never have reached the other end: those with a wrong checksum, and those whose
+//! numbers lie far from all else.
 //!
-//! A wrong sum by itself proves nothing, for captures are rewritten and cards finish sums late. It is looked at only where the sums of
-//! its side are right otherwise ([`ChecksumTally`](crate::wire::ChecksumTally)), and then the segment waits until what follows shows whether it came: what
-//! was answered came; a sender that repeats what an ACK acknowledged, or says nothing before the next one, never had that ACK; and nobody who
-//! closes a connection goes on with it. A damaged number is known by what follows too: if its sender goes on where it was before, the number was
-//! never sent.
+//! A wrong sum by itself proves nothing, for captures are rewritten and cards finish sums late. It
+//! is looked at only where the sums of its side are right otherwise
+//! ([`ChecksumTally`](crate::wire::ChecksumTally)), and then the segment waits until what follows
+//! shows whether it came: what was answered came; a sender that repeats what an ACK acknowledged,
+//! or says nothing before the next one, never had that ACK; and nobody who closes a connection goes
+//! on with it. A damaged number is known by what follows too: if its sender goes on where it was
+//! before, the number was never sent.
 
 use super::connection::{Connection, Stage, SuspectReason, SuspectSegment, Tracking};
 use super::segment::Seg;
@@ -12,8 +15,9 @@ use super::sender::SenderState;
 use crate::units::SeqNumber;
 use crate::wire::{Checksum, Flags, SackBlocks};
 
-/// Bytes by which a number may jump over what was never captured without being doubted; where the receiver's window is known, over its
-/// right edge. Captures that lose packets lose more, and what follows shows it.
+/// Bytes by which a number may jump over what was never captured without being doubted; where the
+/// receiver's window is known, over its right edge. Captures that lose packets lose more, and what
+/// follows shows it.
 const MAX_SEQ_JUMP: u64 = 1 << 20;
 const MAX_JUMP_OVER_EDGE: u64 = 1 << 16;
 
@@ -54,7 +58,8 @@ impl SenderState {
         ahead.is_some_and(|ahead| ahead >= edge.unwrap_or(MAX_SEQ_JUMP))
     }
 
-    /// Whether a number is one of those that the sender may use now: not yet acknowledged, or the next.
+    /// Whether a number is one of those that the sender may use now: not yet acknowledged, or the
+    /// next.
     fn is_acceptable_seq(&self, number: SeqNumber) -> bool {
         let Some(behind) = self.snd_nxt().map(|next| number.distance(next)) else { return true };
         let in_flight = self.snd_max.saturating_sub(self.snd_una).saturating_add(1);
@@ -63,7 +68,8 @@ impl SenderState {
 }
 
 impl Tracking {
-    /// Whether a segment must be [looked at](Self::defers_or_drops) before it is taken in: nearly none.
+    /// Whether a segment must be [looked at](Self::defers_or_drops) before it is taken in: nearly
+    /// none.
     #[inline(always)]
     pub(super) fn needs_check(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.senders[seg.from()], &self.senders[1 - seg.from()]);
@@ -170,7 +176,8 @@ impl SuspectSegment {
         }
     }
 
-    /// Whether the numbers of this `side` go on from the one that jumped, or from where they were before.
+    /// Whether the numbers of this `side` go on from the one that jumped, or from where they were
+    /// before.
     fn continues_from(&self, next: &Seg, side: usize, number: SeqNumber, sender: &SenderState) -> Option<bool> {
         let now = if next.from() == side { Some(next.seq) } else { next.ack() }?;
         let (there, here) = (now.distance(number).unsigned_abs(), now.distance(sender.snd_nxt()?).unsigned_abs());
@@ -181,7 +188,8 @@ impl SuspectSegment {
         (next.from() == self.seg.from()).then_some(false)
     }
 
-    /// `at_receiver`: the capture stands next to the side that it was sent to, so that this side's next word answers it.
+    /// `at_receiver`: the capture stands next to the side that it was sent to, so that this side's
+    /// next word answers it.
     fn is_answered(&self, next: &Seg, at_receiver: bool) -> Option<bool> {
         let (seg, same) = (&self.seg, next.from() == self.seg.from());
         if seg.flags.has(Flags::SYN) {
@@ -199,7 +207,8 @@ impl SuspectSegment {
                 false => next.ack().filter(|ack| is_over(*ack)).map(|_| true),
             };
         }
-        // An ACK. Its receiver has it if it echoes its timestamp, and had it not if it repeats what was acknowledged.
+        // An ACK. Its receiver has it if it echoes its timestamp, and had it not if it repeats what
+        // was acknowledged.
         if same {
             return Some(false);
         }

@@ -83,7 +83,8 @@ impl Script {
         self.play(false, |_| ())
     }
 
-    /// The connection after all lines; `after` each is called with it. With `plainly`, plain segments go their own way.
+    /// The connection after all lines; `after` each is called with it. With `plainly`, plain
+    /// segments go their own way.
     fn play(&self, plainly: bool, after: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
@@ -180,7 +181,8 @@ fn doubling(script: &mut Script, shift_data: f64, shift_ack: f64) {
 fn rounds_are_the_same_from_both_ends() {
     let mut server = Script::asked();
     doubling(&mut server, 0.0, 0.0);
-    // Next to the client all that the server sends comes half a round trip later, and what the client sends is seen sooner.
+    // Next to the client all that the server sends comes half a round trip later, and what the
+    // client sends is seen sooner.
     let mut client = Script::new();
     client.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
     client.line(100.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
@@ -332,7 +334,8 @@ fn after_duplicate_acks_it_is_a_fast_retransmission() {
 fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
     let mut script = third_lost();
     script.line(305.1, 1, 2001, 101, MSS);
-    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a round trip later, does.
+    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a
+    // round trip later, does.
     script.lines.insert(script.lines.len() - 5, Line { ms: 206.0, seq: 6001, ..script.lines[4] });
     script.line(405.1, 0, 101, 6001, 0);
     script.line(405.2, 1, 6001, 101, MSS);
@@ -431,7 +434,8 @@ fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
         script.line(200.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
     }
     script.line(300.0, 0, 101, 1001, 0).stamps = Some((250, 200));
-    // Two more; the last is lost, and the ACK of the one before it is held back until the probe comes.
+    // Two more; the last is lost, and the ACK of the one before it is held back until the probe
+    // comes.
     for n in 2..4 {
         script.line(300.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
     }
@@ -479,7 +483,8 @@ fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
 
 #[test]
 fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
-    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it before.
+    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it
+    // before.
     let mut script = Script::asked();
     for n in 0..4 {
         script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
@@ -494,7 +499,8 @@ fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
 #[test]
 fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
     let mut script = third_lost();
-    // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the answer to it.
+    // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the
+    // answer to it.
     script.line(2_500.0, 0, 101, 2001, 0).sack = &[(3001, 6001)];
     script.line(2_500.1, 1, 2001, 101, MSS);
     script.line(2_600.0, 0, 101, 6001, 0);

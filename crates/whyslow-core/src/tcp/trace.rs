@@ -1,11 +1,14 @@
 //! What became of each segment, as the analysis judged it: for graphs and tables of packets.
 //!
-//! A traced connection gives a [`Point`] for every segment that it used. The same code judges as without a trace: what
-//! kind of copy a segment is, is read off the counters that this code keeps. Some verdicts come late (that a copy was
-//! needless is known when the receiver says so; an ACK's sample when its sender can have had the ACK), so that points wait
-//! for up to [`MAX_PENDING_POINTS`] later ones. A verdict that comes later still is counted in [`Connection::late_verdicts`](super::Connection::late_verdicts).
+//! A traced connection gives a [`Point`] for every segment that it used. The same code judges as
+//! without a trace: what kind of copy a segment is, is read off the counters that this code keeps.
+//! Some verdicts come late (that a copy was needless is known when the receiver says so; an ACK's
+//! sample when its sender can have had the ACK), so that points wait for up to
+//! [`MAX_PENDING_POINTS`] later ones. A verdict that comes later still is counted in
+//! [`Connection::late_verdicts`](super::Connection::late_verdicts).
 //!
-//! Segments that the connection does not use (captured twice, wrong checksum) give no point; its facts count them.
+//! Segments that the connection does not use (captured twice, wrong checksum) give no point; its
+//! facts count them.
 
 use super::facts::DirectionFacts;
 use crate::analysis::{End, Frame, Retransmitted};
@@ -30,7 +33,8 @@ pub struct Point {
     pub flags: Flags,
     /// Payload bytes.
     pub len: u32,
-    /// Place of its first byte in the sequence space, the SYN's number being 0; none when it is far outside.
+    /// Place of its first byte in the sequence space, the SYN's number being 0; none when it is far
+    /// outside.
     pub seq: Option<u64>,
     /// The same as it is in the header.
     pub raw_seq: SeqNumber,

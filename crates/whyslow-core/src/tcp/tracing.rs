@@ -1,4 +1,5 @@
-//! How a traced connection gives its points: what each direction notes of a segment comes to the point that it is of.
+//! How a traced connection gives its points: what each direction notes of a segment comes to the
+//! point that it is of.
 
 use super::acks::reports_duplicate;
 use super::connection::{Connection, Stage, Tracking};
@@ -153,7 +154,8 @@ impl Tracking {
         })
     }
 
-    /// Puts what a direction noted to the points that it is of; `now` is the place of the segment that is looked at.
+    /// Puts what a direction noted to the points that it is of; `now` is the place of the segment
+    /// that is looked at.
     fn take_notes(&mut self, side: Side, now: Option<usize>) {
         let Some(trace) = &mut self.trace else { return };
         let Some(notes) = &mut self.senders[side].trace_notes else { return };

@@ -39,7 +39,8 @@ pub(crate) struct TransferRecorder {
     bin: u64,
     sent_rate: RateMeter,
     acked_rate: RateMeter,
-    /// Bytes that passed, less the sequence space behind which they end: copies add to it, what never passed is less.
+    /// Bytes that passed, less the sequence space behind which they end: copies add to it, what
+    /// never passed is less.
     copies: u64,
     /// Bytes delivered.
     delivered: u64,
@@ -51,7 +52,8 @@ pub(crate) struct TransferRecorder {
     thinned: u64,
 }
 
-/// Rates over successive equal amounts of bytes: alike when one rate governs them all, whatever the rounds do.
+/// Rates over successive equal amounts of bytes: alike when one rate governs them all, whatever the
+/// rounds do.
 #[derive(Clone, Debug, Default)]
 struct RateMeter {
     /// When the first bin began, and how many bytes there were then.
@@ -67,7 +69,8 @@ struct RateMeter {
 }
 
 impl RateMeter {
-    /// There have been so many bytes by now. The first ones open the first bin: their own time is before it.
+    /// There have been so many bytes by now. The first ones open the first bin: their own time is
+    /// before it.
     #[inline(always)]
     fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
         if total >= self.due {
@@ -91,8 +94,8 @@ impl RateMeter {
         (self.since, self.from, self.due) = (Some(time), total, total + bin);
     }
 
-    /// Takes over the bins of another that goes on where this one stopped, and has counted `less` bytes less. Between the two lies a bin
-    /// of its own.
+    /// Takes over the bins of another that goes on where this one stopped, and has counted `less`
+    /// bytes less. Between the two lies a bin of its own.
     fn absorb(&mut self, more: Self, less: u64) {
         let Some((time, bytes)) = more.first else { return };
         match self.since {
@@ -152,7 +155,8 @@ impl TransferRecorder {
         self.update_due();
     }
 
-    /// The round that is going on ends with the segment `last`; the next begins with the one sent at `time`.
+    /// The round that is going on ends with the segment `last`; the next begins with the one sent
+    /// at `time`.
     pub fn next_round(&mut self, time: Nanos, frame: Frame, last: Option<(Nanos, FrameRef)>) {
         self.end_round(last);
         let done = std::mem::replace(&mut self.round, new_round(time, frame));
@@ -186,7 +190,8 @@ impl TransferRecorder {
         self.on_unseen_retransmit(frame);
     }
 
-    /// What [`on_send`](Self::on_send) is told of as new was sent again, its first copy not captured.
+    /// What [`on_send`](Self::on_send) is told of as new was sent again, its first copy not
+    /// captured.
     pub fn on_unseen_retransmit(&mut self, frame: Frame) {
         self.round.retransmitted += 1;
         if self.facts.retransmitted_frames.len() < MAX_RESENT_FRAMES {
@@ -216,13 +221,15 @@ impl TransferRecorder {
         self.facts.max_in_flight.max(self.round.in_flight)
     }
 
-    /// Pauses up to this long are counted in their rounds only. The sender's time between the sends of a round is flowing, but for
-    /// what [`add_window_full_gap`](Self::add_window_full_gap), [`add_recovery_gap`](Self::add_recovery_gap) and [`add_gap`](Self::add_gap) are told of.
+    /// Pauses up to this long are counted in their rounds only. The sender's time between the sends
+    /// of a round is flowing, but for what [`add_window_full_gap`](Self::add_window_full_gap),
+    /// [`add_recovery_gap`](Self::add_recovery_gap) and [`add_gap`](Self::add_gap) are told of.
     pub fn gap_floor(&self) -> Nanos {
         self.facts.gap_floor
     }
 
-    /// A pause shorter than this, in nanoseconds, is told nowhere else, and is no silence of a timer's length.
+    /// A pause shorter than this, in nanoseconds, is told nowhere else, and is no silence of a
+    /// timer's length.
     #[inline(always)]
     pub fn short_gap_limit(&self) -> u64 {
         self.short_gap_limit
@@ -260,7 +267,8 @@ impl TransferRecorder {
         }
     }
 
-    /// An ACK reached the sender: `delivered` bytes more are known to have arrived, by it or by its SACKs.
+    /// An ACK reached the sender: `delivered` bytes more are known to have arrived, by it or by its
+    /// SACKs.
     #[inline(always)]
     pub fn on_ack(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
         if delivered > 0 {
@@ -342,8 +350,8 @@ impl TransferRecorder {
         self.copies = self.copies.wrapping_sub(more);
     }
 
-    /// What was taken for another transfer is more of this one, of which `last` was the last segment. `pause`: what lies between the two,
-    /// if it is told of on its own.
+    /// What was taken for another transfer is more of this one, of which `last` was the last
+    /// segment. `pause`: what lies between the two, if it is told of on its own.
     pub fn absorb(&mut self, last: Option<(Nanos, FrameRef)>, pause: Option<Gap>, mut more: Self) {
         self.end_round(last);
         // The short pause between them belongs to the round behind it.
@@ -482,7 +490,8 @@ fn add_gap_to_round(round: &mut RoundFacts, length: Nanos, recovering: bool, win
     }
 }
 
-/// Where pauses up to `floor` long are not told one by one, one shorter than this is not, and is no silence of a timer's length.
+/// Where pauses up to `floor` long are not told one by one, one shorter than this is not, and is no
+/// silence of a timer's length.
 fn short_gap_limit_of(floor: Nanos) -> u64 {
     (floor + Nanos(1)).min(MIN_PROBE_TIMER).since(Nanos::ZERO)
 }

@@ -1,13 +1,14 @@
 //! Turns: what begins another transfer.
 //!
-//! A *request* comes after all was delivered and acknowledged, whenever its program likes, of any size; what follows it is another
-//! transfer. A protocol's *credit* comes while the sender still has bytes to send, soon after what freed it, again and again at even
-//! amounts, and what follows it is more of the same. Where the payload is readable it tells (`content::kind`). A small message that
-//! comes as soon as all was acknowledged may be either: a boundary is drawn then, and taken back if the next such messages come
-//! after as many bytes again.
+//! A *request* comes after all was delivered and acknowledged, whenever its program likes, of any
+//! size; what follows it is another transfer. A protocol's *credit* comes while the sender still
+//! has bytes to send, soon after what freed it, again and again at even amounts, and what follows
+//! it is more of the same. Where the payload is readable it tells (`content::kind`). A small
+//! message that comes as soon as all was acknowledged may be either: a boundary is drawn then, and
+//! taken back if the next such messages come after as many bytes again.
 //!
-//! A *push* needs no request: after a pause in which nothing was outstanding, longer than any of TCP's own, new data is another
-//! message.
+//! A *push* needs no request: after a pause in which nothing was outstanding, longer than any of
+//! TCP's own, new data is another message.
 
 use super::content::PayloadKind;
 use super::facts::PeerMessage;
@@ -17,7 +18,8 @@ use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use crate::units::Nanos;
 
-/// Nothing of TCP's own keeps a sender silent for so long without a reason in the capture: RFC 6298's least timer, …
+/// Nothing of TCP's own keeps a sender silent for so long without a reason in the capture: RFC
+/// 6298's least timer, …
 pub(super) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
 /// … and so many round trips.
 const IDLE_ROUND_TRIPS: f64 = 4.0;
@@ -32,7 +34,8 @@ pub(super) enum NewDataBegins {
     Transfer(Option<PeerMessage>),
 }
 
-/// Whether two amounts are one quota: frames and records add to it a little more or less than a hundredth.
+/// Whether two amounts are one quota: frames and records add to it a little more or less than a
+/// hundredth.
 fn is_same_quota(one: u64, other: u64) -> bool {
     one.abs_diff(other) * 100 <= one.max(other)
 }
@@ -166,10 +169,12 @@ impl SenderState {
         }
     }
 
-    /// Whether the sender had nothing to do before this segment: all was acknowledged, the window was open, and it was silent for longer
-    /// than TCP itself is. A silence may also be the timer's, for what was lost on the way here, or within the sender's host: away from the
-    /// sender its last segment shows that it had no more, or its numbers that it sent nothing. Where they show that it sent what never came,
-    /// and the silence is no longer than so many of its timers, it was that.
+    /// Whether the sender had nothing to do before this segment: all was acknowledged, the window
+    /// was open, and it was silent for longer than TCP itself is. A silence may also be the
+    /// timer's, for what was lost on the way here, or within the sender's host: away from the
+    /// sender its last segment shows that it had no more, or its numbers that it sent nothing.
+    /// Where they show that it sent what never came, and the silence is no longer than so many of
+    /// its timers, it was that.
     fn was_idle(&self, seg: &Seg, start: u64, path: &PathEstimate) -> bool {
         let Some((last, _)) = self.last_send else {
             return false;

@@ -1,10 +1,11 @@
 //! Where the capture stands between the two ends, in time and by what only an end's own host shows.
 //!
-//! A packet toward one side and that side's reaction (an ACK, a SYN-ACK, a timestamp echo) bound the time from the
-//! capture point to that side and back; the least of many is that time. Their sum is the path's round trip, from any
-//! vantage, and their ratio says how far along the path the capture stands. Large segments decide where timing alone
-//! does not: an ACK *inside* a segment larger than the MSS means that the segment was cut up after it was captured, so
-//! the capture is at its sender (TSO); on a receiving host (GRO) the ACKs fall on the ends of such segments.
+//! A packet toward one side and that side's reaction (an ACK, a SYN-ACK, a timestamp echo) bound
+//! the time from the capture point to that side and back; the least of many is that time. Their sum
+//! is the path's round trip, from any vantage, and their ratio says how far along the path the
+//! capture stands. Large segments decide where timing alone does not: an ACK *inside* a segment
+//! larger than the MSS means that the segment was cut up after it was captured, so the capture is
+//! at its sender (TSO); on a receiving host (GRO) the ACKs fall on the ends of such segments.
 
 use super::facts::Vantage;
 use super::segment::Seg;
@@ -49,7 +50,8 @@ struct SentTimestamps {
     seen: usize,
     /// The newest value, or [`NO_TIMESTAMP`].
     newest: u64,
-    /// The echo that was looked for last, or [`NO_TIMESTAMP`]: the same one later gives no shorter round trip, or none either.
+    /// The echo that was looked for last, or [`NO_TIMESTAMP`]: the same one later gives no shorter
+    /// round trip, or none either.
     last_echo: u64,
 }
 
@@ -115,8 +117,8 @@ impl VantageEstimator {
         is_least
     }
 
-    /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed window, or a keep-alive (RFC 9293 sections
-    /// 3.8.4 and 3.8.6.1).
+    /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed
+    /// window, or a keep-alive (RFC 9293 sections 3.8.4 and 3.8.6.1).
     fn is_probe(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.sides[seg.from()], &self.sides[1 - seg.from()]);
         let repeats = seg.len <= 1 && own.has_sent && seg.seq.distance(own.highest) < 0;
@@ -140,7 +142,8 @@ impl VantageEstimator {
         changed
     }
 
-    /// As [`observe`](Self::observe), for who wants to know the [times](Self::toward) alone, of segments none of which closes a window.
+    /// As [`observe`](Self::observe), for who wants to know the [times](Self::toward) alone, of
+    /// segments none of which closes a window.
     #[inline(always)]
     pub fn observe_times(&mut self, seg: &Seg) {
         if let Some(ack) = seg.ack() {
@@ -166,8 +169,8 @@ impl VantageEstimator {
         }
     }
 
-    /// When it asks. In a long connection few segments ask anything new, and what they do is a call away (`COLD`); in a short one
-    /// most do.
+    /// When it asks. In a long connection few segments ask anything new, and what they do is a call
+    /// away (`COLD`); in a short one most do.
     #[inline(always)]
     fn note_times<const COLD: bool>(&mut self, seg: &Seg) {
         let side = &mut self.sides[seg.from()];
@@ -361,7 +364,8 @@ impl LargeSegments {
 }
 
 impl SideSamples {
-    /// Whether this segment of the other side, by its ACK or its echo, may tell something of what this side sent.
+    /// Whether this segment of the other side, by its ACK or its echo, may tell something of what
+    /// this side sent.
     #[inline(always)]
     fn may_learn(&self, seg: &Seg) -> bool {
         let ends_probe = |ack: SeqNumber| self.probe.is_some_and(|(end, _)| ack.distance(end) >= 0);
@@ -438,7 +442,8 @@ mod tests {
                 1..100,
             ),
         ) {
-            // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs fall into them.
+            // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs
+            // fall into them.
             let place = |piece: u32| SeqNumber(origin) + piece * 1000;
             let (mut short, mut general) = (VantageEstimator::default(), VantageEstimator::default());
             let mut times = VantageEstimator::default();

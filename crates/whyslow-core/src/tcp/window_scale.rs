@@ -1,8 +1,9 @@
 //! The scale of windows where the SYNs that agreed on it were not captured.
 //!
-//! No sender has more in flight than it is offered, so that what is in flight bounds the scale from below. The least scale that allows it
-//! is taken for the true one only where the window is then full when ACKs come, again and again: what stops a sender elsewhere
-//! falls into the last segment before such an edge by chance alone.
+//! No sender has more in flight than it is offered, so that what is in flight bounds the scale from
+//! below. The least scale that allows it is taken for the true one only where the window is then
+//! full when ACKs come, again and again: what stops a sender elsewhere falls into the last segment
+//! before such an edge by chance alone.
 
 use super::pending_acks::AckFields;
 
@@ -27,8 +28,8 @@ pub(super) struct InferredScale {
 
 impl InferredScale {
     /// An ACK with a window of unknown scale reached the sender, which had sent up to `snd_max`, in
-    /// segments of `mss`, and had stopped for want of data or not (`app_limited`). Gives the scale as soon
-    /// as that is taken for the true one.
+    /// segments of `mss`, and had stopped for want of data or not (`app_limited`). Gives the scale
+    /// as soon as that is taken for the true one.
     pub fn infer(&mut self, fields: &AckFields, (sent_max, mss): (u64, u64), ran_dry: bool) -> Option<u8> {
         if let Some((ack, raw)) = self.newest.filter(|&(ack, raw)| raw > 0 && ack < fields.ack) {
             let edge = |shift: u8| ack + (u64::from(raw) << shift);

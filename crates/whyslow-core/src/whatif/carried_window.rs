@@ -1,9 +1,11 @@
-//! The congestion window that a sender would have after some transfers of a connection, had no silence between them cut it.
+//! The congestion window that a sender would have after some transfers of a connection, had no
+//! silence between them cut it.
 //!
-//! Knows: slow start as Linux has it, where a segment that is acknowledged adds one to the window while the window is less than twice the
-//! most that was in flight (`tcp_is_cwnd_limited`), and each transfer goes on from what the one before it left. Promises: never less than
-//! what was seen in flight; a loss, or growth that had become slow, ends slow start for the rest of the connection. Ignores: how far slow
-//! growth goes on after that.
+//! Knows: slow start as Linux has it, where a segment that is acknowledged adds one to the window
+//! while the window is less than twice the most that was in flight (`tcp_is_cwnd_limited`), and
+//! each transfer goes on from what the one before it left. Promises: never less than what was seen
+//! in flight; a loss, or growth that had become slow, ends slow start for the rest of the
+//! connection. Ignores: how far slow growth goes on after that.
 
 use super::window::{cap, initial_window, ssthresh};
 use crate::limit::{Context, Partition};
@@ -66,7 +68,8 @@ fn bursts(transfer: &TransferFacts) -> impl Iterator<Item = u64> {
     places.map(move |at| at.saturating_sub(std::mem::replace(&mut from, at)))
 }
 
-/// The window after so many segments, of which never more than `bound` are in flight, in slow start.
+/// The window after so many segments, of which never more than `bound` are in flight, in slow
+/// start.
 fn grown(mut window: f64, segments: f64, bound: f64) -> f64 {
     let mut flight = window.min(segments).min(bound);
     let (mut sent, mut most) = (flight, flight);

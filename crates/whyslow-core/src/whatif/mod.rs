@@ -1,8 +1,10 @@
 //! `whatif`: the same transfer with one limit removed.
 //!
-//! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and promises nothing where the modelled time
-//! is not the measured one; `remedy` says what each cause's fix changes, `carried` what window earlier transfers leave; `plays` says
-//! which transfer is played next, and when it is enough; `waits` promises for findings over connections, where sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
+//! [`model`] plays a transfer through; `replay` fits it to a transfer that was captured, and
+//! promises nothing where the modelled time is not the measured one; `remedy` says what each
+//! cause's fix changes, `carried` what window earlier transfers leave; `plays` says which transfer
+//! is played next, and when it is enough; `waits` promises for findings over connections, where
+//! sums are enough; [`plan`] is a transfer that nobody has made yet (`whyslow predict`).
 
 mod carried_window;
 pub mod model;
@@ -48,7 +50,8 @@ impl Replays {
         lost > Nanos::ZERO && least.is_none_or(|least| (least.cost, least.connection) < (lost, connection))
     }
 
-    /// Keeps a replay of a transfer of this connection that began at `start` (as its [`Transfer`](crate::analysis::Transfer) says).
+    /// Keeps a replay of a transfer of this connection that began at `start` (as its
+    /// [`Transfer`](crate::analysis::Transfer) says).
     pub fn keep(&mut self, lost: Nanos, connection: u64, start: Nanos, replay: Replay) {
         self.put(RankedReplay { cost: lost, connection, start, replay });
     }
@@ -76,8 +79,9 @@ impl Replays {
         self.kept.retain(|kept| !void.contains(&(kept.connection, kept.start)));
     }
 
-    /// Fills in what the model says of the transfers, worst first, as far as the work allows: `play` takes them up, one after the
-    /// other or several at the same time, and puts back what was played.
+    /// Fills in what the model says of the transfers, worst first, as far as the work allows:
+    /// `play` takes them up, one after the other or several at the same time, and puts back what
+    /// was played.
     pub fn predict(self, connections: &mut [Connection], play: impl FnOnce(&mut ReplayQueue<'_>)) {
         self.predict_within(MAX_WORK, connections, play);
     }

@@ -1,8 +1,10 @@
-//! A transfer that nobody has made yet: how long it would take, and what each change would bring (`whyslow predict`).
+//! A transfer that nobody has made yet: how long it would take, and what each change would bring
+//! (`whyslow predict`).
 //!
-//! Its time is that of the phases one after the other: the TCP handshake (one round trip), the TLS handshake (one with 1.3, RFC 8446; two
-//! with 1.2, RFC 5246), the request's way, the server's thinking, and the payload as [`model`](super::model) plays it. Under
-//! loss the answer is a distribution: the plan is played with many seeds.
+//! Its time is that of the phases one after the other: the TCP handshake (one round trip), the TLS
+//! handshake (one with 1.3, RFC 8446; two with 1.2, RFC 5246), the request's way, the server's
+//! thinking, and the payload as [`model`](super::model) plays it. Under loss the answer is a
+//! distribution: the plan is played with many seeds.
 
 use super::model::{
     Algorithm, DELACK_MIN, Losses, MAX_SEGMENTS, Outcome, ReceiverSettings, Scenario, SenderSettings, Window,
@@ -12,8 +14,8 @@ use crate::analysis::Limit;
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Bytes of TCP, IP and Ethernet headers that go with a segment (RFC 7323's timestamps included): 66 on the wire, of which the payload's
-/// share is what a rate leaves.
+/// Bytes of TCP, IP and Ethernet headers that go with a segment (RFC 7323's timestamps included):
+/// 66 on the wire, of which the payload's share is what a rate leaves.
 const HEADERS: f64 = 66.0;
 /// Runs whose distribution is told, under loss; and those that a change is judged by.
 const MAX_RUNS: u64 = 101;
@@ -73,7 +75,8 @@ pub struct Plan {
     pub rtt: Nanos,
     /// Bits per second of the narrowest link, headers included; none: it never matters.
     pub rate: Option<f64>,
-    /// Room in front of that link, bytes; none: as much as the path holds, one bandwidth × round trip, and at least 64 kB.
+    /// Room in front of that link, bytes; none: as much as the path holds, one bandwidth × round
+    /// trip, and at least 64 kB.
     pub queue: Option<u64>,
     /// Each packet is lost with this probability.
     pub loss: f64,
@@ -114,7 +117,8 @@ pub struct Forecast {
     pub total: Nanos,
     /// The tenth and the ninetieth percentile of one transfer under loss; none without.
     pub spread: Option<(Nanos, Nanos)>,
-    /// What one transfer of the median run spends where, in order of time for what comes before the payload, then most first.
+    /// What one transfer of the median run spends where, in order of time for what comes before the
+    /// payload, then most first.
     pub phases: Vec<(Limit, Nanos)>,
     /// Payload bits per second over one whole transfer, handshakes included.
     pub goodput: f64,
@@ -140,9 +144,11 @@ pub enum Idea {
     KeepWindow,
     /// TLS 1.3 instead of 1.2.
     Tls13,
-    /// Another initial congestion window, segments: as large as the receiver's first window lets it be.
+    /// Another initial congestion window, segments: as large as the receiver's first window lets it
+    /// be.
     InitialWindow(u64),
-    /// An initial congestion window for all of the payload, segments, and a receiver that takes it at once.
+    /// An initial congestion window for all of the payload, segments, and a receiver that takes it
+    /// at once.
     OneFlight(u64),
     /// A larger receive window, bytes.
     ReceiveWindow(u64),
@@ -161,7 +167,8 @@ pub enum Idea {
 }
 
 impl Plan {
-    /// A download of so many bytes on a new connection between today's Linux hosts, over a path that never matters.
+    /// A download of so many bytes on a new connection between today's Linux hosts, over a path
+    /// that never matters.
     pub fn new(bytes: u64, rtt: Nanos) -> Self {
         Self {
             bytes,
@@ -324,7 +331,8 @@ impl Plan {
         phases
     }
 
-    /// From the payload's first byte sent to what the client waits for: the last byte of a download, the answer to an upload.
+    /// From the payload's first byte sent to what the client waits for: the last byte of a
+    /// download, the answer to an upload.
     fn payload(&self, outcome: &Outcome) -> Nanos {
         match self.way {
             Way::Download => outcome.delivered,
@@ -374,7 +382,8 @@ impl Plan {
         let mut window = warm.cwnd;
         let mut threshold = warm.ssthresh;
         let timer = warm.rto.max(Nanos(1));
-        // BBR keeps what it has measured; others halve for each timer's length, down to the initial window (RFC 2861).
+        // BBR keeps what it has measured; others halve for each timer's length, down to the initial
+        // window (RFC 2861).
         if self.starts_over && self.algorithm != Algorithm::Bbr && self.idle > timer {
             let halvings = (self.idle.0 / timer.0).min(60) as i32;
             threshold = threshold.max(0.75 * window);

@@ -1,8 +1,9 @@
 //! A captured transfer as the model's [`Scenario`].
 //!
-//! What the capture shows of the sender, the receiver and the path is taken from it: the first flight, how flights grew and where
-//! that stopped, the windows that were offered, a plateau's size, the rate, lost segments by their place, and the silences that no
-//! window explains. What it does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
+//! What the capture shows of the sender, the receiver and the path is taken from it: the first
+//! flight, how flights grew and where that stopped, the windows that were offered, a plateau's
+//! size, the rate, lost segments by their place, and the silences that no window explains. What it
+//! does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
 //! nearest to the measured time is kept.
 
 use super::carried_window::CarriedWindow;
@@ -22,7 +23,8 @@ pub struct Replay {
     measured: Nanos,
     /// A longer round trip that was typical, when a queue stood all the time.
     usual_rtt: Option<Nanos>,
-    /// Payload bits per second at which bursts were delivered, where that is far above the mean: what the path carries at least.
+    /// Payload bits per second at which bursts were delivered, where that is far above the mean:
+    /// what the path carries at least.
     pub(super) burst_rate: Option<f64>,
     /// Payload bits per second that passed between losses: a policer's rate, or a full queue's.
     pub(super) passed_rate: Option<f64>,
@@ -30,9 +32,11 @@ pub struct Replay {
     has_spurious: bool,
     /// Losses fell into the rounds that seem to be capped.
     pub(super) has_losses_while_capped: bool,
-    /// Bytes that a window that was never shut let pass in a round trip, where windows held the sender for some rounds.
+    /// Bytes that a window that was never shut let pass in a round trip, where windows held the
+    /// sender for some rounds.
     pub(super) passing_window: Option<u64>,
-    /// The same of windows about as large as the largest: a reader that falls behind offers less and less.
+    /// The same of windows about as large as the largest: a reader that falls behind offers less
+    /// and less.
     pub(super) passing_largest: Option<u64>,
     /// The window that the transfers before this one would have left, had no silence cut it.
     pub(super) carried: Option<CarriedWindow>,
@@ -121,7 +125,8 @@ impl Replay {
             transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, context, &lost)).collect();
         stalls.sort_by_key(|(pause, _)| pause.at);
         let losses = places(&lost, transfer);
-        // A window, too, gives a steady rate: what the path carried is known only where the path held it.
+        // A window, too, gives a steady rate: what the path carried is known only where the path
+        // held it.
         let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
         let cap = cap(transfer, partition);
@@ -169,14 +174,14 @@ impl Replay {
         })
     }
 
-    /// What the path carries, payload bits per second, where that is known: as somebody said, or as it delivered bursts, here or to
-    /// earlier transfers.
+    /// What the path carries, payload bits per second, where that is known: as somebody said, or as
+    /// it delivered bursts, here or to earlier transfers.
     pub(super) fn path_rate(&self) -> Option<f64> {
         self.path.given.or(self.burst_rate).or(self.path.earlier_rate)
     }
 
-    /// Holds a changed scenario to what the path carries. Where nobody knows that, says what it was seen to carry, payload bits per
-    /// second: what is faster then rests on an assumption.
+    /// Holds a changed scenario to what the path carries. Where nobody knows that, says what it was
+    /// seen to carry, payload bits per second: what is faster then rests on an assumption.
     pub(super) fn hold_to_path(&self, scenario: &mut Scenario) -> Option<f64> {
         scenario.rate = match (scenario.rate, self.path.given) {
             (Some(rate), Some(given)) => Some(rate.min(given)),
@@ -202,7 +207,8 @@ impl Replay {
         best.map(|(fitted, modelled, _)| (fitted, modelled))
     }
 
-    /// What may explain the transfer: what the capture shows, then with each doubt, and doubts together.
+    /// What may explain the transfer: what the capture shows, then with each doubt, and doubts
+    /// together.
     pub(super) fn candidates(&self) -> Vec<Fitted> {
         let mut candidates = vec![self.fitted.clone()];
         let mut doubt = |applies: bool, change: &dyn Fn(&mut Fitted)| {
@@ -249,7 +255,8 @@ fn pause(
     let limit = limit_of(gap, partition)?;
     let rtt = context.rtt?;
     let restarted = || partition.shape.restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
-    // A window with no room for a segment is as good as closed: what is said of the silence then (a probe, the program) is not why.
+    // A window with no room for a segment is as good as closed: what is said of the silence then (a
+    // probe, the program) is not why.
     let shut =
         gap.window_room.is_some_and(|room| room < context.mss) && partition.time(Limit::ZeroWindow) > Nanos::ZERO;
     let limit = match limit {
@@ -258,13 +265,15 @@ fn pause(
         limit => limit,
     };
     let kind = match limit {
-        // A round trip is the ACK's that lets a repair go on, and no timer's (RFC 6298: more than a round trip).
+        // A round trip is the ACK's that lets a repair go on, and no timer's (RFC 6298: more than a
+        // round trip).
         Limit::Timeout if gap.release == Release::Timer && !gap.tail && length < rtt.scale(MAX_SHORT_WAIT) => {
             return None;
         }
         // A probe leaves the window as it is; the timer leaves one segment of it.
         Limit::Timeout if gap.release == Release::Timer && !gap.tail => Silence::Timer,
-        // Where a cap holds the sender the model waits for the ACK itself, and the program writes a moment after it.
+        // Where a cap holds the sender the model waits for the ACK itself, and the program writes a
+        // moment after it.
         Limit::Application | Limit::Unknown
             if length < rtt.scale(MAX_SHORT_WAIT) && is_capped(gap, transfer, partition) =>
         {
@@ -283,14 +292,16 @@ fn pause(
         let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
         return (at > 0).then_some((Pause { at, length, kind }, limit));
     }
-    // What a probe sent again counts as sent after it: the silence stands in front of it, even at the transfer's end.
+    // What a probe sent again counts as sent after it: the silence stands in front of it, even at
+    // the transfer's end.
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
     let at = sent.saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
 }
 
-/// The end of what had been sent before a timer's silence: what follows without a hole the segment that the timer sent, and never
-/// came to the capture point. The window after a timer is too small to have let so much out.
+/// The end of what had been sent before a timer's silence: what follows without a hole the segment
+/// that the timer sent, and never came to the capture point. The window after a timer is too small
+/// to have let so much out.
 fn end_of_run(sent: u64, again: u64, losses: &[(u64, u64)]) -> u64 {
     let start = sent.saturating_add(again);
     let run = losses.iter().filter(|(place, _)| *place >= start);
@@ -305,7 +316,8 @@ fn is_capped(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool
     base.is_some_and(|limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow))
 }
 
-/// Whether the window began anew with the round that begins then: its flight is much smaller than one before it.
+/// Whether the window began anew with the round that begins then: its flight is much smaller than
+/// one before it.
 fn starts_over(transfer: &TransferFacts, round: usize, at: Nanos) -> bool {
     let before = transfer.rounds.iter().take(round).map(|round| round.in_flight).max();
     let first = transfer.rounds.get(round).filter(|first| first.start == at);
@@ -366,7 +378,8 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
     median.map_or(2.0, |ratio| if ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
 }
 
-/// The windows that were offered, by how much had been delivered: in a round the ACKs of the one before arrive.
+/// The windows that were offered, by how much had been delivered: in a round the ACKs of the one
+/// before arrive.
 fn window(transfer: &TransferFacts) -> Window {
     let rounds = &transfer.rounds;
     let mut steps: Vec<(u64, u64)> = Vec::new();
@@ -393,8 +406,8 @@ fn largest_window(transfer: &TransferFacts) -> u64 {
     transfer.rounds.iter().filter_map(|round| round.window).max().unwrap_or_default()
 }
 
-/// What a full but open window of `min_rate` bytes or more let pass in a round: less than its size where the receiver's program reads a
-/// moment after the ACK has left.
+/// What a full but open window of `min_rate` bytes or more let pass in a round: less than its size
+/// where the receiver's program reads a moment after the ACK has left.
 fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -> Option<u64> {
     let inner = transfer.rounds.len().saturating_sub(1);
     let rounds = transfer.rounds.iter().zip(&partition.rounds).take(inner);

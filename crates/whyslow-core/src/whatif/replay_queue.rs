@@ -1,7 +1,9 @@
-//! [`ReplayQueue`]: the transfers that the model plays, in order, until the work that is allowed is done.
+//! [`ReplayQueue`]: the transfers that the model plays, in order, until the work that is allowed is
+//! done.
 //!
-//! Several can be played at the same time, by whoever takes them up; it knows of no threads. It promises that what comes out is
-//! the same as one after the other: what was played with more work than those before it left over is cut back to that.
+//! Several can be played at the same time, by whoever takes them up; it knows of no threads. It
+//! promises that what comes out is the same as one after the other: what was played with more work
+//! than those before it left over is cut back to that.
 
 use super::remedy;
 use super::replay::Replay;
@@ -82,7 +84,8 @@ pub(super) struct Promise {
     pub(super) assumed: Option<Assumed>,
 }
 
-/// What it takes of a path to carry these bytes in this time, where that is more than was ever seen of it.
+/// What it takes of a path to carry these bytes in this time, where that is more than was ever seen
+/// of it.
 pub(super) fn assumed(bytes: u64, time: Nanos, seen: f64) -> Option<Assumed> {
     let needed = bytes as f64 * 8.0 / time.as_secs_f64().max(1e-9);
     (needed > seen).then(|| Assumed { needed_bps: needed.round(), seen_bps: seen.round() })
@@ -175,11 +178,13 @@ impl ReplayResult {
     }
 }
 
-/// A transfer took so many times what the model takes with all that is said to have held it: then something else did.
+/// A transfer took so many times what the model takes with all that is said to have held it: then
+/// something else did.
 const CONTRADICTION_FACTOR: f64 = 2.0;
 /// What is left of the confidence in a cause then.
 const CONTRADICTED_CONFIDENCE: f64 = 0.6;
-/// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues, programs and their buffers it knows in part only.
+/// Causes whose whole story the model plays: what TCP itself lets be in flight. Losses, queues,
+/// programs and their buffers it knows in part only.
 const MODELLED_CAUSES: &[Cause] = &[Cause::ReceiveWindow, Cause::NoWindowScaling, Cause::SlowStart];
 
 /// The model does not bear out that this cause took most of the time.

@@ -156,7 +156,8 @@ fn without_a_round_trip_there_is_no_replay() {
     }
 }
 
-/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one play of it takes, and findings.
+/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one
+/// play of it takes, and findings.
 const SEGMENTS: u64 = 155;
 const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
 
@@ -234,7 +235,8 @@ fn the_worst_are_modelled_first_however_many_at_once() {
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
         transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
     };
-    // So many are taken up before the first is put back, and those that were taken up last come back first.
+    // So many are taken up before the first is put back, and those that were taken up last come
+    // back first.
     let at_once = |count: usize| {
         predict(&|plays| {
             loop {
@@ -354,7 +356,8 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
     assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
 }
 
-/// A flight that comes within 2 ms of a round trip of 100 ms: 39 of its 40 segments after the first one.
+/// A flight that comes within 2 ms of a round trip of 100 ms: 39 of its 40 segments after the first
+/// one.
 #[test]
 fn a_burst_tells_what_the_path_carries() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
@@ -367,7 +370,8 @@ fn a_burst_tells_what_the_path_carries() {
             .burst_rate
     };
     assert_eq!(at(true), Some(39_000.0 * 8.0 / 2e-3));
-    // There the ACKs of the flight before let it go: of 20 segments, the first two with the first ACK.
+    // There the ACKs of the flight before let it go: of 20 segments, the first two with the first
+    // ACK.
     assert_eq!(at(false), Some(18_000.0 * 8.0 / 2e-3));
 }
 

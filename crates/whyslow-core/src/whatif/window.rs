@@ -1,12 +1,15 @@
-//! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what capped them.
+//! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what
+//! capped them.
 
 use crate::analysis::Limit;
 use crate::limit::{Partition, first_lossy_flight};
 use crate::tcp::facts::{Release, TransferFacts};
 
-/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
+/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC
+/// 6928).
 pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
-    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends at the first pause.
+    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends
+    // at the first pause.
     let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
     let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
     let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
@@ -17,7 +20,8 @@ pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, ms
     if is_window { first.ceil() } else { first.ceil().max(10.0) }
 }
 
-/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large and small flights may take turns.
+/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large
+/// and small flights may take turns.
 pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     let rounds = transfer.rounds.iter().zip(&partition.shape.base);
@@ -37,7 +41,8 @@ pub(super) fn ssthresh(transfer: &TransferFacts, partition: &Partition, cap: Opt
     let lost = first_lossy_flight(transfer);
     let base = &partition.shape.base;
     let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
-    // A program that sends little, or a window that is nearly full, makes a few flights that do not grow either.
+    // A program that sends little, or a window that is nearly full, makes a few flights that do not
+    // grow either.
     let slow = partition.rounds.iter().take(lost).skip(stopped);
     let run = slow.take_while(|limit| **limit == Limit::CongestionAvoidance).count();
     let flights = transfer.rounds.get(stopped..stopped + run).unwrap_or_default();

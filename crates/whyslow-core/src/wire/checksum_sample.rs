@@ -1,13 +1,15 @@
 //! Whether wrong checksums tell of damage.
 //!
-//! By itself a wrong one proves nothing: addresses are rewritten, payload is made unreadable, and cards finish sums only after the capture.
-//! Where nearly all are right, a wrong one is a packet that was damaged.
+//! By itself a wrong one proves nothing: addresses are rewritten, payload is made unreadable, and
+//! cards finish sums only after the capture. Where nearly all are right, a wrong one is a packet
+//! that was damaged.
 
 use super::{Checksum, Segment, decode_verified};
 use crate::capture::Packet;
 
-/// Right sums for each wrong one, from which on the wrong ones tell. Where every fifth packet is damaged no connection gets far: with so
-/// much loss TCP waits for its timer most of the time (Padhye et al., "Modeling TCP Throughput", SIGCOMM 1998).
+/// Right sums for each wrong one, from which on the wrong ones tell. Where every fifth packet is
+/// damaged no connection gets far: with so much loss TCP waits for its timer most of the time
+/// (Padhye et al., "Modeling TCP Throughput", SIGCOMM 1998).
 const RIGHT_FOR_EACH_WRONG: u8 = 4;
 
 /// How many of the checksums that were looked at lately were right, and how many wrong.
@@ -35,7 +37,8 @@ impl ChecksumTally {
     }
 }
 
-/// The checksums of a capture's first packets, by which it is known whether those of all tell anything.
+/// The checksums of a capture's first packets, by which it is known whether those of all tell
+/// anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChecksumSample {
     headers: ChecksumTally,
@@ -46,7 +49,8 @@ impl ChecksumSample {
     /// So many packets are enough.
     pub const PACKETS: u64 = 256;
 
-    /// One of the first packets that have a segment, of which all was [summed up](super::decode_verified).
+    /// One of the first packets that have a segment, of which all was [summed
+    /// up](super::decode_verified).
     pub fn take(&mut self, segment: &Segment<'_>) {
         match segment.checksum {
             Checksum::BadHeader(by) => {
@@ -67,7 +71,8 @@ impl ChecksumSample {
         }
     }
 
-    /// The checksum of a segment, for who follows its connection, of which it may be the first packet (`is_first`).
+    /// The checksum of a segment, for who follows its connection, of which it may be the first
+    /// packet (`is_first`).
     pub fn judge(&self, segment: &Segment<'_>, packet: &Packet<'_>, is_first: bool) -> Checksum {
         let checksum = match segment.checksum {
             // A connection is not to be opened by a packet that is damaged where it tells its ends.

@@ -37,8 +37,8 @@ pub(super) fn decode<'a>(context: DecodeContext, kind: u16, view: View<'a>) -> D
     }
 }
 
-/// A label stack (RFC 3032). What follows it is not named: the first nibble tells IP, or a pseudowire's control word
-/// (RFC 4385) before an Ethernet frame.
+/// A label stack (RFC 3032). What follows it is not named: the first nibble tells IP, or a
+/// pseudowire's control word (RFC 4385) before an Ethernet frame.
 pub(super) fn mpls(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let mut view = view;
     loop {

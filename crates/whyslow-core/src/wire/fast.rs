@@ -1,8 +1,8 @@
-//! The short way for nearly every packet of nearly every capture: Ethernet without tags, IPv4 without options or IPv6
-//! without extension headers, whole TCP.
+//! The short way for nearly every packet of nearly every capture: Ethernet without tags, IPv4
+//! without options or IPv6 without extension headers, whole TCP.
 //!
-//! It knows nothing that the other modules do not, and gives what they give; whatever it does not know at first sight
-//! it leaves to them.
+//! It knows nothing that the other modules do not, and gives what they give; whatever it does not
+//! know at first sight it leaves to them.
 
 use super::context::{DecodeContext, Decoded};
 use super::flow_key::{FlowKey, RawFlowKey};
@@ -17,12 +17,12 @@ const LINK: usize = 14;
 const V4: usize = 20;
 const V6: usize = 40;
 const TCP: usize = 20;
-/// More than any frame has behind its packet: padding up to 60 bytes, a checksum, what a tap adds. A length field of which more is left
-/// over may be damaged.
+/// More than any frame has behind its packet: padding up to 60 bytes, a checksum, what a tap adds.
+/// A length field of which more is left over may be damaged.
 const MAX_TRAILER: usize = 64;
 
-/// An ordinary packet: its IP header was looked at, and its TCP header is there but for options. The two IP versions are told
-/// apart, so that who matches them has code that is built for each.
+/// An ordinary packet: its IP header was looked at, and its TCP header is there but for options.
+/// The two IP versions are told apart, so that who matches them has code that is built for each.
 #[derive(Clone, Copy, Debug)]
 pub enum FastPacket<'a> {
     /// IPv4.
@@ -60,7 +60,8 @@ impl<'a> FastPacket<'a> {
         }
     }
 
-    /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to) must be asked.
+    /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to)
+    /// must be asked.
     #[inline(always)]
     pub fn plain(&self) -> Option<PlainSegment<'a>> {
         self.plain_but_for(Flags(0))
@@ -86,15 +87,17 @@ impl<'a> FastPacket<'a> {
         }
     }
 
-    /// Of a segment without payload whose checksum is not right: whether it was not merely left to the network card. What it is
-    /// given it has of its own, so that for other segments nothing need be written down.
+    /// Of a segment without payload whose checksum is not right: whether it was not merely left to
+    /// the network card. What it is given it has of its own, so that for other segments nothing
+    /// need be written down.
     #[cold]
     #[inline(never)]
     fn has_bad_checksum(self) -> bool {
         self.decode_to(|segment| segment.checksum.is_wrong()).unwrap_or(true)
     }
 
-    /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and nothing is moved.
+    /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and
+    /// nothing is moved.
     ///
     /// # Errors
     /// When the TCP header is cut or contradicts itself.
@@ -134,8 +137,9 @@ impl<'a> OrdinaryPacket<'a, { LINK + V4 + TCP }> {
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
         let head: &[u8; LINK + V4 + TCP] = packet.data.first_chunk()?;
         let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[16], head[17]]) };
-        // Version 4 and five words of header behind the link's type, then the protocol, and neither more fragments nor an offset.
-        // No byte that is asked for again is among these: it would be kept from here on.
+        // Version 4 and five words of header behind the link's type, then the protocol, and neither
+        // more fragments nor an offset. No byte that is asked for again is among these: it would be
+        // kept from here on.
         if *this.part::<12, 2>() != [0x08, 0x00]
             || this.head[14] != 0x45
             || this.head[23] != 6
@@ -202,17 +206,20 @@ const ACK_WITH_TIMESTAMPS: u16 = 0x8000 | Flags::ACK.0;
 const TIMESTAMP_PREFIX: [u8; 4] = [1, 1, 8, 10];
 
 impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
-    /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's alone.
+    /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's
+    /// alone.
     const COUNTED: usize = if HEADERS == LINK + V4 + TCP { V4 + TCP } else { TCP };
 
-    /// How much there was on the wire behind the packet, of which so much stands before what its length field counts; more than there
-    /// can be if the packet claims to be longer than its frame.
+    /// How much there was on the wire behind the packet, of which so much stands before what its
+    /// length field counts; more than there can be if the packet claims to be longer than its
+    /// frame.
     #[inline(always)]
     fn trailer(&self, frame: u32, before: usize) -> usize {
         (frame as usize).wrapping_sub(before + usize::from(self.length))
     }
 
-    /// How much there was on the wire behind the headers, without padding: TCP's options and payload.
+    /// How much there was on the wire behind the headers, without padding: TCP's options and
+    /// payload.
     #[inline(always)]
     fn wire(&self) -> usize {
         usize::from(self.length).saturating_sub(Self::COUNTED)
@@ -238,8 +245,8 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire())
     }
 
-    /// `ip` is where its number, its time to live and its ECN bits are, as [`PlainSegment`] has them; `may` is which of the flags that
-    /// tell it may have.
+    /// `ip` is where its number, its time to live and its ECN bits are, as [`PlainSegment`] has
+    /// them; `may` is which of the flags that tell it may have.
     #[inline(always)]
     fn plain(
         &self,
@@ -276,8 +283,9 @@ impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
         })
     }
 
-    /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the
-    /// checksum is wrong; it is looked at without payload alone, and then all of the segment was captured.
+    /// How much payload there was on the wire behind this list of options. None if the list is
+    /// longer than its segment, or the checksum is wrong; it is looked at without payload alone,
+    /// and then all of the segment was captured.
     #[inline(always)]
     fn without_list<const LIST: usize>(
         &self,

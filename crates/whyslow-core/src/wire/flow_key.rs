@@ -6,8 +6,8 @@ use std::net::IpAddr;
 /// The two ends of a connection, and which of them a segment comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowKey {
-    /// The lesser end, then the greater one, so that both directions have the same. Of IPv4 an end is a word: its address, and
-    /// its port above that. Of IPv6 it is its address' two words.
+    /// The lesser end, then the greater one, so that both directions have the same. Of IPv4 an end
+    /// is a word: its address, and its port above that. Of IPv6 it is its address' two words.
     words: [u64; 4],
     /// IPv6's ports, in the same order.
     ports: u32,
@@ -98,8 +98,9 @@ impl FlowKey {
     }
 }
 
-/// The two ends as they stand in a packet's headers. What is known of one is known of all packets of its connection and direction, and
-/// only of those; it is had at once, while [`FlowKey`] are put in order first.
+/// The two ends as they stand in a packet's headers. What is known of one is known of all packets
+/// of its connection and direction, and only of those; it is had at once, while [`FlowKey`] are put
+/// in order first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawFlowKey {
     /// The ports, with a mark of IPv6 above them, and then the addresses.
@@ -196,8 +197,9 @@ mod tests {
         }
     }
 
-    /// Clients in a row, each with ports in a row, to one server: hashes are different in their lower half, and even in
-    /// the bits that choose a part of the table and those that choose within a group of its slots.
+    /// Clients in a row, each with ports in a row, to one server: hashes are different in their
+    /// lower half, and even in the bits that choose a part of the table and those that choose
+    /// within a group of its slots.
     fn assert_scattered(ends: impl Fn(u32, u16) -> FlowKey) {
         let (mut lower, mut parts, mut tags) = (HashSet::new(), [0u32; 64], [0u32; 128]);
         for client in 0..1000 {
@@ -265,8 +267,8 @@ mod tests {
     }
 
     proptest! {
-        /// The two directions are one connection, hash alike, and have different senders; another address or port at either
-        /// end is another connection.
+        /// The two directions are one connection, hash alike, and have different senders; another
+        /// address or port at either end is another connection.
         #[test]
         fn directions_of_one_connection(
             v in any::<bool>(),

@@ -1,8 +1,10 @@
-//! What ICMP errors say of TCP segments: which segment they quote, and what became of it (RFC 792, RFC 1191, RFC 4443).
+//! What ICMP errors say of TCP segments: which segment they quote, and what became of it (RFC 792,
+//! RFC 1191, RFC 4443).
 //!
-//! An error quotes the packet that it is about, from its IP header on, and eight bytes behind that at least: TCP's ports and its sequence
-//! number. What lies deeper is not read, and packets within the quoted one are not followed, so that an error costs the same however it
-//! was made. What it says is not proven (RFC 5927): anybody may have sent it.
+//! An error quotes the packet that it is about, from its IP header on, and eight bytes behind that
+//! at least: TCP's ports and its sequence number. What lies deeper is not read, and packets within
+//! the quoted one are not followed, so that an error costs the same however it was made. What it
+//! says is not proven (RFC 5927): anybody may have sent it.
 
 use super::icmp_error::{Fate, Icmp, V4};
 use super::ip_header::{Addresses, Header};

@@ -91,7 +91,8 @@ fn v6(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length` bytes long.
+/// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length`
+/// bytes long.
 fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
     let mut options = view.data().get(2..length)?;
     loop {
@@ -104,8 +105,9 @@ fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
     }
 }
 
-/// The packet without what follows it. A length of 0 is left by segmentation offload, where the packet may be longer
-/// than the field can tell; one beyond the wire is not believed, unless the packet travels in several fragments.
+/// The packet without what follows it. A length of 0 is left by segmentation offload, where the
+/// packet may be longer than the field can tell; one beyond the wire is not believed, unless the
+/// packet travels in several fragments.
 fn within<'a>(context: DecodeContext, view: View<'a>, length: usize) -> View<'a> {
     match length {
         0 => view,
@@ -115,7 +117,8 @@ fn within<'a>(context: DecodeContext, view: View<'a>, length: usize) -> View<'a>
     }
 }
 
-/// The protocol behind an authentication header, which leaves the packet readable, and the header's length (RFC 4302).
+/// The protocol behind an authentication header, which leaves the packet readable, and the header's
+/// length (RFC 4302).
 fn authentication(view: View<'_>) -> Result<(u8, usize), Skip> {
     let &[next, words] = view.array(0)?;
     Ok((next, usize::from(words) * 4 + 8))

@@ -1,4 +1,5 @@
-//! LLC and SNAP (IEEE 802.2, RFC 1042): what 802.3, 802.11, FDDI, Token Ring and ATM put before an IP packet.
+//! LLC and SNAP (IEEE 802.2, RFC 1042): what 802.3, 802.11, FDDI, Token Ring and ATM put before an
+//! IP packet.
 
 use super::context::{DecodeContext, Decoded, Inside};
 use super::skip::Skip;
@@ -24,7 +25,8 @@ pub(super) fn snap(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let inside = view.skip(5)?;
     match ([a, b, c], kind) {
         ([0, 0, 0] | [0, 0, 0xf8], _) => ethertype::decode(context, kind, inside),
-        // RFC 2684 and RFC 2427: a bridged Ethernet frame, with its checksum or without; the ATM one is padded.
+        // RFC 2684 and RFC 2427: a bridged Ethernet frame, with its checksum or without; the ATM
+        // one is padded.
         ([0, 0x80, 0xc2], 0x0001 | 0x0007) => {
             let pad = if inside.starts_with(&[0, 0]) { 2 } else { 0 };
             context.deeper()?.decode(Inside::Ethernet, inside.skip(pad)?)

@@ -1,15 +1,17 @@
 //! `wire`: a packet → a TCP segment.
 //!
-//! Knows link layers, tunnels, IP and TCP headers, and nothing of connections. It promises never to panic, never to
-//! trust a length field, and to name the reason for every packet that it does not turn into a segment. It allocates
-//! nothing.
+//! Knows link layers, tunnels, IP and TCP headers, and nothing of connections. It promises never to
+//! panic, never to trust a length field, and to name the reason for every packet that it does not
+//! turn into a segment. It allocates nothing.
 //!
-//! [`decode`] tries `fast`, for the packets that nearly all captures consist of, and else goes through the layers:
-//! `link` (one file a family) → `ethertype`, `llc` → `ip` → `tunnel`, and round again, or → `tcp`. What each hands to
-//! the next is a `view`: the captured bytes that are left, and how many there were on the wire.
+//! [`decode`] tries `fast`, for the packets that nearly all captures consist of, and else goes
+//! through the layers: `link` (one file a family) → `ethertype`, `llc` → `ip` → `tunnel`, and round
+//! again, or → `tcp`. What each hands to the next is a `view`: the captured bytes that are left,
+//! and how many there were on the wire.
 //!
-//! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are not put together,
-//! and what an ICMP error quotes is no segment: what it says of one is the reason why there is none.
+//! A packet gives one segment: of several in one frame (802.11 aggregates) the first. Fragments are
+//! not put together, and what an ICMP error quotes is no segment: what it says of one is the reason
+//! why there is none.
 
 mod checksum;
 mod checksum_sample;
@@ -51,7 +53,8 @@ pub fn decode<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
     decode_with(DecodeContext::new(link::inner), packet)
 }
 
-/// As [`decode`], and the checksum of every segment that was captured whole is computed, which means reading all of it.
+/// As [`decode`], and the checksum of every segment that was captured whole is computed, which
+/// means reading all of it.
 pub fn decode_verified<'a>(packet: &Packet<'a>) -> Result<Segment<'a>, Skip> {
     decode_with(DecodeContext { verify: true, ..DecodeContext::new(link::inner) }, packet)
 }
@@ -64,7 +67,8 @@ fn decode_with<'a>(context: DecodeContext, packet: &Packet<'a>) -> Decoded<'a> {
     }
 }
 
-/// A look at a packet that is enough to tell its connection, for nearly every packet of nearly every capture.
+/// A look at a packet that is enough to tell its connection, for nearly every packet of nearly
+/// every capture.
 ///
 /// None when the packet is of another kind; [`decode`] must look at it then.
 #[inline(always)]

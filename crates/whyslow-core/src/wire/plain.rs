@@ -3,11 +3,12 @@
 use super::segment::Flags;
 use crate::units::SeqNumber;
 
-/// What nearly every segment of an established connection is: it acknowledges, and neither opens nor closes; its options are none or
-/// the timestamps; and its checksum is not known to be wrong. All that the stages behind take from such a segment, without its ends.
+/// What nearly every segment of an established connection is: it acknowledges, and neither opens
+/// nor closes; its options are none or the timestamps; and its checksum is not known to be wrong.
+/// All that the stages behind take from such a segment, without its ends.
 ///
-/// That was looked at; what the headers say is read from them when it is asked for, so that it goes from there straight to
-/// where it is kept.
+/// That was looked at; what the headers say is read from them when it is asked for, so that it goes
+/// from there straight to where it is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainSegment<'a> {
     /// The header without options.
@@ -46,7 +47,8 @@ impl<'a> PlainSegment<'a> {
         numbers
     }
 
-    /// ACK, and never SYN or RST; FIN if it was asked for as a [closing](super::FastPacket::closing) one.
+    /// ACK, and never SYN or RST; FIN if it was asked for as a
+    /// [closing](super::FastPacket::closing) one.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
         Flags(self.length_and_flags & 0x1ff)
@@ -102,7 +104,8 @@ impl<'a> PlainSegment<'a> {
     }
 }
 
-/// Two numbers as they follow one another in a header. Where both are kept, the second one before the first, they go there as one word.
+/// Two numbers as they follow one another in a header. Where both are kept, the second one before
+/// the first, they go there as one word.
 #[inline(always)]
 fn halves(bytes: [u8; 8]) -> (u32, u32) {
     let word = u64::from_be_bytes(bytes);

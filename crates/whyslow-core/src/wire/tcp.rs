@@ -60,8 +60,8 @@ pub(super) fn decode_to<'a, T>(
         fragment: ip.fragment,
         tunnels: context.tunnels,
     };
-    // The two that nearly every segment of an established connection has are told apart first, and each builds its own
-    // segment: a list that is filled in later would have to be copied.
+    // The two that nearly every segment of an established connection has are told apart first, and
+    // each builds its own segment: a list that is filled in later would have to be copied.
     match data.get(FIXED..header_len) {
         Some([]) => Ok(take(&segment(None))),
         Some(&[1, 1, 8, 10, a, b, c, d, e, f, g, h]) => {
@@ -116,7 +116,8 @@ fn read_options(options: &mut Options, list: &[u8]) {
     }
 }
 
-/// Takes in one option but for those that were told apart before; false when its length is not one that it can have.
+/// Takes in one option but for those that were told apart before; false when its length is not one
+/// that it can have.
 fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
     match (kind, value) {
         (5, _) => {

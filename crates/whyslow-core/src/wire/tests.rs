@@ -1,5 +1,5 @@
-//! What holds for the stage as a whole: it agrees with an independent writer of packets, its short way agrees with its
-//! long one, and nothing makes it panic.
+//! What holds for the stage as a whole: it agrees with an independent writer of packets, its short
+//! way agrees with its long one, and nothing makes it panic.
 #![allow(clippy::unwrap_used)]
 
 use super::testing::{cut_packet, ethernet, ipv4, ipv6, packet, read_verified, tcp, udp};
@@ -223,7 +223,8 @@ proptest! {
         }
     }
 
-    /// The short way and the long way give the same, on packets that lie around the border between them.
+    /// The short way and the long way give the same, on packets that lie around the border between
+    /// them.
     #[test]
     fn both_ways_agree(
         v6 in any::<bool>(),

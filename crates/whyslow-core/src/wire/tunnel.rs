@@ -1,4 +1,5 @@
-//! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their registered ports alone.
+//! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their
+//! registered ports alone.
 
 use super::context::{DecodeContext, Decoded, Inside};
 use super::icmp;

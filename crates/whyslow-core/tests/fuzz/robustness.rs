@@ -1,6 +1,7 @@
-//! Whole captures, cut short, and with bytes changed: explained or refused with a reason, never a panic, and the figures hold
-//! together. The bundled samples in 2,000 damaged copies (WHYSLOW_MUTATIONS to change that), and every capture of a collection
-//! (beside the repository, or where WHYSLOW_CAPTURES says) in 24.
+//! Whole captures, cut short, and with bytes changed: explained or refused with a reason, never a
+//! panic, and the figures hold together. The bundled samples in 2,000 damaged copies
+//! (WHYSLOW_MUTATIONS to change that), and every capture of a collection (beside the repository, or
+//! where WHYSLOW_CAPTURES says) in 24.
 
 use crate::harness::setting;
 use crate::meter::peak_during;
@@ -78,7 +79,8 @@ fn holds_together(bytes: &[u8], whose: &Path) -> bool {
     true
 }
 
-/// Each file whole, and `copies` damaged ones of them all: one half cut short, the other with a byte in 500 changed.
+/// Each file whole, and `copies` damaged ones of them all: one half cut short, the other with a
+/// byte in 500 changed.
 fn over_all(found: &[PathBuf], copies: usize) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut read, mut read_of_copies) = (0, 0);

@@ -1,4 +1,5 @@
-//! What the mutations start from: small captures with a bit of everything, and real ones where there are any.
+//! What the mutations start from: small captures with a bit of everything, and real ones where
+//! there are any.
 
 use crate::build::{MICROS, MODIFIED, NANOS, PcapBuilder, PcapNgBuilder};
 use std::path::{Path, PathBuf};
@@ -68,7 +69,8 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
     files
 }
 
-/// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small ones only. None is fine.
+/// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small
+/// ones only. None is fine.
 pub(crate) fn found(extension: &str) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     if let Some(folder) = whyslow_testing::captures_if_any() {

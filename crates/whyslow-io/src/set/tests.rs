@@ -6,7 +6,8 @@ fn look(name: &str, first: i64, syns: &[u64]) -> InputOpening {
     InputOpening { first: Some(Nanos::from_millis(first)), syns: syns.iter().copied().collect(), family: family(name) }
 }
 
-/// Puts inputs (name, first and last packet in milliseconds, SYNs) into sets, and names the sets' members.
+/// Puts inputs (name, first and last packet in milliseconds, SYNs) into sets, and names the sets'
+/// members.
 fn sets(inputs: &[(&'static str, i64, i64, &[u64])]) -> Vec<Vec<&'static str>> {
     let mut inputs = inputs.to_vec();
     inputs.sort_by_key(|input| input.1);

@@ -8,7 +8,8 @@ use crate::source::BLOCK;
 use std::io::{self, Cursor, Read, Write};
 use std::num::NonZero;
 
-/// A capture of so many packets of connections, few of which are busy at a time and some more than others, in records of their headers alone.
+/// A capture of so many packets of connections, few of which are busy at a time and some more than
+/// others, in records of their headers alone.
 pub(crate) fn capture(packets: u32) -> Vec<u8> {
     let mut file: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 96, 1].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -17,7 +18,8 @@ pub(crate) fn capture(packets: u32) -> Vec<u8> {
         let connection = (number / 3_000 * 5 + (number % 6).min(number % 11)) % 37;
         let step = steps[connection as usize];
         steps[connection as usize] += 1;
-        // Those with one between them are more often than not in the care of the same explainer at first.
+        // Those with one between them are more often than not in the care of the same explainer at
+        // first.
         let connection = 2 * connection as u8;
         let data = 1000 * u32::saturating_sub(step, 3);
         let (from_server, flags, seq, ack, len) = match step {

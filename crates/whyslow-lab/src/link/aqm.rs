@@ -55,7 +55,8 @@ impl Codel {
             self.count = self.count.saturating_add(1);
             self.drop_next = next(self.drop_next, self.count);
         } else {
-            // Section 5.5: take up near the rate that controlled the queue, when that was not long ago.
+            // Section 5.5: take up near the rate that controlled the queue, when that was not long
+            // ago.
             let recent = head.now.saturating_sub(self.drop_next) < 16 * interval_ns;
             let delta = self.count.saturating_sub(self.last_count);
             self.count = if recent && delta > 1 { delta } else { 1 };
@@ -104,7 +105,8 @@ impl Red {
         self.idle_since.get_or_insert(now);
     }
 
-    /// Decides on a packet that arrives to find `queued_bytes`; `packet_ns` is a packet's time on the wire.
+    /// Decides on a packet that arrives to find `queued_bytes`; `packet_ns` is a packet's time on
+    /// the wire.
     pub(super) fn decide(
         &mut self,
         limits: &RedLimits,

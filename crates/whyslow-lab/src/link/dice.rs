@@ -1,4 +1,5 @@
-//! Chance, repeatable: each knob has its own ChaCha stream, so that turning one does not change what another draws.
+//! Chance, repeatable: each knob has its own ChaCha stream, so that turning one does not change
+//! what another draws.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,8 @@
 //! Super-packets: what a stack hands to a device that offers segmentation offload.
 //!
-//! A super-packet is one frame with up to 64 KB of TCP payload and the MSS to cut it by. A link decides on each segment,
-//! so it is cut here: into ranges first, and into frames only when they leave. Neighbours that leave together may leave as
-//! one super-packet again.
+//! A super-packet is one frame with up to 64 KB of TCP payload and the MSS to cut it by. A link
+//! decides on each segment, so it is cut here: into ranges first, and into frames only when they
+//! leave. Neighbours that leave together may leave as one super-packet again.
 
 use std::ops::Range;
 
@@ -80,7 +80,8 @@ impl SuperPacket {
         }
     }
 
-    /// Writes neighbouring segments as one frame to `out`: complete when it is one segment, else a super-packet.
+    /// Writes neighbouring segments as one frame to `out`: complete when it is one segment, else a
+    /// super-packet.
     pub(crate) fn write(&self, which: Range<usize>, out: &mut Outgoing) {
         let payload = self.payload(&which);
         let header = self.layout.payload.start;

@@ -1,4 +1,5 @@
-//! Two transfers side by side (`whyslow compare`): a page, or JSON (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
+//! Two transfers side by side (`whyslow compare`): a page, or JSON
+//! (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
 
 use super::terminal::names;
 use crate::text::{Column, Line, Page, Table, units};

@@ -438,7 +438,8 @@ pub fn many() -> Analysis {
     analysis
 }
 
-/// A download that was captured at both ends, with losses on its way; nearer to the server is where it is told.
+/// A download that was captured at both ends, with losses on its way; nearer to the server is where
+/// it is told.
 pub fn both_ends() -> Analysis {
     let mut analysis = slow_start();
     let mut other = slow_start();

@@ -1,4 +1,5 @@
-//! Segments of a made-up connection: a flight, a loss that is repaired, a window that closes, an end.
+//! Segments of a made-up connection: a flight, a loss that is repaired, a window that closes, an
+//! end.
 
 use super::{frame, ms};
 use whyslow_core::analysis::End;

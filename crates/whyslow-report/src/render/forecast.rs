@@ -1,4 +1,5 @@
-//! A transfer that nobody has made yet (`whyslow predict`): a page, or JSON (`"schema": "whyslow-predict/1"`, see `docs/json.md`).
+//! A transfer that nobody has made yet (`whyslow predict`): a page, or JSON
+//! (`"schema": "whyslow-predict/1"`, see `docs/json.md`).
 
 use super::terminal::timeline;
 use crate::text::{Column, Line, Page, Table, units};

@@ -1,8 +1,9 @@
 //! A track of a connection as a picture: SVG that any program draws, for tickets and papers.
 //!
-//! The signs are those of tcptrace and Wireshark, on white: a bar for a segment, the ACKs' staircase, the window's edge above
-//! it. What matters has a letter beside its colour, so that it can be told in print: `F T P S` for what was sent again,
-//! `O` out of order, `W` and `K` probes, `Z` a closed window.
+//! The signs are those of tcptrace and Wireshark, on white: a bar for a segment, the ACKs'
+//! staircase, the window's edge above it. What matters has a letter beside its colour, so that it
+//! can be told in print: `F T P S` for what was sent again, `O` out of order, `W` and `K` probes,
+//! `Z` a closed window.
 
 mod canvas;
 mod packets;
@@ -137,7 +138,8 @@ impl DrawnRange<'_> {
             let both = [lane.segments.get(), lane.ack.get(), lane.edge.get().filter(|_| self.knows_window())];
             both.into_iter().flatten().reduce(|one, two| (one.0.min(two.0), one.1.max(two.1)))
         };
-        // A window far above the data would press it flat, and one that is soon out of sight needs no room.
+        // A window far above the data would press it flat, and one that is soon out of sight needs
+        // no room.
         let data = Self::spread(self.lanes().map(|(_, lane)| lane.segments.get()));
         let all = Self::spread(self.lanes().map(|(_, lane)| drawn(lane))).unwrap_or((0.0, 1.0));
         let top = data.map_or(all.1, |data| {

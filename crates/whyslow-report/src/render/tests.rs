@@ -8,7 +8,8 @@ use whyslow_core::analysis::{Analysis, Cause, End};
 use whyslow_core::compare::{TransferName, choose, compare};
 use whyslow_core::series::SeriesBuilder;
 
-/// A reading order turned round, an erased screen, a line within the line, and a name that looks like another.
+/// A reading order turned round, an erased screen, a line within the line, and a name that looks
+/// like another.
 const HOSTILE: &str = "a\u{202e}fdp.exe\u{1b}[2J\r\n\u{9b}31m\u{200b}b\u{feff}\u{e0041}\u{2067}\u{7f}\u{ad}\t";
 /// The same as it is shown.
 const SHOWN: &str = r"a\u{202e}fdp.exe\u{1b}[2J\u{d}\u{a}\u{9b}31m\u{200b}b\u{feff}\u{e0041}\u{2067}\u{7f}\u{ad} ";

@@ -1,7 +1,9 @@
-//! [`ConnectionLimit`]: who is connected. There is room for so many; whoever comes next takes the place of whoever is least missed.
+//! [`ConnectionLimit`]: who is connected. There is room for so many; whoever comes next takes the
+//! place of whoever is least missed.
 //!
-//! It promises that nobody is kept out, however many connections are held open: first those leave that have not shown the
-//! secret, then those between two requests, then the others; of each kind the one that has been so for longest.
+//! It promises that nobody is kept out, however many connections are held open: first those leave
+//! that have not shown the secret, then those between two requests, then the others; of each kind
+//! the one that has been so for longest.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

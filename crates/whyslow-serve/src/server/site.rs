@@ -1,6 +1,7 @@
 //! [`Site`]: requests of the page to answers.
 //!
-//! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits for a client runs on none.
+//! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits
+//! for a client runs on none.
 
 use super::answer::{self, Answer, Content, refusal, text};
 use super::connection_limit::Seat;
@@ -40,7 +41,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Answers a request. Who it comes from is judged by its head; where that is not right no more of it is read.
+    /// Answers a request. Who it comes from is judged by its head; where that is not right no more
+    /// of it is read.
     pub(super) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Answer {
         let (head, body) = request.into_parts();
         match self.gate.authorize(&head) {
@@ -105,7 +107,8 @@ impl Site {
     /// An answer about what is open, which may have to be read once more.
     async fn of_opened(&self, job: impl FnOnce(&Opened) -> Result<Answer, String> + Send + 'static) -> Answer {
         let Some(opened) = self.desk.opened() else { return text(StatusCode::NOT_FOUND, NOTHING_OPEN) };
-        // Whoever waits here holds no thread. The permit goes with the work, which does not end when its client leaves.
+        // Whoever waits here holds no thread. The permit goes with the work, which does not end
+        // when its client leaves.
         let permit = Arc::clone(&self.work).acquire_owned().await;
         let done = spawn_blocking(move || {
             let answer = job(&opened);
@@ -118,8 +121,8 @@ impl Site {
         }
     }
 
-    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than memory. What is open changes
-    /// once all of it is there.
+    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than
+    /// memory. What is open changes once all of it is there.
     async fn take(&self, query: Query<'_>, head: &Parts, body: Incoming) -> Answer {
         let part = UploadPart {
             set: query.get("set").unwrap_or_default(),
@@ -159,7 +162,8 @@ fn json(value: &impl Serialize) -> Result<Answer, String> {
     Ok(answer::of(JSON, Bytes::from(json)))
 }
 
-/// A connection's packets in a time range. They go through a file without a name: they may be more than memory holds.
+/// A connection's packets in a time range. They go through a file without a name: they may be more
+/// than memory holds.
 fn slice(opened: &Opened, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answer, String> {
     let (place, connection) = opened.place(id)?;
     let range = range.ok_or("from when to when?")?;

@@ -1,6 +1,7 @@
 //! [`StallGuard`]: a connection that is given up once its other end has taken nothing for too long.
 //!
-//! How long a request may take to come is limited where it is read; this limits how long an answer may take to leave.
+//! How long a request may take to come is limited where it is read; this limits how long an answer
+//! may take to leave.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -9,7 +10,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream whose writing fails with [`ErrorKind::TimedOut`] after so long without a byte that left.
+/// A stream whose writing fails with [`ErrorKind::TimedOut`] after so long without a byte that
+/// left.
 #[derive(Debug)]
 pub(crate) struct StallGuard<S> {
     stream: S,

@@ -1,7 +1,8 @@
 //! A file that comes through the page: all of it, or nothing.
 //!
-//! How long it will be is said in the head, and asked for there is room; whoever does not say, or brings less, has brought
-//! nothing. A client that sends slowly holds no thread: its bytes go to the disk in pieces.
+//! How long it will be is said in the head, and asked for there is room; whoever does not say, or
+//! brings less, has brought nothing. A client that sends slowly holds no thread: its bytes go to
+//! the disk in pieces.
 
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes};
@@ -19,7 +20,8 @@ use whyslow_io::Scratch;
 
 /// Bytes that go to the disk at once.
 const PIECE: usize = 256 << 10;
-/// Bytes that must come within a client's patience: a few hundred a second, which no disk or share is too slow for.
+/// Bytes that must come within a client's patience: a few hundred a second, which no disk or share
+/// is too slow for.
 const MIN: u64 = 16 << 10;
 /// The largest file that is taken, where the system does not say how much room there is.
 const MAX: u64 = 1 << 40;
@@ -79,8 +81,9 @@ impl From<io::Error> for Failure {
 /// # Errors
 /// When that is not said, or there is no room for it.
 pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Failure> {
-    // A length that is no number, or two that differ, came no further than the server's own reading of the head. In chunks
-    // the end alone would tell how much it was, and what stands beside them is no length (RFC 9112 section 6.3).
+    // A length that is no number, or two that differ, came no further than the server's own reading
+    // of the head. In chunks the end alone would tell how much it was, and what stands beside them
+    // is no length (RFC 9112 section 6.3).
     if headers.contains_key(TRANSFER_ENCODING) {
         return Err(Failure::NoLength);
     }
@@ -92,7 +95,8 @@ pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Fail
 /// Takes a file of this length.
 ///
 /// # Errors
-/// When it does not come whole, or so slowly that little comes within `patience`, or cannot be kept.
+/// When it does not come whole, or so slowly that little comes within `patience`, or cannot be
+/// kept.
 pub(super) async fn receive<B>(
     mut body: B,
     length: u64,
@@ -123,7 +127,8 @@ where
     Ok(file.finish()?)
 }
 
-/// A file that is written, and goes on a thread that may wait for the disk where it is not finished.
+/// A file that is written, and goes on a thread that may wait for the disk where it is not
+/// finished.
 struct Filling(Option<NamedTempFile>);
 
 impl Filling {

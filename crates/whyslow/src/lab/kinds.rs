@@ -1,8 +1,10 @@
-//! Retransmissions, one by one: what the explanation says of each, and what the kernel and the emulator know of it.
+//! Retransmissions, one by one: what the explanation says of each, and what the kernel and the
+//! emulator know of it.
 //!
-//! Knows: how a listed retransmission and a segment of the truth are found to be the same: by connection, bytes and time.
-//! Promises: counts segments on the wire, of which a capture with offload shows several as one; a segment whose truth is not
-//! known, or that lies behind the end of the list, is counted as such and judges nobody. Ignores: where the truth comes from
+//! Knows: how a listed retransmission and a segment of the truth are found to be the same: by
+//! connection, bytes and time. Promises: counts segments on the wire, of which a capture with
+//! offload shows several as one; a segment whose truth is not known, or that lies behind the end of
+//! the list, is counted as such and judges nobody. Ignores: where the truth comes from
 //! ([`whyslow_lab::retransmissions`]).
 
 use std::fmt::Write;
@@ -24,8 +26,8 @@ const KINDS: [(RetransmissionKind, &str); 4] = [
     (RetransmissionKind::TailProbe, "tail probe"),
     (RetransmissionKind::Spurious, "spurious"),
 ];
-/// A capture and the emulator's log see a packet within this time of each other, at most, seconds: a receiver with offload waits
-/// for more before it hands packets over.
+/// A capture and the emulator's log see a packet within this time of each other, at most, seconds:
+/// a receiver with offload waits for more before it hands packets over.
 const TOGETHER: f64 = 0.005;
 /// Mistakes told one by one.
 const MAX_TOLD: usize = 40;
@@ -96,8 +98,8 @@ pub(super) fn report(made: &[(Experiment, Vec<RunResult>)], out: &Path) -> anyho
     Ok(page)
 }
 
-/// Both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one that was
-/// meant.
+/// Both captures of every run that is a result: what is sent again has a reason whether or not the
+/// run's cause is the one that was meant.
 fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
     let mut tallies = [Tally::default(), Tally::default()];
     let (mut agreed, mut runs) = (0, 0);
@@ -128,8 +130,8 @@ fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) ->
     Ok(table(&tallies) + &agree + "\n\n")
 }
 
-/// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that the analysis counts from,
-/// nanoseconds since the Unix epoch.
+/// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that
+/// the analysis counts from, nanoseconds since the Unix epoch.
 fn judge(label: &str, analysis: &Analysis, end: End, zero: u64, truth: &[WireRetransmission]) -> [Tally; 2] {
     let mut tallies = [Tally::default(), Tally::default()];
     for connection in &analysis.connections {
@@ -217,8 +219,8 @@ fn word(kind: RetransmissionKind) -> &'static str {
     KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, word)| word)
 }
 
-/// What a segment must be called. That it was needless can be known where the receiver tells; elsewhere it may be called so, and
-/// else goes by its mechanism.
+/// What a segment must be called. That it was needless can be known where the receiver tells;
+/// elsewhere it may be called so, and else goes by its mechanism.
 fn kind_of(segment: &WireRetransmission, said: Option<RetransmissionKind>) -> Option<RetransmissionKind> {
     match segment.why {
         _ if segment.doubled => None,

@@ -1,4 +1,5 @@
-//! The second pass and the first one agree: what the packets of a connection are told to be is what the analysis counts.
+//! The second pass and the first one agree: what the packets of a connection are told to be is what
+//! the analysis counts.
 
 use crate::common;
 use std::path::{Path, PathBuf};
@@ -125,7 +126,8 @@ fn round_trips_and_windows_are_those_of_the_analysis() {
     let largest = acks().filter_map(|point| point.window).max();
     assert_eq!(largest, connection.directions[1].max_window);
     let trips: Vec<f64> = acks().filter_map(|point| Some(point.rtt?.as_millis_f64())).collect();
-    // From the client's side the data's ACKs come at once: a whole round trip is what was added for the way to the sender and back.
+    // From the client's side the data's ACKs come at once: a whole round trip is what was added for
+    // the way to the sender and back.
     let least = connection.rtt_ms.min.unwrap();
     assert!(!trips.is_empty() && trips.iter().all(|trip| *trip >= least - 0.001), "{least}: {trips:?}");
 }

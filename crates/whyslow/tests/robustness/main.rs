@@ -1,4 +1,5 @@
-//! Every capture there is, whole and damaged: it is explained without contradicting itself, or refused with a reason.
+//! Every capture there is, whole and damaged: it is explained without contradicting itself, or
+//! refused with a reason.
 //!
 //! Damage is the same on every run: its place depends on the file's name only.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -118,7 +119,8 @@ fn samples() -> Vec<PathBuf> {
     all
 }
 
-/// Damaged copies: cut short at two places, a few bytes changed in the head, and a few in a thousand anywhere.
+/// Damaged copies: cut short at two places, a few bytes changed in the head, and a few in a
+/// thousand anywhere.
 fn damaged(path: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let name = path.file_name().unwrap().to_string_lossy();
     let seed = name.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));

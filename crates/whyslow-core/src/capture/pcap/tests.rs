@@ -276,7 +276,8 @@ fn long_records_of_links_without_bounds() {
     }
 }
 
-/// What one of the two loops makes of a file's records: the packets, how far it came, and what it knows then.
+/// What one of the two loops makes of a file's records: the packets, how far it came, and what it
+/// knows then.
 fn looped<const USUAL: bool>(file: &[u8], end: bool) -> String {
     let (header, records) = file.split_first_chunk().unwrap();
     let mut pcap = super::PcapReader::new(super::Variant::from_magic(*file.first_chunk().unwrap()).unwrap());

@@ -17,7 +17,8 @@ mod option {
     pub(super) const ISB_OSDROP: u16 = 7;
 }
 
-/// What is wrong inside a block whose length is right: slug and detail, to which the place is added.
+/// What is wrong inside a block whose length is right: slug and detail, to which the place is
+/// added.
 type Wrong = (&'static str, String);
 
 impl PcapNgReader {
@@ -250,7 +251,8 @@ fn options(order: Order, mut bytes: &[u8], mut take: impl FnMut(u16, &[u8])) -> 
     Ok(())
 }
 
-/// Reads a name resolution block: records of type, length and value, padded; an address and its names.
+/// Reads a name resolution block: records of type, length and value, padded; an address and its
+/// names.
 fn names<S: Sink>(order: Order, mut bytes: &[u8], sink: &mut S) -> Result<(), Wrong> {
     const END: u16 = 0;
     const IPV4: u16 = 1;

@@ -42,7 +42,8 @@ fn interfaces_in_both_orders() {
     }
 }
 
-/// Blocks with options, and with what is odd, are read one by one, and others in a row; it makes no difference.
+/// Blocks with options, and with what is odd, are read one by one, and others in a row; it makes no
+/// difference.
 #[test]
 fn packets_with_and_without_options_are_read_alike() {
     let comment: &[(u16, Vec<u8>)] = &[(1, b"a comment".to_vec())];
@@ -267,7 +268,8 @@ fn damage_costs_the_packets_that_it_hits() {
             file[at..at + 4].copy_from_slice(&if big { value.to_be_bytes() } else { value.to_le_bytes() });
             file
         };
-        // The lengths at either end, with values too small, too large, reaching past the end, and into other blocks.
+        // The lengths at either end, with values too small, too large, reaching past the end, and
+        // into other blocks.
         for at in [starts[3] + 4, starts[4] - 4] {
             for claim in [0, 11, 88, 184, 2_000, 65_536, u32::MAX] {
                 let (keep, summary) = read(&write(at, claim)).unwrap();

@@ -18,7 +18,8 @@ impl HexDump {
         self.broken = false;
     }
 
-    /// Takes `0x0010:  7f00 0001 …` with or without its characters; false if the line is something else.
+    /// Takes `0x0010: 7f00 0001 …` with or without its characters; false if the line is something
+    /// else.
     pub(super) fn take(&mut self, line: &str) -> bool {
         let Some((offset, rest)) = line.trim_start().strip_prefix("0x").and_then(|line| line.split_once(':')) else {
             return false;
@@ -51,8 +52,8 @@ impl HexDump {
         true
     }
 
-    /// The packet from its IP header on, behind whatever link layer, if a TCP segment is found whose `window` and
-    /// ports are those of the line (a port that was printed as a name fits any).
+    /// The packet from its IP header on, behind whatever link layer, if a TCP segment is found
+    /// whose `window` and ports are those of the line (a port that was printed as a name fits any).
     pub(super) fn segment(
         &self,
         src_port: Option<u16>,
@@ -67,7 +68,8 @@ impl HexDump {
         })
     }
 
-    /// The ICMP message from its IP header on, behind whatever link layer, if it is one between these ends; and its length on the wire.
+    /// The ICMP message from its IP header on, behind whatever link layer, if it is one between
+    /// these ends; and its length on the wire.
     pub(super) fn icmp(&self, src: IpAddr, dst: IpAddr) -> Option<(&[u8], u32)> {
         (0..64.min(self.bytes.len())).find_map(|at| {
             let bytes = self.bytes.get(at..)?;

@@ -1,8 +1,8 @@
 //! Packets that are missing from a text, by the timestamps that others echo.
 //!
-//! A segment's TSecr is the TSval of one that its sender has received (RFC 7323 section 4.3). Where no segment of the other
-//! side in the text has that value, though earlier ones and later ones are shown, the one that had it was left out. It
-//! came between those whose values lie around it.
+//! A segment's TSecr is the TSval of one that its sender has received (RFC 7323 section 4.3). Where
+//! no segment of the other side in the text has that value, though earlier ones and later ones are
+//! shown, the one that had it was left out. It came between those whose values lie around it.
 
 use super::relative::End;
 use crate::units::Nanos;
@@ -42,14 +42,16 @@ impl TimestampEchoes {
         Self { table: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Takes a segment; gives when one was sent to its sender that is not in the text, if it echoes such.
+    /// Takes a segment; gives when one was sent to its sender that is not in the text, if it echoes
+    /// such.
     pub(super) fn observe(&mut self, stamps: &SegmentTimestamps, time: Nanos) -> Option<(Nanos, Nanos)> {
         let missing = stamps.echo.and_then(|echo| {
             let sent = self.table.get(&[stamps.to, stamps.from])?;
             let behind = sent.partition_point(|one| is_before(one.value, echo));
             let before = sent.get(behind.checked_sub(1)?)?;
             let next = sent.get(behind);
-            // Nothing is told of what was sent before the text begins, or so long ago that it is forgotten.
+            // Nothing is told of what was sent before the text begins, or so long ago that it is
+            // forgotten.
             next.is_none_or(|next| next.value != echo)
                 .then_some((before.time, next.map_or(time, |next| next.time).max(before.time)))
         });
@@ -65,7 +67,8 @@ impl TimestampEchoes {
         let sent = self.table.entry(key).or_default();
         match sent.back() {
             Some(last) if last.value == stamps.value => {}
-            // It came late; or it is of a new connection with the same ends, whose clock began elsewhere.
+            // It came late; or it is of a new connection with the same ends, whose clock began
+            // elsewhere.
             Some(last) if !is_before(last.value, stamps.value) => {
                 let at = sent.partition_point(|one| is_before(one.value, stamps.value));
                 if sent.get(at).is_none_or(|one| one.value != stamps.value) {

@@ -1,7 +1,8 @@
 //! tcpdump's lines of ICMP errors.
 //!
-//! Without `-v` a line has the hosts, and seldom a port: `IP R > A: ICMP B unreachable - need to frag (mtu 1400), length 36`.
-//! With it the quoted packet follows, at least for IPv4.
+//! Without `-v` a line has the hosts, and seldom a port:
+//! `IP R > A: ICMP B unreachable - need to frag (mtu 1400), length
+//! 36`. With it the quoted packet follows, at least for IPv4.
 
 use super::lookups::DnsLine;
 use super::names::Names;
@@ -157,7 +158,8 @@ impl<'a> QuotedPacket<'a> {
     }
 }
 
-/// Hosts between which the text has packets of other protocols: an error that quotes nothing may be about one of those.
+/// Hosts between which the text has packets of other protocols: an error that quotes nothing may be
+/// about one of those.
 #[derive(Debug, Default)]
 pub(super) struct OtherProtocols {
     pairs: BTreeSet<(IpAddr, IpAddr)>,
@@ -167,7 +169,8 @@ pub(super) struct OtherProtocols {
 const MAX_OTHERS: usize = 1_024;
 
 impl OtherProtocols {
-    /// A packet of another protocol that routers may have to tell of: a ping, or what has ports. Lookups are not too long for anything.
+    /// A packet of another protocol that routers may have to tell of: a ping, or what has ports.
+    /// Lookups are not too long for anything.
     pub(super) fn see(&mut self, text: &str, names: &Names) {
         if DnsLine::read(text).is_some() {
             return;

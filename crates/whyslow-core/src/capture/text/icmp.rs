@@ -1,7 +1,8 @@
 //! ICMP errors in a text: which connection each is about.
 //!
-//! A line that names no connection is about the only one between its hosts that has something in flight, as long as no other
-//! protocol was seen between them. What may be about something else is given to no connection.
+//! A line that names no connection is about the only one between its hosts that has something in
+//! flight, as long as no other protocol was seen between them. What may be about something else is
+//! given to no connection.
 
 use super::errors::{IcmpLine, QuotedPacket};
 use super::relative::End;
@@ -9,8 +10,8 @@ use super::{TextReader, build, names};
 use crate::capture::Sink;
 
 impl TextReader {
-    /// Writes the pending packet to `out`, if it is an ICMP error about TCP, or may be; gives its length on the wire. Of all other packets it
-    /// notes between whom they are.
+    /// Writes the pending packet to `out`, if it is an ICMP error about TCP, or may be; gives its
+    /// length on the wire. Of all other packets it notes between whom they are.
     pub(super) fn error<S: Sink>(&mut self, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
         let pending = &self.pending;
         let line = IcmpLine::read(&pending.text);

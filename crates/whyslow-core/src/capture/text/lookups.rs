@@ -1,9 +1,9 @@
 //! Queries for names, and when they were answered.
 //!
-//! Knows how tcpdump prints DNS over UDP: `12345+ A? example.com. (29)`, and the answer `12345 1/0/0 A 192.0.2.1 (45)`, or
-//! `12345 NXDomain 0/1/0 (104)`. A name is resolved from the first query to the first answer: a resolver that asks again
-//! keeps its number, or asks for the same name and type from another port. Answers whose query is not in the text tell
-//! nothing.
+//! Knows how tcpdump prints DNS over UDP: `12345+ A? example.com. (29)`, and the answer
+//! `12345 1/0/0 A 192.0.2.1 (45)`, or `12345 NXDomain 0/1/0 (104)`. A name is resolved from the
+//! first query to the first answer: a resolver that asks again keeps its number, or asks for the
+//! same name and type from another port. Answers whose query is not in the text tell nothing.
 
 use crate::capture::Lookup;
 use crate::units::Nanos;
@@ -154,7 +154,8 @@ impl LookupTracker {
         }
     }
 
-    /// All of them, in the order in which they began. Without a clock how long they took is not known.
+    /// All of them, in the order in which they began. Without a clock how long they took is not
+    /// known.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
         for (_, lookup) in std::mem::take(&mut self.open) {
             self.keep(lookup);

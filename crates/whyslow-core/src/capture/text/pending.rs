@@ -1,7 +1,8 @@
 //! The packet whose lines are being read.
 //!
-//! A packet's first line may be followed by the rest of it: the segment under the IP line of `-v`, a tunnel's inner
-//! packet, the pieces of a wrapped line, an HTTP head, a dump. The packet is done when the next one starts.
+//! A packet's first line may be followed by the rest of it: the segment under the IP line of `-v`,
+//! a tunnel's inner packet, the pieces of a wrapped line, an HTTP head, a dump. The packet is done
+//! when the next one starts.
 
 use super::dump::HexDump;
 use super::errors;
@@ -108,7 +109,8 @@ impl PendingPacket {
         if taken { LineRole::Taken } else { LineRole::None }
     }
 
-    /// Whether `line` goes on where the text stopped: after the IP line of `-v`, or in a wrapped line.
+    /// Whether `line` goes on where the text stopped: after the IP line of `-v`, or in a wrapped
+    /// line.
     fn join(&mut self, line: &str) -> bool {
         let line = line.trim().trim_start_matches("> ");
         let goes_on = line.starts_with(|c: char| c.is_ascii_alphanumeric() || ",.:[](){}<>".contains(c));
@@ -116,7 +118,8 @@ impl PendingPacket {
             return false;
         }
         self.tried += 1;
-        // Where the line was broken at a space, the space may be gone; where it was broken at a width, there was none.
+        // Where the line was broken at a space, the space may be gone; where it was broken at a
+        // width, there was none.
         let mut text = self.joined(line, " ");
         let mut joined = Joined::of(&text, line);
         if joined.rank > 0 {
@@ -164,7 +167,8 @@ impl PendingPacket {
         self.begin_http();
     }
 
-    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its first line.
+    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its
+    /// first line.
     fn begin_http(&mut self) {
         self.in_http = false;
         let Some(Class::Tcp(line)) = self.class else { return };

@@ -1,9 +1,10 @@
 //! Echo requests and what came back: ping's own words, and tcpdump's lines of ICMP.
 //!
-//! Knows what ping prints on Linux, BSD, macOS and Windows, and in BusyBox: the line that begins it, one for each answer,
-//! the counts at its end. The counts are ping's own and go before what the lines show. Without them a number that is
-//! missing among the answers' is a request that was lost, unless the text has a mark for lines that were left out.
-//! ping's times are a whole round trip; those between tcpdump's lines are the round trip from where it captured.
+//! Knows what ping prints on Linux, BSD, macOS and Windows, and in BusyBox: the line that begins
+//! it, one for each answer, the counts at its end. The counts are ping's own and go before what the
+//! lines show. Without them a number that is missing among the answers' is a request that was lost,
+//! unless the text has a mark for lines that were left out. ping's times are a whole round trip;
+//! those between tcpdump's lines are the round trip from where it captured.
 
 use crate::capture::Ping;
 use crate::units::Nanos;
@@ -15,7 +16,8 @@ const MAX: usize = 64;
 const MAX_WAITING: usize = 1024;
 /// A host's name has 255 bytes at most (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 255;
-/// A request that was sent so shortly before the text ends may be answered behind it: ping sends one a second.
+/// A request that was sent so shortly before the text ends may be answered behind it: ping sends
+/// one a second.
 const LAST: Nanos = Nanos(1_000_000_000);
 
 /// A line of tcpdump's about an echo.
@@ -191,8 +193,8 @@ impl PingTracker {
         }
     }
 
-    /// All of them, in the order of the text, whose last packet came at `last`. Without a clock the times between tcpdump's
-    /// lines say nothing.
+    /// All of them, in the order of the text, whose last packet came at `last`. Without a clock the
+    /// times between tcpdump's lines say nothing.
     pub(super) fn finish(mut self, clock: bool, last: Nanos) -> (Vec<Ping>, u64) {
         for series in self.series.iter_mut().filter(|_| clock) {
             let open = series.waiting.iter().filter(|(_, asked)| last - *asked < LAST).count();
@@ -213,7 +215,8 @@ impl PingSeries {
         let shown = match self.seqs {
             _ if by_tcpdump => Some((self.requests, self.answered)),
             _ if self.elided => None,
-            // Where the beginning was cut it is not known what was sent before; BSD counts from 0, Linux from 1.
+            // Where the beginning was cut it is not known what was sent before; BSD counts from 0,
+            // Linux from 1.
             Some((least, most)) => {
                 let first = if self.begun { least.min(1) } else { least };
                 Some((u64::from(most - first) + 1, self.answered))
@@ -261,7 +264,8 @@ fn answer(line: &str) -> Option<(&str, Option<u32>, Option<Nanos>)> {
     (!host.is_empty() && host.len() <= MAX_HOST).then_some((host, seq, time))
 }
 
-/// `5 packets transmitted, 4 received`, `5 packets transmitted, 4 packets received`, `Sent = 4, Received = 3`.
+/// `5 packets transmitted, 4 received`, `5 packets transmitted, 4 packets received`,
+/// `Sent = 4, Received = 3`.
 fn counts(line: &str) -> Option<(u64, u64)> {
     let (sent, rest) = match line.split_once(" packets transmitted, ") {
         Some((sent, rest)) => (number(sent)?, rest),
@@ -273,7 +277,8 @@ fn counts(line: &str) -> Option<(u64, u64)> {
     Some((u64::from(sent), u64::from(number(rest)?)))
 }
 
-/// `rtt min/avg/max/mdev = 11.1/11.6/12.0/0.3 ms`, `Minimum = 11ms, Maximum = 12ms, Average = 11ms`.
+/// `rtt min/avg/max/mdev = 11.1/11.6/12.0/0.3 ms`,
+/// `Minimum = 11ms, Maximum = 12ms, Average = 11ms`.
 fn summary(line: &str) -> Option<[Nanos; 3]> {
     if let Some(rest) = line.strip_prefix("Minimum = ") {
         let most = rest.split_once("Maximum = ")?.1;

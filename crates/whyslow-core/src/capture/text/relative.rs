@@ -1,14 +1,16 @@
 //! tcpdump's relative sequence numbers → the real ones.
 //!
-//! tcpdump (`print-tcp.c`, unless `-S`) keeps a zero point for each direction of a conversation. It sets both from the
-//! first packet with an ACK that it sees, and again from every SYN-ACK: the packet's own sequence number, and its
-//! acknowledgement number − 1. That packet is printed as it is; later ones with an ACK, and all SACK blocks of packets
-//! with an ACK, are printed relative to the zero points; packets without an ACK are always printed as they are.
+//! tcpdump (`print-tcp.c`, unless `-S`) keeps a zero point for each direction of a conversation. It
+//! sets both from the first packet with an ACK that it sees, and again from every SYN-ACK: the
+//! packet's own sequence number, and its acknowledgement number − 1. That packet is printed as it
+//! is; later ones with an ACK, and all SACK blocks of packets with an ACK, are printed relative to
+//! the zero points; packets without an ACK are always printed as they are.
 //!
-//! The text may lack the packet that set the zero points, or come from `-S`. So the first number after a zero point
-//! was set is read both ways, and the way that lands nearer to where the conversation was decides for the rest of it.
-//! A zero point that the text cannot tell is taken as 0: later numbers are then right relative to each other. A
-//! sequence number that was not printed (tcpdump leaves it out of pure ACKs) is taken as the next one to be sent.
+//! The text may lack the packet that set the zero points, or come from `-S`. So the first number
+//! after a zero point was set is read both ways, and the way that lands nearer to where the
+//! conversation was decides for the rest of it. A zero point that the text cannot tell is taken as
+//! 0: later numbers are then right relative to each other. A sequence number that was not printed
+//! (tcpdump leaves it out of pure ACKs) is taken as the next one to be sent.
 
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
@@ -103,8 +105,9 @@ impl Conversations {
         state.advance(own, flags, Some(seq), (flags & ACK != 0).then_some(ack), length);
     }
 
-    /// The one conversation with something in flight from one end to another for which `is` holds: these ends, and the first number in
-    /// flight. None where there are several. And whether there is any such conversation, in flight or not.
+    /// The one conversation with something in flight from one end to another for which `is` holds:
+    /// these ends, and the first number in flight. None where there are several. And whether there
+    /// is any such conversation, in flight or not.
     pub(super) fn in_flight(&mut self, is: impl Fn(End, End) -> bool) -> (Option<(End, End, u32)>, bool) {
         let (mut found, mut several, mut any) = (None, false, false);
         // Each look goes over all of them; a text that asks for very many is answered no more.
@@ -208,8 +211,8 @@ impl ConversationState {
         };
         let as_is = error(AS_IS);
         if let Some(syn) = self.syn {
-            // A new connection whose SYN-ACK is not in the text: the zero points are the SYN's, or still those of the
-            // connection before it, or are set by this very packet.
+            // A new connection whose SYN-ACK is not in the text: the zero points are the SYN's, or
+            // still those of the connection before it, or are set by this very packet.
             let by_syn = error(syn);
             let by_old = self.zero.map_or(u64::MAX, error);
             if by_syn < as_is && by_syn < by_old {
@@ -238,7 +241,8 @@ impl ConversationState {
         zero
     }
 
-    /// The first number that this end has sent and that is not acknowledged; none where nothing is in flight.
+    /// The first number that this end has sent and that is not acknowledged; none where nothing is
+    /// in flight.
     fn in_flight(&self, own: usize) -> Option<u32> {
         let next = self.next[own]?;
         match self.acked[own] {

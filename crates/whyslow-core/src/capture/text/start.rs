@@ -1,9 +1,9 @@
 //! Where a packet's text starts in a line.
 //!
-//! A packet starts with a time; under `-t`, with a word that only tcpdump writes. Before it may stand what pages,
-//! mails and tools put in front of every line: spaces, quotation marks, line numbers, a tag, a container's name, a log's
-//! own time with the names of host and program behind it. Of several times the last one is tcpdump's; where only a log's
-//! stands there, it is taken.
+//! A packet starts with a time; under `-t`, with a word that only tcpdump writes. Before it may
+//! stand what pages, mails and tools put in front of every line: spaces, quotation marks, line
+//! numbers, a tag, a container's name, a log's own time with the names of host and program behind
+//! it. Of several times the last one is tcpdump's; where only a log's stands there, it is taken.
 
 use super::grammar::{self, Class};
 use super::prefix::MAX_WORDS;
@@ -23,7 +23,8 @@ pub(super) struct Start {
     pub(super) prefix: usize,
     /// Where the text behind the time begins.
     pub(super) text: usize,
-    /// Whether the line is tcpdump's beyond doubt: another program may start its lines with the time as well.
+    /// Whether the line is tcpdump's beyond doubt: another program may start its lines with the
+    /// time as well.
     pub(super) certain: bool,
 }
 
@@ -32,8 +33,8 @@ const MAX_PREFIXES: usize = 12;
 /// How many logs may have taken a line, one from the other.
 const MAX_LOGS: u32 = 2;
 
-/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin with a time of their own;
-/// `lone` whether one may be told by its time alone.
+/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin
+/// with a time of their own; `lone` whether one may be told by its time alone.
 pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start> {
     let mut at = 0;
     let mut number = None;
@@ -127,9 +128,9 @@ fn tag(text: &str) -> Option<(Tag, usize)> {
     names_program.then_some((Tag::Program, end))
 }
 
-/// Where tcpdump's own words begin behind a log's time, if the log's words alone stand between: names of host and program
-/// (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing; or the words of another log in the first one. None
-/// where the time is tcpdump's own.
+/// Where tcpdump's own words begin behind a log's time, if the log's words alone stand between:
+/// names of host and program (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing; or
+/// the words of another log in the first one. None where the time is tcpdump's own.
 fn message(body: &str, logs: u32) -> Option<usize> {
     let mut at = 0;
     let mut ended = false;
@@ -157,8 +158,8 @@ fn message(body: &str, logs: u32) -> Option<usize> {
         if name.contains('>') || matches!(name, "IP" | "IP6" | "ethertype") {
             return None;
         }
-        // A log's words end with the program's name; of RFC 5424's, with its structured data; a runtime's, with its mark of
-        // a whole line.
+        // A log's words end with the program's name; of RFC 5424's, with its structured data; a
+        // runtime's, with its mark of a whole line.
         let named = name.starts_with(|c: char| c.is_alphabetic() || "[-".contains(c));
         ended = named && name.ends_with([':', ']', '-']) || matches!(name, "F" | "P" | "|");
         at += end;

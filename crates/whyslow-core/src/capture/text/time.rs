@@ -1,11 +1,12 @@
 //! The times that tcpdump prints → nanoseconds on one line of time.
 //!
-//! Knows every form of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the time since the packet
-//! before (`-ttt`), date and time (`-tttt`) and the time since the first packet (`-ttttt`), in micro- or nanoseconds; and
-//! the forms in which logs write a time. A time of day goes on over midnight. `-ttt`, `-ttttt` and a time of day just
-//! after midnight are written alike: the reader holds the first packets back until the times themselves tell which it
-//! is, or the senders' TCP timestamps do; of a few times that only rise nothing tells it. A date without its zone is read
-//! as UTC.
+//! Knows every form of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the
+//! time since the packet before (`-ttt`), date and time (`-tttt`) and the time since the first
+//! packet (`-ttttt`), in micro- or nanoseconds; and the forms in which logs write a time. A time of
+//! day goes on over midnight. `-ttt`, `-ttttt` and a time of day just after midnight are written
+//! alike: the reader holds the first packets back until the times themselves tell which it is, or
+//! the senders' TCP timestamps do; of a few times that only rise nothing tells it. A date without
+//! its zone is read as UTC.
 
 use super::relative::End;
 use crate::capture::Clock;
@@ -17,8 +18,8 @@ const DAY: i64 = 24 * HOUR;
 
 /// How many packets are held back at most, until it is known what their times count from.
 const UNDECIDED: u32 = 64;
-/// So many times that only rise count from one moment: each from the one before it, they would stand in this order by a
-/// chance of one in 120 at most.
+/// So many times that only rise count from one moment: each from the one before it, they would
+/// stand in this order by a chance of one in 120 at most.
 const RISING: u32 = 6;
 /// Senders whose timestamps are followed while packets are held back.
 const MAX_SENDERS: usize = 8;
@@ -95,7 +96,8 @@ fn parse_form(text: &str) -> Option<PrintedTime> {
             let epoch = seconds.checked_mul(SECOND)?.checked_add(nanos)?;
             known.then_some(own((TextTime::Epoch(epoch), len + 1 + digits, digits)))
         }
-        // Old -ttt below a second: six digits of microseconds and one space, where a packet's number has two.
+        // Old -ttt below a second: six digits of microseconds and one space, where a packet's
+        // number has two.
         Some(b' ') if len == 6 && bytes.get(7).is_some_and(u8::is_ascii_alphabetic) => {
             Some(own((TextTime::Delta(seconds * 1_000), 6, 6)))
         }
@@ -107,7 +109,8 @@ fn parse_form(text: &str) -> Option<PrintedTime> {
 fn date_and_time(bytes: &[u8], days: i64) -> Option<PrintedTime> {
     let (nanos, len, digits) = time_of_day(bytes.get(11..)?)?;
     let len = len + 11;
-    // A log writes as many digits as it knows; what tcpdump writes of a damaged time is another matter.
+    // A log writes as many digits as it knows; what tcpdump writes of a damaged time is another
+    // matter.
     let decimals = bytes.get(20..20 + digits).filter(|_| bytes.get(10) == Some(&b'T') && digits > 0);
     let nanos = match decimals {
         Some(decimals) => time_of_day(bytes.get(11..19)?)?.0 + decimal_fraction(decimals),
@@ -138,7 +141,8 @@ fn zone(bytes: &[u8]) -> Option<(i64, usize)> {
     (hours <= 14 && minutes <= 59).then_some((sign * (hours * HOUR + minutes * 60 * SECOND), len))
 }
 
-/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul  6 06:26:07`: the year is missing, so that the date says nothing.
+/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul 6 06:26:07`: the year is missing, so that
+/// the date says nothing.
 fn month_and_time(bytes: &[u8]) -> Option<PrintedTime> {
     const MONTHS: [&[u8]; 12] =
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
@@ -178,7 +182,8 @@ fn date(bytes: &[u8]) -> Option<i64> {
     right.then(|| days_from_civil(year, month, day))
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar; years count from March so that the leap day comes last.
+/// Days since 1970-01-01 in the Gregorian calendar; years count from March so that the leap day
+/// comes last.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let month = (month + 9) % 12;
@@ -196,8 +201,8 @@ fn number(bytes: &[u8], min: usize, max: usize) -> Option<(i64, usize)> {
     Some((value, digits))
 }
 
-/// The digits after a decimal point, in nanoseconds. More than six are micro- or nanoseconds that a damaged capture had
-/// too many of: they are not cut to a second.
+/// The digits after a decimal point, in nanoseconds. More than six are micro- or nanoseconds that a
+/// damaged capture had too many of: they are not cut to a second.
 fn fraction(bytes: &[u8]) -> Option<(i64, usize)> {
     let (value, digits) = number(bytes, 1, 10)?;
     let places = match digits {
@@ -225,7 +230,8 @@ enum Mode {
     Undecided(Box<UndecidedTimes>),
 }
 
-/// A packet's sender and its TCP timestamp, which counts milliseconds with nearly every host of today.
+/// A packet's sender and its TCP timestamp, which counts milliseconds with nearly every host of
+/// today.
 pub(super) type Ticks = (End, u32);
 
 /// What is known of times that may count from one moment, or each from the one before it.
@@ -273,7 +279,8 @@ impl UndecidedTimes {
     /// Whether each counts from the one before it; none where nothing tells.
     fn are_steps(&self) -> Option<bool> {
         let many = self.steps >= RISING;
-        // Of a few, one that is a little less than the one before may be a packet that overtook another.
+        // Of a few, one that is a little less than the one before may be a packet that overtook
+        // another.
         let falls = self.halved * 8 >= self.steps && self.halved > 0 || many && self.down * 5 >= self.steps;
         let stays = self.up == 1 && self.down == 0 && many;
         // With one packet, or two from zero on, both ways come to the same.
@@ -317,7 +324,8 @@ pub(super) struct Timeline {
     /// How many `t` the command line had, if the text shows it.
     hint: Option<usize>,
     last: Nanos,
-    /// Packets whose time was of another form than the first one's: they got the time of the packet before.
+    /// Packets whose time was of another form than the first one's: they got the time of the packet
+    /// before.
     pub(super) odd: u64,
     /// The times are whole seconds.
     pub(super) coarse: bool,
@@ -357,7 +365,8 @@ impl Timeline {
         matches!(self.mode, Mode::Undecided { .. })
     }
 
-    /// Where the next packet goes, in the order of the text. `digits`: how many its time has behind the second.
+    /// Where the next packet goes, in the order of the text. `digits`: how many its time has behind
+    /// the second.
     pub(super) fn place(&mut self, stamp: Option<TextTime>, digits: usize, ticks: Option<Ticks>) -> TimelinePlace {
         if let Mode::Start = self.mode {
             self.coarse = stamp.is_some() && digits == 0;
@@ -403,8 +412,8 @@ impl Timeline {
         TimelinePlace::At(self.last)
     }
 
-    /// Decides by what was seen: times since the packet before go down about as often as up, and far, or stay as they
-    /// are; all others go up, but for packets out of order.
+    /// Decides by what was seen: times since the packet before go down about as often as up, and
+    /// far, or stay as they are; all others go up, but for packets out of order.
     pub(super) fn decide(&mut self) {
         if let Mode::Undecided(undecided) = &self.mode {
             let steps = undecided.are_steps();

@@ -34,7 +34,8 @@ pub struct Path {
     /// Bursts of four segments, and the time between two.
     pub bursts: u32,
     pub every: i64,
-    /// By number, from 0: segments whose first copy is lost, ACKs that are lost, segments that arrive twice or 3 ms late.
+    /// By number, from 0: segments whose first copy is lost, ACKs that are lost, segments that
+    /// arrive twice or 3 ms late.
     pub lost: BTreeSet<u32>,
     pub lost_acks: BTreeSet<u32>,
     pub doubled: BTreeSet<u32>,
@@ -128,7 +129,8 @@ impl Path {
     }
 }
 
-/// Puts together what a host's offload would: up to `most` segments of the server that follow each other within 50 µs.
+/// Puts together what a host's offload would: up to `most` segments of the server that follow each
+/// other within 50 µs.
 pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Seen {
     let mut merged: Seen = Vec::new();
     for &(time, packet) in seen {

@@ -1,16 +1,21 @@
 //! Transfers that share one bottleneck: whatever each of them does, their rates add up to one.
 //!
 //! ## The mechanism
-//! A full link delivers its rate, and no transfer's: what one of those that share it loses, or does not ask for, the others have at
-//! once. So the sum over all of them is steady while each of them goes up and down, and it is the same whether one or four run. Each alone shows
-//! losses, long round trips, a window that does not grow; mending these for one takes from the others, and saves no time in all.
+//! A full link delivers its rate, and no transfer's: what one of those that share it loses, or does
+//! not ask for, the others have at once. So the sum over all of them is steady while each of them
+//! goes up and down, and it is the same whether one or four run. Each alone shows losses, long
+//! round trips, a window that does not grow; mending these for one takes from the others, and saves
+//! no time in all.
 //!
 //! ## How it is told from chance
-//! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must show that something was full, and one of these must hold: the sum varies much less than independent transfers
-//! would make it (the variance of a sum of independent rates is the sum of their variances); when some came or went, the others had less or more,
-//! by what these had; or, less surely, all of them stood in a queue between the same two hosts, which overflowed, and their parts were equal
-//! (as a fair queue makes them) or none kept to a rate by itself. Transfers that each keep to a rate of their own (a window, pacing) have a steady sum
-//! too, but no queue; losses by chance have neither.
+//! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must
+//! show that something was full, and one of these must hold: the sum varies much less than
+//! independent transfers would make it (the variance of a sum of independent rates is the sum of
+//! their variances); when some came or went, the others had less or more, by what these had; or,
+//! less surely, all of them stood in a queue between the same two hosts, which overflowed, and
+//! their parts were equal (as a fair queue makes them) or none kept to a rate by itself. Transfers
+//! that each keep to a rate of their own (a window, pacing) have a steady sum too, but no queue;
+//! losses by chance have neither.
 
 use super::flows::Flow;
 use crate::analysis::Near;
@@ -19,12 +24,14 @@ use std::net::IpAddr;
 
 /// Bins needed.
 const MIN_BINS: usize = 8;
-/// The sum is steady when its upper tenth is no more than this above the median, and the median no more than that above the lower
-/// tenth: a queue that runs empty makes it less, and nothing makes it more (as between losses, see `limit`).
+/// The sum is steady when its upper tenth is no more than this above the median, and the median no
+/// more than that above the lower tenth: a queue that runs empty makes it less, and nothing makes
+/// it more (as between losses, see `limit`).
 const ABOVE: f64 = 1.12;
 const BELOW: f64 = 1.3;
-/// Of the variance that independent rates would add up to, where queues stand, and where only losses show that something may be full:
-/// chance loses too, and a few dozen bins may halve a variance.
+/// Of the variance that independent rates would add up to, where queues stand, and where only
+/// losses show that something may be full: chance loses too, and a few dozen bins may halve a
+/// variance.
 const COMPENSATED: [f64; 2] = [0.5, 0.2];
 /// As sure as rates that make room for each other can make it.
 const PROVEN: f64 = 0.85;
@@ -33,12 +40,15 @@ const INDEPENDENT: f64 = 0.8;
 const MANY_BINS: usize = 16;
 /// Rates that vary by less than this, of their median, show no compensation.
 const VARIES: f64 = 0.1;
-/// What transfers gave up beside others is what these got, if it is no farther from that than so much of it.
+/// What transfers gave up beside others is what these got, if it is no farther from that than so
+/// much of it.
 const NEAR: f64 = 0.35;
-/// So many round trips after one came or went, the others have the rates that they will have: BBR tries a quarter more in one of eight
-/// (draft-ietf-ccwg-bbr, ProbeBW), so that what a third of them leaves takes two of its cycles.
+/// So many round trips after one came or went, the others have the rates that they will have: BBR
+/// tries a quarter more in one of eight (draft-ietf-ccwg-bbr, ProbeBW), so that what a third of
+/// them leaves takes two of its cycles.
 const SETTLED: f64 = 16.0;
-/// A transfer that has no more than this of its rate beside others when it is alone keeps to that rate.
+/// A transfer that has no more than this of its rate beside others when it is alone keeps to that
+/// rate.
 const KEPT: f64 = 1.2;
 /// Bins that show a rate, alone or beside others.
 const MIN_LONE: usize = 3;
@@ -84,7 +94,8 @@ pub(super) struct BottleneckShare<'a> {
     pub time: Nanos,
     /// It had the same rate when all others were gone: something else keeps it there.
     pub keeps: bool,
-    /// It had what all of them have together when all others were gone: the bottleneck held it then, too.
+    /// It had what all of them have together when all others were gone: the bottleneck held it
+    /// then, too.
     pub fills: bool,
 }
 
@@ -122,7 +133,8 @@ impl Bottleneck<'_> {
     }
 }
 
-/// All bottlenecks that flows share. Those that lead to or from one host next to the capture point, and else those between two hosts.
+/// All bottlenecks that flows share. Those that lead to or from one host next to the capture point,
+/// and else those between two hosts.
 pub(super) fn find<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Bottleneck<'a>> {
     let flows: Vec<&Flow> = flows.collect();
     let mut found: Vec<Bottleneck<'a>> = Vec::new();
@@ -144,7 +156,8 @@ pub(super) fn find<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Bottleneck<
     found
 }
 
-/// Those that flows of one host, or one path, share: at two times with the same rate it is the same one.
+/// Those that flows of one host, or one path, share: at two times with the same rate it is the same
+/// one.
 fn check_all(group: Vec<&Flow>) -> Vec<Bottleneck<'_>> {
     let mut found: Vec<Bottleneck<'_>> = Vec::new();
     for cluster in overlapping(group) {
@@ -188,7 +201,8 @@ fn overlapping(mut group: Vec<&Flow>) -> Vec<Vec<&Flow>> {
     clusters
 }
 
-/// Those of the flows: the transfers of a connection follow each other, and are one for comparisons.
+/// Those of the flows: the transfers of a connection follow each other, and are one for
+/// comparisons.
 fn connections(flows: &[&Flow]) -> Vec<u64> {
     let mut ids: Vec<u64> = flows.iter().map(|flow| flow.connection).collect();
     ids.sort_unstable();
@@ -216,7 +230,8 @@ impl Bin {
     }
 }
 
-/// Whether these flows share a bottleneck. Short bins show how they compensate while they last, longer ones what single segments blur.
+/// Whether these flows share a bottleneck. Short bins show how they compensate while they last,
+/// longer ones what single segments blur.
 fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     let spans = together(flows);
     let whole: Nanos = spans.iter().map(|&(from, to)| to - from).sum();
@@ -231,7 +246,8 @@ fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     believed.reduce(|one, other| if other.sure > one.sure { other } else { one })
 }
 
-/// As [`check`], with bins of this length. `denied`: whether the rates show that they have nothing to do with each other.
+/// As [`check`], with bins of this length. `denied`: whether the rates show that they have nothing
+/// to do with each other.
 fn check_with<'a>(
     flows: &[&'a Flow],
     spans: &[(Nanos, Nanos)],
@@ -303,15 +319,16 @@ fn check_with<'a>(
     Some(Bottleneck { rate, spans, parts, policed, sure, let_go: 0 })
 }
 
-/// The bins in which the link is full, from when on, and until when. Slow start goes before it, and behind it those that are left may not
-/// fill it at once: each may take a third of them at most.
+/// The bins in which the link is full, from when on, and until when. Slow start goes before it, and
+/// behind it those that are left may not fill it at once: each may take a third of them at most.
 fn full<'b>(shared: &'b [&'b Bin]) -> Option<(&'b [&'b Bin], (Nanos, Nanos))> {
     let [_, typical, _] = tenths(shared.iter().map(|bin| bin.sum()))?;
     let is_full = |bin: &&Bin| bin.sum() * BELOW >= typical;
     let (first, last) = (shared.iter().position(is_full)?, shared.iter().rposition(is_full)?);
     let most = shared.len() / 3;
     let (first, last) = (first.min(most), last.max(shared.len() - 1 - most));
-    // The first bin of all may begin a little after the first two flows do, and so it is with the last one.
+    // The first bin of all may begin a little after the first two flows do, and so it is with the
+    // last one.
     let from = if first == 0 { Nanos(i64::MIN) } else { shared[first].from };
     let until = if last + 1 == shared.len() { Nanos(i64::MAX) } else { shared[last].to };
     Some((&shared[first..=last], (from, until)))
@@ -378,8 +395,9 @@ fn tenths(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     Some([at(0.1)?, at(0.5)?, at(0.9)?])
 }
 
-/// What one gets less the others get more: of the variance that independent rates would add up to, the part that the sum of those that ran
-/// together most of the time has. None where there are too few bins, or where the rates hardly vary.
+/// What one gets less the others get more: of the variance that independent rates would add up to,
+/// the part that the sum of those that ran together most of the time has. None where there are too
+/// few bins, or where the rates hardly vary.
 fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     let mut sets: Vec<&[usize]> = shared.iter().map(|bin| bin.active.as_slice()).collect();
     sets.sort_unstable();
@@ -398,8 +416,8 @@ fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     (vary > 1).then(|| sum / own.into_iter().map(spread).sum::<f64>())
 }
 
-/// Whether those that run on had less while others ran beside them, by what these had; none where nobody with a rate worth a name came
-/// or went for long, or where those that stay may yet do so.
+/// Whether those that run on had less while others ran beside them, by what these had; none where
+/// nobody with a rate worth a name came or went for long, or where those that stay may yet do so.
 fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
     let sets: Vec<&[Bin]> = bins.chunk_by(|a, b| a.active == b.active).filter(|run| run.len() >= MIN_LONE).collect();
     let votes = sets.windows(2).filter_map(|pair| {
@@ -428,8 +446,8 @@ fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
     votes.reduce(|one, other| one || other)
 }
 
-/// The rate of a connection alone, when it had the time to take up what the others left, its rate beside others, and that of all together
-/// then: medians, where there are enough bins of both.
+/// The rate of a connection alone, when it had the time to take up what the others left, its rate
+/// beside others, and that of all together then: medians, where there are enough bins of both.
 fn lone(bins: &[Bin], shared: &[&Bin], place: usize, rtt: Nanos) -> Option<[f64; 3]> {
     let median = |rates: &mut dyn Iterator<Item = f64>| tenths(rates).map(|[_, middle, _]| middle);
     let mut left: Option<Nanos> = None;

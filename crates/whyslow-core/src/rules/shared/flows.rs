@@ -1,6 +1,7 @@
 //! What is kept of large transfers, to compare them with others that ran at the same time.
 //!
-//! A list of bounded length: the transfers that carried most, whatever their connections and the order in which these ended.
+//! A list of bounded length: the transfers that carried most, whatever their connections and the
+//! order in which these ended.
 
 use crate::analysis::{End, Frame, Near};
 use crate::rules::TransferCase;
@@ -11,19 +12,23 @@ use std::net::IpAddr;
 pub const MAX_FLOWS: usize = 256;
 /// Points of the curve that a flow needs: fewer say little of a rate.
 const MIN_POINTS: usize = 8;
-/// Round trips that are longer than so many of the least show a queue (Flach et al. 2016, section 2.1), …
+/// Round trips that are longer than so many of the least show a queue (Flach et al. 2016, section
+/// 2.1), …
 const INFLATED: f64 = 1.3;
-/// … if by more than clocks and schedulers make of them; and so do those that are this much longer (see `bufferbloat`).
+/// … if by more than clocks and schedulers make of them; and so do those that are this much longer
+/// (see `bufferbloat`).
 const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
 /// Round trips that tell whether a queue grew.
 const MIN_TRIPS: usize = 3;
-/// No queue grows where the longer round trips are no more than so much of the least above it, or than clocks and schedulers make of them.
+/// No queue grows where the longer round trips are no more than so much of the least above it, or
+/// than clocks and schedulers make of them.
 const FLAT: f64 = 0.1;
 
 /// A large transfer.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer) says.
+    /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer)
+    /// says.
     pub connection: u64,
     pub start: Nanos,
     pub from: End,
@@ -34,7 +39,8 @@ pub(super) struct Flow {
     pub mss: u64,
     /// Typical round trip, a queue included, …
     pub rtt: Nanos,
-    /// … and by how much the longer ones were longer than the least: what its queue delays others by.
+    /// … and by how much the longer ones were longer than the least: what its queue delays others
+    /// by.
     pub delay: Nanos,
     /// Round trips were longer than the path needs, or packets were marked.
     pub queued: bool,
@@ -45,7 +51,8 @@ pub(super) struct Flow {
     /// Segments that were sent again because they were lost.
     pub lost: u64,
     pub frames: (Frame, Frame),
-    /// What is known to have arrived, told from the capture's first packet: when, and how many bytes since the first point.
+    /// What is known to have arrived, told from the capture's first packet: when, and how many
+    /// bytes since the first point.
     pub curve: Vec<(Nanos, u64)>,
 }
 
@@ -136,7 +143,8 @@ pub struct LargestFlows {
 }
 
 impl LargestFlows {
-    /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from `first`.
+    /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from
+    /// `first`.
     pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Nanos) {
         if !Flow::is_large(case) {
             return;

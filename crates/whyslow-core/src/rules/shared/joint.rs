@@ -1,5 +1,6 @@
-//! What a shared bottleneck changes in what was said of each transfer: its part is told, what the bottleneck explains is told no more,
-//! and nothing is promised of it that the others would pay for.
+//! What a shared bottleneck changes in what was said of each transfer: its part is told, what the
+//! bottleneck explains is told no more, and nothing is promised of it that the others would pay
+//! for.
 
 use super::bottleneck::{Bottleneck, BottleneckShare};
 use crate::analysis::{Actor, Connection, Finding, Limit, Transfer};
@@ -64,8 +65,9 @@ const LITTLE: f64 = 0.1;
 /// Parts that are told one by one.
 const LISTED: usize = 4;
 
-/// The finding over all of them, and for each transfer whose promises are void its connection's place and when it began. The
-/// findings of the transfers are changed. None where none of them is held by it.
+/// The finding over all of them, and for each transfer whose promises are void its connection's
+/// place and when it began. The findings of the transfers are changed. None where none of them is
+/// held by it.
 pub(super) fn apply(shared: &Bottleneck<'_>, connections: &mut [Connection]) -> Option<(Finding, Vec<(u64, Nanos)>)> {
     let ids = ids_of(shared);
     let places: Vec<(usize, usize, &BottleneckShare<'_>)> = shared

@@ -1,7 +1,9 @@
-//! Short exchanges that stood in the queue which a large transfer between the same hosts had made: a late ACK, a late answer or a slow
-//! handshake is the queue's then, and nobody else's. The queue itself is told of the transfer that makes it (`bufferbloat`).
+//! Short exchanges that stood in the queue which a large transfer between the same hosts had made:
+//! a late ACK, a late answer or a slow handshake is the queue's then, and nobody else's. The queue
+//! itself is told of the transfer that makes it (`bufferbloat`).
 //!
-//! Whichever way the large transfer goes: what goes the same way stands in the queue itself, and what goes the other way has its ACK stand in it.
+//! Whichever way the large transfer goes: what goes the same way stands in the queue itself, and
+//! what goes the other way has its ACK stand in it.
 
 use super::flows::{Flow, LargestFlows};
 use crate::analysis::{Connection, Finding, Transfer};

@@ -1,9 +1,10 @@
-//! Connections that wait while another one of the same two hosts works for them: FTP's control connection between "150" and "226", that
-//! of a speed test, a program that asks on one connection for what comes on another. Their waits cost nobody anything beside what
-//! the other one costs.
+//! Connections that wait while another one of the same two hosts works for them: FTP's control
+//! connection between "150" and "226", that of a speed test, a program that asks on one connection
+//! for what comes on another. Their waits cost nobody anything beside what the other one costs.
 //!
-//! The other ones' work must begin within the wait, as what is asked for begins after that, fill most of it, and end as it ends, as that is
-//! what was waited for. Work that merely goes on at the same time says nothing.
+//! The other ones' work must begin within the wait, as what is asked for begins after that, fill
+//! most of it, and end as it ends, as that is what was waited for. Work that merely goes on at the
+//! same time says nothing.
 
 use crate::analysis::{Connection, Limit, Transfer};
 use crate::cause::Cause;
@@ -72,7 +73,8 @@ fn worked(connection: &Connection) -> Vec<Work> {
     work
 }
 
-/// A typical round trip, and what passes at most between one connection's last word and another one's first.
+/// A typical round trip, and what passes at most between one connection's last word and another
+/// one's first.
 fn slack(connection: &Connection) -> (Nanos, Nanos) {
     let rtt = connection.rtt_ms.p50.or(connection.rtt_ms.min).unwrap_or_default();
     let trip = Nanos::from_secs_f64(rtt / 1e3);
@@ -120,7 +122,8 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
     }
 }
 
-/// Whether work of others begins within a wait, fills most of it, and ends as it does. `work` is in the order of its beginnings.
+/// Whether work of others begins within a wait, fills most of it, and ends as it does. `work` is in
+/// the order of its beginnings.
 fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos), work: &[Work]) -> bool {
     if to - from < WORTH_SAYING {
         return false;

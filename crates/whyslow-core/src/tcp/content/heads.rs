@@ -1,19 +1,21 @@
-//! HTTP heads in few bytes: where each starts, and its label; and the first host that one of them names.
+//! HTTP heads in few bytes: where each starts, and its label; and the first host that one of them
+//! names.
 
 use super::protocol::LIST_MAX;
 
 /// A list of heads. It allocates once for most connections.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    /// For each: 1 more than its start (0: this is the host) and the length of its text, as numbers of seven bits a byte (LEB128),
-    /// and the text.
+    /// For each: 1 more than its start (0: this is the host) and the length of its text, as numbers
+    /// of seven bits a byte (LEB128), and the text.
     bytes: Vec<u8>,
     count: u16,
     named: bool,
 }
 
 impl Heads {
-    /// A head at `start`, its label and the host that it names, in UTF-8. Those beyond the first [`LIST_MAX`] are not listed.
+    /// A head at `start`, its label and the host that it names, in UTF-8. Those beyond the first
+    /// [`LIST_MAX`] are not listed.
     pub fn push(&mut self, start: u64, label: &[u8], host: Option<&[u8]>) {
         let host = host.filter(|_| !self.named);
         let listed = usize::from(self.count) < LIST_MAX;

@@ -45,7 +45,8 @@ pub(super) struct Head<'a> {
     pub label: Cow<'a, [u8]>,
     /// The Host field without the port, if it was captured to its end and can be printed.
     pub host: Option<&'a [u8]>,
-    /// Where the next head of this direction starts, in bytes from the start of this one, if the message's length tells.
+    /// Where the next head of this direction starts, in bytes from the start of this one, if the
+    /// message's length tells.
     pub next: Option<u64>,
 }
 
@@ -55,8 +56,9 @@ pub(super) const fn may_open(first: u8) -> bool {
     first.is_ascii_uppercase()
 }
 
-/// Reads a head from its first byte on. Where no `message` is known to start, a request line must have been captured
-/// to its end. `more` is whether more bytes may follow those captured; without, what is there is read.
+/// Reads a head from its first byte on. Where no `message` is known to start, a request line must
+/// have been captured to its end. `more` is whether more bytes may follow those captured; without,
+/// what is there is read.
 pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
     if !bytes.first().is_some_and(|&first| may_open(first)) {
         return Parsed::No;
@@ -135,8 +137,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has none whatever it says,
-    /// is not told from others: the turn that follows puts it right.
+    /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has
+    /// none whatever it says, is not told from others: the turn that follows puts it right.
     fn body(&self, line: &[u8], method: Option<&[u8]>) -> Option<u64> {
         let code = if method.is_none() { line.get(9..12) } else { None };
         match code {
@@ -186,8 +188,9 @@ fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// A label of which so many bytes, a method or a code, can be printed: the others with all but printable ASCII escaped, at most
-/// [`LABEL_MAX`] characters; a `…` tells that they were `cut`, here or before.
+/// A label of which so many bytes, a method or a code, can be printed: the others with all but
+/// printable ASCII escaped, at most [`LABEL_MAX`] characters; a `…` tells that they were `cut`,
+/// here or before.
 fn printable(label: &[u8], lead: usize, cut: bool) -> Option<Cow<'_, [u8]>> {
     let (lead, text) = label.split_at_checked(lead)?;
     if !cut && text.len() <= LABEL_MAX && text.iter().all(|&byte| is_printable(byte)) {

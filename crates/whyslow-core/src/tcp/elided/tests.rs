@@ -7,7 +7,8 @@ fn ms(ms: i64) -> Nanos {
     Nanos::from_millis(ms)
 }
 
-/// A round every 100 ms, each with a pause before the next, from 1 s on; the last ACK 100 ms behind the last one.
+/// A round every 100 ms, each with a pause before the next, from 1 s on; the last ACK 100 ms behind
+/// the last one.
 fn transfer(rounds: i64) -> TransferFacts {
     let at = |round: i64| ms(1_000 + 100 * round);
     let round = |n: i64| RoundFacts {
@@ -52,7 +53,8 @@ fn the_longest_run_of_whole_rounds_is_told() {
     assert_eq!(told(1_110, 1_150), (Some((1_300, 1_500)), 2));
     assert_eq!(told(1_410, 1_500), (Some((1_000, 1_400)), 4));
     assert_eq!(told(1_010, 1_500), (Some((1_000, 1_000)), 0));
-    // A stretch from a round's first segment on is in that round, and one up to it in the round before.
+    // A stretch from a round's first segment on is in that round, and one up to it in the round
+    // before.
     assert_eq!(told(1_200, 1_250), (Some((1_000, 1_200)), 2));
     assert_eq!(told(1_250, 1_400), (Some((1_000, 1_200)), 2));
 }

@@ -1,9 +1,10 @@
 //! Segments in few bytes.
 //!
-//! Each is written as what differs from what the segments before it let expect: the next sequence number, an ACK of all that the
-//! other side sent, the echo of its newest timestamp. It promises to give back exactly what was put in (of the flags, the nine that
-//! there are); a segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their
-//! segment.
+//! Each is written as what differs from what the segments before it let expect: the next sequence
+//! number, an ACK of all that the other side sent, the echo of its newest timestamp. It promises to
+//! give back exactly what was put in (of the flags, the nine that there are); a segment of an
+//! ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with
+//! their segment.
 
 use super::super::content::PayloadKind;
 use super::{FROM_SIDE_ONE, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
@@ -52,8 +53,9 @@ struct Header {
     ecn: u8,
 }
 
-// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::bits`; one for each field that stands there as it is
-// because it is not as expected; and two for each number, which tell how many bytes it takes.
+// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::bits`; one for
+// each field that stands there as it is because it is not as expected; and two for each number,
+// which tell how many bytes it takes.
 const FLAGS: u32 = 0x1ff;
 const HAS: u32 = 0b1_1111;
 const HAS_AT: u32 = 9;
@@ -131,7 +133,8 @@ impl Sizes {
         Self { at, bytes, most, step }
     }
 
-    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so that there is place for none.
+    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so
+    /// that there is place for none.
     #[inline(always)]
     fn magnitude(&self, number: u64) -> usize {
         let filled = if self.bytes[0] == 0 { number << 1 | 1 } else { number | 1 };
@@ -144,8 +147,9 @@ impl Sizes {
     }
 }
 
-/// Room for one segment, for a handshake, for a short connection, and for more. What the first two leave behind when they are
-/// outgrown fits other parts of connections, so that of many that grow at once little is held in vain.
+/// Room for one segment, for a handshake, for a short connection, and for more. What the first two
+/// leave behind when they are outgrown fits other parts of connections, so that of many that grow
+/// at once little is held in vain.
 const CAPACITIES: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 
 /// The head and all numbers, at most.
@@ -235,8 +239,8 @@ impl SegmentIter<'_> {
     }
 }
 
-/// Gives back of what was packed what brings a connection forward: where a segment is in the capture, its window, IP number, time to live
-/// and ECN bits are not told, nor are SACK blocks.
+/// Gives back of what was packed what brings a connection forward: where a segment is in the
+/// capture, its window, IP number, time to live and ECN bits are not told, nor are SACK blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct AdvanceIter<'a> {
     bytes: &'a [u8],
@@ -406,7 +410,8 @@ struct UnreadParts {
     place: u64,
 }
 
-/// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which nothing that was written reaches.
+/// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which
+/// nothing that was written reaches.
 #[inline(never)]
 fn pad(padded: &mut [u8; MAX_NUMBERS_LEN], bytes: &[u8], at: usize) {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -503,8 +508,8 @@ fn unzigzag_small(number: u32) -> u32 {
 /// A segment as it is written.
 struct PackedWriter {
     bytes: [u8; MAX_SEGMENT_LEN],
-    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT) on: one addition does for both
-    /// what a number changes.
+    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT)
+    /// on: one addition does for both what a number changes.
     so_far: u64,
 }
 

@@ -32,7 +32,8 @@ fn a_copy_that_arrived_was_not() {
     assert_eq!(bulk(&facts).recoveries.count, 1);
 }
 
-/// A segment of the server, captured twice with one IP number, the second time `later` milliseconds after.
+/// A segment of the server, captured twice with one IP number, the second time `later` milliseconds
+/// after.
 fn twice(later: f64, reported: bool) -> Facts {
     let mut script = Script::asked();
     for ms in [200.0, 200.0 + later] {

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// 40 flights of 8 segments each, the third one of every fifth flight sent again; then both sides close.
+/// 40 flights of 8 segments each, the third one of every fifth flight sent again; then both sides
+/// close.
 fn closed() -> Script {
     let mut script = Script::asked();
     let mut ms = 200.0;

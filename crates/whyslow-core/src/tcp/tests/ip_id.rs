@@ -3,8 +3,9 @@
 use super::*;
 use crate::tcp::facts::Gap;
 
-/// Next to the client: two flights of the server, the last segment of the second one short, then a silence of 400 ms and two
-/// more segments. Numbers go up by one, but for `lost` ones in the silence.
+/// Next to the client: two flights of the server, the last segment of the second one short, then a
+/// silence of 400 ms and two more segments. Numbers go up by one, but for `lost` ones in the
+/// silence.
 fn pause(lost: u16, numbered: bool) -> Facts {
     let mut script = Script::new();
     script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
@@ -91,8 +92,8 @@ fn a_fin_sent_again_is_counted() {
     assert_eq!(direction.bytes, 1000);
 }
 
-/// The server acknowledges a request, and its answer comes 900 ms later, next to the client; `numbers`: the IP numbers of that ACK and of
-/// the segments of the answer, which go on by ones.
+/// The server acknowledges a request, and its answer comes 900 ms later, next to the client;
+/// `numbers`: the IP numbers of that ACK and of the segments of the answer, which go on by ones.
 fn late_answer(ack: Option<u16>, first: u16) -> Facts {
     let mut script = Script::new();
     script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
@@ -121,8 +122,9 @@ fn numbers_that_are_missing_before_an_answer_were_its_first_copies() {
     assert_eq!(bulk(&late_answer(Some(700), 706)).start, Nanos::from_millis(1100));
 }
 
-/// Next to the server: all is acknowledged, and after a silence of 1.7 s the next bytes are sent. Numbers go up by one, but for `lost` ones in
-/// the silence, and two before that were of other connections.
+/// Next to the server: all is acknowledged, and after a silence of 1.7 s the next bytes are sent.
+/// Numbers go up by one, but for `lost` ones in the silence, and two before that were of other
+/// connections.
 fn idle(lost: u16) -> Facts {
     let mut script = Script::asked();
     let mut id = 40_000;

@@ -75,8 +75,8 @@ fn errors_that_say_the_same_are_one_and_there_are_few() {
     assert!(notices.list.iter().all(|notice| (notice.count, notice.size) == (3, Some(1400))));
 }
 
-/// Side 1 sends ten segments, of which nine are too long for the path: so its router says, and they come again in pieces of 800 B a
-/// millisecond later, or by the timer.
+/// Side 1 sends ten segments, of which nine are too long for the path: so its router says, and they
+/// come again in pieces of 800 B a millisecond later, or by the timer.
 fn refused(after: f64) -> Script {
     let mut script = Script::asked();
     for at in 0..10 {

@@ -69,7 +69,8 @@ fn seg(
     seg
 }
 
-/// Both directions after these segments, as text. `apart`: no ACK is told by that it repeats the one before.
+/// Both directions after these segments, as text. `apart`: no ACK is told by that it repeats the
+/// one before.
 fn after(all: &[Next], ways: [i64; 2], apart: bool) -> String {
     let toward = ways.map(|micros| Some(Nanos::from_micros(micros)));
     let paths = toward.map(|way| PathEstimate::new(way, toward[0].zip(toward[1]).map(|(a, b)| a + b)));

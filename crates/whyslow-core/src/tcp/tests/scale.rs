@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A download of flights of so many segments, captured next to the server from the middle on. Each ACK offers `window`, as it is in
-/// the header.
+/// A download of flights of so many segments, captured next to the server from the middle on. Each
+/// ACK offers `window`, as it is in the header.
 fn download(flight: u32, flights: u32, window: impl Fn(u32) -> u16) -> Script {
     let mut script = Script::new();
     // Side 0 speaks first.
@@ -82,8 +82,8 @@ fn a_window_of_zero_is_closed_at_any_scale() {
 
 #[test]
 fn probes_measure_no_round_trip() {
-    // The capture begins while the window is closed: of the sender there are its probes alone, each with a newer timestamp echoed
-    // 100 ms later, and an echo of that in the next probe.
+    // The capture begins while the window is closed: of the sender there are its probes alone, each
+    // with a newer timestamp echoed 100 ms later, and an echo of that in the next probe.
     let mut script = Script::new();
     script.line(0.0, 0, 1, 1, 0).window = 0;
     let mut ms = 0.0;

@@ -21,7 +21,8 @@ fn of_a_request_and_its_answer_all_is_known() {
     let mut script = answered();
     script.line(225.0, 0, 101, 3001, 0);
     let brief = script.connection().short_connection_bounds(ms(0), &[end(0), end(1)]).unwrap();
-    // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request with the answer.
+    // The round trip is 100 ms; the ACK came 103 ms after the last segment, and that of the request
+    // with the answer.
     let expected = ShortConnectionBounds {
         max_sending: ms(2),
         pauses: 0,

@@ -1,4 +1,5 @@
-//! New bytes that are sent while nothing else comes to pass take a short way: it must lead where taking stock leads.
+//! New bytes that are sent while nothing else comes to pass take a short way: it must lead where
+//! taking stock leads.
 
 use super::*;
 use proptest::prelude::*;
@@ -19,7 +20,8 @@ enum What {
     New(u32, u32),
     /// Bytes from so far back on.
     Again(u32, u32),
-    /// An ACK that leaves so much outstanding, with payload, and with a SACK for bytes so far above it.
+    /// An ACK that leaves so much outstanding, with payload, and with a SACK for bytes so far above
+    /// it.
     Ack(u32, u32, Option<(u32, u32)>),
     /// An ACK for so many bytes more than were captured.
     Unseen(u32),

@@ -5,7 +5,8 @@ use super::*;
 /// Off by so much.
 const WRONG: Checksum = Checksum::Bad(7);
 
-/// A download of flights of two segments, the capture next to the server, all sums right that were looked at.
+/// A download of flights of two segments, the capture next to the server, all sums right that were
+/// looked at.
 fn download(flights: u32) -> Script {
     let mut script = Script::asked();
     for flight in 0..flights {

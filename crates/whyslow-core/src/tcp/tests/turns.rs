@@ -24,7 +24,8 @@ impl Talk {
         self.next[0] += len;
     }
 
-    /// Side 1 sends a flight at once, and all of it is acknowledged a round trip later, in every second segment's ACK.
+    /// Side 1 sends a flight at once, and all of it is acknowledged a round trip later, in every
+    /// second segment's ACK.
     fn sends(&mut self, bytes: u32) {
         let mut left = bytes;
         while left > 0 {

@@ -23,7 +23,8 @@ pub fn simulate(scenario: &Scenario) -> Outcome {
     outcome
 }
 
-/// How long a transfer takes: [`Outcome::duration`], for less work than all that [`simulate`] tells.
+/// How long a transfer takes: [`Outcome::duration`], for less work than all that [`simulate`]
+/// tells.
 pub fn time(scenario: &Scenario) -> Nanos {
     play::<NoLedger>(scenario).outcome.duration
 }
@@ -121,7 +122,8 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
                 continue;
             }
             let Some((at, event)) = self.events.next() else {
-                // Nothing can happen any more: no scenario leads here, but no scenario may hang either.
+                // Nothing can happen any more: no scenario leads here, but no scenario may hang
+                // either.
                 break;
             };
             self.pass(held, at);
@@ -142,9 +144,10 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         self.now = at.min(MAX_TIME);
     }
 
-    /// As long as each ACK is for the oldest segment and comes before anything else is due, it comes and lets full segments go: most
-    /// of a transfer. Whether any came. It does the same as [`Self::happen`] and [`Self::send_all`], but for the accounts; it is left to
-    /// the latter to arrange what else may happen behind the last of them.
+    /// As long as each ACK is for the oldest segment and comes before anything else is due, it
+    /// comes and lets full segments go: most of a transfer. Whether any came. It does the same as
+    /// [`Self::happen`] and [`Self::send_all`], but for the accounts; it is left to the latter to
+    /// arrange what else may happen behind the last of them.
     fn flow(&mut self) -> bool {
         if L::KEEPS || self.silent.is_some() || !self.sender.is_undisturbed() {
             return false;
@@ -258,7 +261,8 @@ impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
         }
     }
 
-    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver answers is known already.
+    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver
+    /// answers is known already.
     #[inline]
     fn arrive(&mut self, at: Nanos, packet: &Packet) {
         while let Some((due, segment)) = self.events.due_before((at, self.now)) {

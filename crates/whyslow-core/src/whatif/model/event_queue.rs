@@ -1,9 +1,10 @@
 //! What is going to happen to the sender, in the order of time.
 //!
-//! At the same time, what was arranged first comes first. ACKs come in the order in which they were arranged, for nothing overtakes on
-//! the path; and every ACK that is held back is held back equally long. So both wait in lines, of which only the heads are
-//! compared. Of what else happens nothing is expected twice: each has a place of its own; but for the times at which the sender looks
-//! for losses again, which are seldom and stay.
+//! At the same time, what was arranged first comes first. ACKs come in the order in which they were
+//! arranged, for nothing overtakes on the path; and every ACK that is held back is held back
+//! equally long. So both wait in lines, of which only the heads are compared. Of what else happens
+//! nothing is expected twice: each has a place of its own; but for the times at which the sender
+//! looks for losses again, which are seldom and stay.
 
 use super::receiver::Ack;
 use super::ring::Ring;

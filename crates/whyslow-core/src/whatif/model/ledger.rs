@@ -1,4 +1,5 @@
-//! What held the sender, and its rounds, written down while a transfer is played; or not, where its time alone is asked for.
+//! What held the sender, and its rounds, written down while a transfer is played; or not, where its
+//! time alone is asked for.
 
 use super::MAX_ROUNDS;
 use super::sender::Packet;
@@ -8,7 +9,8 @@ use crate::units::Nanos;
 pub(super) trait Ledger: Default {
     /// Whether anything is written down: what nobody writes down need not be worked out.
     const KEEPS: bool;
-    /// The sender waits: while packets are carried by the narrow link for that, and then under this limit.
+    /// The sender waits: while packets are carried by the narrow link for that, and then under this
+    /// limit.
     fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos);
     /// The time since the last send or ACK is known for what it was.
     fn settle(&mut self, as_limit: Option<Limit>);
@@ -30,7 +32,8 @@ impl Ledger for NoLedger {
 /// All of it.
 #[derive(Debug)]
 pub(super) struct FullLedger {
-    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of it.
+    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of
+    /// it.
     stretch: Vec<(Limit, Nanos)>,
     pub(super) limits: Vec<(Limit, Nanos)>,
     last: Limit,

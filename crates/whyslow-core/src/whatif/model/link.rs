@@ -43,8 +43,8 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives; none when it is lost. Only first
-    /// copies meet the listed losses.
+    /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives;
+    /// none when it is lost. Only first copies meet the listed losses.
     #[inline]
     pub(super) fn send(&mut self, now: Nanos, from: u64, to: u64, first_copy: bool) -> Option<Nanos> {
         let size = to - from;

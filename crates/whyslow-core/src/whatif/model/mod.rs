@@ -1,12 +1,14 @@
 //! A deterministic, packet-level model of one TCP transfer over one path.
 //!
-//! It knows what decides how long a transfer takes: slow start and its early ends, three congestion controllers, loss recovery
-//! with SACK, RACK and tail probes, the retransmission timer, the receiver's window, a cap in the sender, the rate and queue of
-//! the path, and a program that pauses. It ignores what seldom matters: reordering, ECN, lost acknowledgements, several
-//! connections that compete. Times are exact to the nanosecond of the model and depend on nothing but the [`Scenario`]: no clock,
-//! and chance only from a seed.
+//! It knows what decides how long a transfer takes: slow start and its early ends, three congestion
+//! controllers, loss recovery with SACK, RACK and tail probes, the retransmission timer, the
+//! receiver's window, a cap in the sender, the rate and queue of the path, and a program that
+//! pauses. It ignores what seldom matters: reordering, ECN, lost acknowledgements, several
+//! connections that compete. Times are exact to the nanosecond of the model and depend on nothing
+//! but the [`Scenario`]: no clock, and chance only from a seed.
 //!
-//! Work is bounded: what is longer than [`MAX_SEGMENTS`] is carried on at the rate of its last quarter, and the [`Outcome`] says so.
+//! Work is bounded: what is longer than [`MAX_SEGMENTS`] is carried on at the rate of its last
+//! quarter, and the [`Outcome`] says so.
 
 mod buffer;
 mod congestion;
@@ -38,7 +40,8 @@ pub const RTO_MIN: Nanos = Nanos::from_millis(200);
 /// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
 pub const DELACK_MIN: Nanos = Nanos::from_millis(40);
 
-/// No time that is modelled is later than this and a round trip: some decades. So times can be added without care.
+/// No time that is modelled is later than this and a round trip: some decades. So times can be
+/// added without care.
 const MAX_TIME: Nanos = Nanos(1 << 60);
 
 /// A transfer to be modelled.
@@ -97,7 +100,8 @@ pub struct ReceiverSettings {
 pub enum Window {
     /// Never full.
     Unlimited,
-    /// It starts small and follows what arrives in a round trip up to a bound (Linux' `tcp_rmem`), bytes.
+    /// It starts small and follows what arrives in a round trip up to a bound (Linux' `tcp_rmem`),
+    /// bytes.
     Autotuned {
         /// At first.
         initial: u64,
@@ -124,7 +128,8 @@ pub struct Pause {
 pub enum Silence {
     /// The program has nothing to send (or its peer, or a small segment, is waited for).
     Program,
-    /// The program has nothing to send for so long that the window starts over (RFC 5681 section 4.1).
+    /// The program has nothing to send for so long that the window starts over (RFC 5681 section
+    /// 4.1).
     Idle,
     /// The retransmission timer runs: afterwards the window is one segment.
     Timer,

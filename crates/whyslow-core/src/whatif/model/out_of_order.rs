@@ -1,4 +1,5 @@
-//! What has arrived beyond a hole, as runs of segments: there are few, for nothing overtakes on the path.
+//! What has arrived beyond a hole, as runs of segments: there are few, for nothing overtakes on the
+//! path.
 
 #[derive(Debug, Default)]
 pub(super) struct OutOfOrderQueue {

@@ -29,7 +29,8 @@ pub(super) struct Receiver<'a> {
     quick: u32,
     /// In-order segments that no ACK has answered.
     pending: u32,
-    /// The window, and what it follows: bytes delivered at the start of the round trip that is measured.
+    /// The window, and what it follows: bytes delivered at the start of the round trip that is
+    /// measured.
     rcv_wnd: u64,
     measured: (Nanos, u64),
     /// Of the windows that were seen, so many count or did so before.
@@ -76,7 +77,8 @@ impl<'a> Receiver<'a> {
         segment == self.rcv_nxt && self.out_of_order.is_empty() && self.settings.ack_delay <= Nanos::ZERO
     }
 
-    /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does then.
+    /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does
+    /// then.
     #[inline]
     pub(super) fn arrive_next(&mut self, now: Nanos, end: u64) -> Ack {
         let arrived = self.rcv_nxt;
@@ -88,8 +90,8 @@ impl<'a> Receiver<'a> {
         Ack { next: self.rcv_nxt, segment: arrived, right_edge: self.right_edge() }
     }
 
-    /// A segment arrives, which ends with the byte `end`. `end_of` gives the last byte of others. Returns the ACK, or none while it is
-    /// held back.
+    /// A segment arrives, which ends with the byte `end`. `end_of` gives the last byte of others.
+    /// Returns the ACK, or none while it is held back.
     #[inline]
     pub(super) fn arrive(
         &mut self,
@@ -121,7 +123,8 @@ impl<'a> Receiver<'a> {
         Some(self.answer(segment))
     }
 
-    /// The ACK that was held back, if no other has covered it; `segment` is the segment that waits for it.
+    /// The ACK that was held back, if no other has covered it; `segment` is the segment that waits
+    /// for it.
     pub(super) fn answer_late(&mut self, arrived: usize) -> Option<Ack> {
         (self.pending > 0).then(|| self.answer(arrived))
     }
@@ -135,7 +138,8 @@ impl<'a> Receiver<'a> {
         match &self.settings.window {
             Window::Unlimited => self.constant_until = u64::MAX,
             Window::Autotuned { most, .. } => {
-                // Linux gives room for twice what was read in a round trip, and twice that while it grows.
+                // Linux gives room for twice what was read in a round trip, and twice that while it
+                // grows.
                 let (since, from) = self.measured;
                 let copied = self.delivered - from;
                 self.rcv_wnd = self.rcv_wnd.max(copied.saturating_mul(4)).min(*most);

@@ -6,7 +6,8 @@ pub(super) struct Recovery {
     pub(super) until: usize,
     /// The timer began it.
     pub(super) by_timer: bool,
-    /// Segments outstanding when it began, delivered since, sent since (RFC 6937: RecoverFS, prr_delivered, prr_out).
+    /// Segments outstanding when it began, delivered since, sent since (RFC 6937: RecoverFS,
+    /// prr_delivered, prr_out).
     recover_fs: f64,
     prr_delivered: f64,
     pub(super) prr_out: f64,

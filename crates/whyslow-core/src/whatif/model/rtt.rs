@@ -1,4 +1,5 @@
-//! What the sender knows of round trips, and the timer that it sets by them (RFC 6298, with Linux' least values).
+//! What the sender knows of round trips, and the timer that it sets by them (RFC 6298, with Linux'
+//! least values).
 
 use super::RTO_MIN;
 use crate::units::Nanos;
@@ -17,7 +18,8 @@ impl RttEstimator {
         Self { srtt: rtt, rttvar: rtt.scale(0.5), min_rtt: rtt }
     }
 
-    /// Another one: no longer than [`MAX_TIME`](super::MAX_TIME), so that what follows needs no care.
+    /// Another one: no longer than [`MAX_TIME`](super::MAX_TIME), so that what follows needs no
+    /// care.
     #[inline]
     pub(super) fn on_sample(&mut self, rtt: Nanos) {
         self.min_rtt = self.min_rtt.min(rtt);
@@ -30,7 +32,8 @@ impl RttEstimator {
         self.srtt
     }
 
-    /// For how long a segment that something sent later has overtaken may yet be on its way (RFC 8985 section 6.2).
+    /// For how long a segment that something sent later has overtaken may yet be on its way (RFC
+    /// 8985 section 6.2).
     pub(super) fn reordering_window(&self) -> Nanos {
         self.srtt + Nanos(eighths(self.min_rtt.0, 2))
     }

@@ -1,7 +1,8 @@
 //! The sending host: what is outstanding, what was lost, and what may be sent next.
 //!
-//! Losses are found as RACK does (RFC 8985): a segment is lost once one that was sent later has arrived, and three have, or a quarter
-//! of a round trip passed. Silence ends with a tail loss probe, then with the retransmission timer.
+//! Losses are found as RACK does (RFC 8985): a segment is lost once one that was sent later has
+//! arrived, and three have, or a quarter of a round trip passed. Silence ends with a tail loss
+//! probe, then with the retransmission timer.
 
 use super::buffer::SendBuffer;
 use super::congestion::{AckSample, CongestionController};
@@ -38,7 +39,8 @@ struct Segment {
 /// Less than this part of a segment is not sent while something is outstanding.
 const SWS_FRACTION: u64 = 8;
 
-/// A tail loss probe waits for so much more than two round trips, where more than one segment is in flight.
+/// A tail loss probe waits for so much more than two round trips, where more than one segment is in
+/// flight.
 const MIN_PROBE_WAIT: Nanos = Nanos::from_millis(2);
 
 /// Why nothing is sent now.
@@ -95,7 +97,8 @@ pub(super) struct Sender<C> {
     /// Arrived beyond a hole.
     sacked_out: u32,
     lost: BTreeSet<usize>,
-    /// First copies of those before this one were looked for; later copies, which are few, stand in a line with their order.
+    /// First copies of those before this one were looked for; later copies, which are few, stand in
+    /// a line with their order.
     checked_until: usize,
     retransmit_queue: VecDeque<(usize, u64)>,
     packets_sent: u64,
@@ -120,7 +123,8 @@ pub(super) struct Sender<C> {
 }
 
 impl<C: CongestionController> Sender<C> {
-    /// As it is before the first of so many bytes; the receiver lets it send up to `snd_right_edge`.
+    /// As it is before the first of so many bytes; the receiver lets it send up to
+    /// `snd_right_edge`.
     pub(super) fn new(scenario: &Scenario, bytes: u64, edge: u64) -> Self {
         Self {
             mss: scenario.mss,
@@ -253,7 +257,8 @@ impl<C: CongestionController> Sender<C> {
         may.then(|| self.send_new(now, self.mss))
     }
 
-    /// Whether the sender plainly has to wait, when no full segment is left of this allowance. `over`: the program gives no more.
+    /// Whether the sender plainly has to wait, when no full segment is left of this allowance.
+    /// `over`: the program gives no more.
     #[inline]
     pub(super) fn must_wait(&mut self, allowance: Allowance, over: bool) -> bool {
         if self.sent_bytes + self.mss <= allowance.bytes {
@@ -274,7 +279,8 @@ impl<C: CongestionController> Sender<C> {
         self.buffer.as_ref().map(|buffer| buffer.room)
     }
 
-    /// How much new data the next segment may carry; why none, where it is not the congestion window.
+    /// How much new data the next segment may carry; why none, where it is not the congestion
+    /// window.
     fn next_size(&self, full: bool) -> Result<u64, Blocked> {
         let size = self.mss.min(self.available.saturating_sub(self.sent_bytes));
         if size == 0 {
@@ -285,8 +291,8 @@ impl<C: CongestionController> Sender<C> {
         }
         if self.sent_bytes + size > self.snd_right_edge {
             let room = self.snd_right_edge.saturating_sub(self.sent_bytes);
-            // Hosts cut their segments so that a small window is used up (Linux: to half of it); crumbs they keep back (RFC 9293
-            // section 3.8.6.2.1).
+            // Hosts cut their segments so that a small window is used up (Linux: to half of it);
+            // crumbs they keep back (RFC 9293 section 3.8.6.2.1).
             let useful = room > 0 && (room >= self.mss / SWS_FRACTION || self.in_flight == 0);
             return if useful { Ok(room) } else { Err(Blocked::Receiver) };
         }
@@ -334,14 +340,15 @@ impl<C: CongestionController> Sender<C> {
         self.rearm_at = Some(now);
     }
 
-    /// Whether nothing is missing and nothing is being repaired, as far as the sender knows; and what may be sent changes with ACKs
-    /// alone, not with a pace or a buffer.
+    /// Whether nothing is missing and nothing is being repaired, as far as the sender knows; and
+    /// what may be sent changes with ACKs alone, not with a pace or a buffer.
     pub(super) fn is_undisturbed(&self) -> bool {
         let is_plain = self.buffer.is_none() && self.pace().is_none();
         is_plain && self.recovery.is_none() && self.lost.is_empty() && self.sacked_out == 0
     }
 
-    /// Whether an ACK tells of the oldest segment's arrival and of nothing else, when all is calm: then no loss comes to light.
+    /// Whether an ACK tells of the oldest segment's arrival and of nothing else, when all is calm:
+    /// then no loss comes to light.
     #[inline]
     pub(super) fn expects(&self, ack: &Ack) -> bool {
         let is_oldest = ack.segment == self.snd_una && ack.next == self.snd_una + 1;
@@ -511,7 +518,8 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// The oldest copy on its way that was sent before the newest that has arrived: its segment, and when it was sent.
+    /// The oldest copy on its way that was sent before the newest that has arrived: its segment,
+    /// and when it was sent.
     #[inline]
     fn overtaken(&mut self) -> Option<(usize, Nanos)> {
         self.checked_until = self.checked_until.max(self.snd_una);
@@ -565,7 +573,8 @@ impl<C: CongestionController> Sender<C> {
 
     /// When the timer fires.
     pub(super) fn rto_timer(&mut self) -> Option<Nanos> {
-        // Each packet and each ACK starts it anew, and only the last time counts before something else happens.
+        // Each packet and each ACK starts it anew, and only the last time counts before something
+        // else happens.
         if let Some(now) = self.rearm_at.take() {
             self.rto_timer = self.timer_from(now);
         }
@@ -587,7 +596,8 @@ impl<C: CongestionController> Sender<C> {
         self.recovery.is_none() && self.sacked_out == 0 && !self.probed && self.backoff == 0
     }
 
-    /// The timer fired. Returns a probe to send, or none when everything outstanding counts as lost from now on.
+    /// The timer fired. Returns a probe to send, or none when everything outstanding counts as lost
+    /// from now on.
     pub(super) fn on_timer(&mut self, now: Nanos) -> Option<Packet> {
         self.rto_timer = None;
         if self.may_probe() && self.in_flight > 0 {

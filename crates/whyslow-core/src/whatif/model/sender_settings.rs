@@ -9,7 +9,8 @@ pub struct SenderSettings {
     pub initial_window: f64,
     /// Where slow start ends, segments; infinite when nothing is remembered.
     pub ssthresh: f64,
-    /// By what a window grows in a round of slow start: 2, or less where ACKs are not counted by bytes.
+    /// By what a window grows in a round of slow start: 2, or less where ACKs are not counted by
+    /// bytes.
     pub slow_start_growth: f64,
     /// Whether slow start ends early when the round trip rises (HyStart).
     pub hystart: bool,
@@ -17,8 +18,9 @@ pub struct SenderSettings {
     pub cap: Option<u64>,
     /// Most payload bits per second that the sender lets out.
     pub pacing: Option<f64>,
-    /// Bytes of payload that a send buffer holds which the kernel sizes (Linux' `tcp_sndbuf_expand`): it grows with the window, but only
-    /// where ACKs find a program that has more to write. None: it never matters.
+    /// Bytes of payload that a send buffer holds which the kernel sizes (Linux'
+    /// `tcp_sndbuf_expand`): it grows with the window, but only where ACKs find a program that has
+    /// more to write. None: it never matters.
     pub buffer: Option<u64>,
 }
 

@@ -166,7 +166,8 @@ fn pauses_are_kept() {
     assert!(timed.duration > Nanos::from_millis(800), "from one segment on: {timed:?}");
 }
 
-/// What Linux took at 25.07 ms when the third flight, the probe and two copies of its first segment were lost: 2.009 s.
+/// What Linux took at 25.07 ms when the third flight, the probe and two copies of its first segment
+/// were lost: 2.009 s.
 #[test]
 fn a_flight_that_the_timer_repairs_as_the_kernel_measured() {
     let pause = |at, millis: f64, kind| Pause { at, length: Nanos::from_secs_f64(millis / 1e3), kind };

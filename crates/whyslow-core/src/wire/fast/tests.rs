@@ -16,7 +16,8 @@ enum Field {
     Noise(u16),
 }
 
-/// A packet of either version, its segment with these options, flags and payload, and its checksum field.
+/// A packet of either version, its segment with these options, flags and payload, and its checksum
+/// field.
 fn frame(v6: bool, options: &[u8], flags: Flags, payload: &[u8], field: Field) -> Vec<u8> {
     let mut segment = tcp(options, payload);
     segment[12] = segment[12] & 0xf0 | (flags.0 >> 8) as u8;

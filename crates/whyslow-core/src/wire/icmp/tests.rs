@@ -126,7 +126,8 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
     for frame in [tagged, in_gre, in_vxlan] {
         assert_eq!(told(&frame).unwrap().fate, Fate::HostUnreachable);
     }
-    // Hop-by-hop options before the quoted segment; a fragment header of its first part, and of a later one.
+    // Hop-by-hop options before the quoted segment; a fragment header of its first part, and of a
+    // later one.
     let head = [2, 0, 0, 0, 0, 0, 5, 0];
     let segment = tcp(&[], b"payload");
     let options = join(&[&[TCP, 0, 1, 4, 0, 0, 0, 0], &segment]);

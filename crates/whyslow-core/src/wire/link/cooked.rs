@@ -12,7 +12,8 @@ pub(super) fn v1(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     protocol(context, view.u16(2)?, view.u16(14)?, view.skip(16)?)
 }
 
-/// LINKTYPE_LINUX_SLL2: protocol, interface, hardware type, packet type, address length and address.
+/// LINKTYPE_LINUX_SLL2: protocol, interface, hardware type, packet type, address length and
+/// address.
 pub(super) fn v2(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     protocol(context, view.u16(8)?, view.u16(0)?, view.skip(20)?)
 }

@@ -1,7 +1,7 @@
 //! 802.11 data frames, bare or behind the header of a monitoring driver: radiotap, PPI, Prism, AVS.
 //!
-//! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives nothing, unless the
-//! driver has deciphered it and left the flag.
+//! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives
+//! nothing, unless the driver has deciphered it and left the flag.
 
 use crate::wire::context::{DecodeContext, Decoded, Inside};
 use crate::wire::view::View;
@@ -10,7 +10,8 @@ use crate::wire::{Skip, llc};
 /// What an LLC header before IP begins with.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 
-/// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up to four bytes.
+/// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up
+/// to four bytes.
 pub(super) fn decode(context: DecodeContext, view: View<'_>, padded: bool) -> Decoded<'_> {
     let &[kind, flags] = view.array(0)?;
     if kind & 0x03 != 0 {
@@ -62,7 +63,8 @@ pub(super) fn radiotap(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     decode(context, view.skip(length)?, radiotap_padded(view, length)?)
 }
 
-/// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp comes before them.
+/// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp
+/// comes before them.
 fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
     let present = view.u32_le(4)?;
     if present & 0x2 == 0 {
@@ -92,7 +94,8 @@ pub(super) fn ppi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// LINKTYPE_IEEE802_11_PRISM: its length in the byte order of the host; many such captures have AVS headers instead.
+/// LINKTYPE_IEEE802_11_PRISM: its length in the byte order of the host; many such captures have AVS
+/// headers instead.
 pub(super) fn prism(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let length = view.u32(4)?;
     let length = if length > 0xffff { length.swap_bytes() } else { length };

@@ -18,7 +18,8 @@ pub(super) fn fddi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     llc::decode(context, view.skip(13)?)
 }
 
-/// LINKTYPE_IEEE802_5: access and frame control, both addresses, a source route when the source's first bit is set.
+/// LINKTYPE_IEEE802_5: access and frame control, both addresses, a source route when the source's
+/// first bit is set.
 pub(super) fn token_ring(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(1)? & 0xc0 != 0x40 {
         return Err(Skip::NoPacket("a Token Ring control frame"));
@@ -32,7 +33,8 @@ pub(super) fn arcnet(context: DecodeContext, view: View<'_>, kind_at: usize) -> 
     match view.u8(kind_at)? {
         // RFC 1051.
         240 => ip::decode(context, view.skip(kind_at + 1)?),
-        // RFC 1201: a split flag and a sequence number; an even flag other than 0 marks a later fragment.
+        // RFC 1201: a split flag and a sequence number; an even flag other than 0 marks a later
+        // fragment.
         212 => match view.u8(kind_at + 1)? {
             // An exception frame repeats the header behind four bytes of filling.
             0xff => ip::decode(context, view.skip(kind_at + 8)?),

@@ -7,7 +7,8 @@ use crate::wire::{Skip, ip};
 /// The value that holds the packet (NFULA_PAYLOAD).
 const PAYLOAD: u16 = 9;
 
-/// Family, version, resource; then values, each with its length and type in the byte order of the host that captured.
+/// Family, version, resource; then values, each with its length and type in the byte order of the
+/// host that captured.
 pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(1)? != 0 {
         return Err(Skip::Malformed("an NFLOG version other than 0"));

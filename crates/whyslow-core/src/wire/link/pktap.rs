@@ -13,7 +13,8 @@ struct Header {
 
 impl Header {
     fn read(view: View<'_>) -> Result<Self, Skip> {
-        // In the byte order of the host; a length is never so large that both orders could be meant.
+        // In the byte order of the host; a length is never so large that both orders could be
+        // meant.
         let big = view.u32(0)? <= 0xffff;
         let field = |at| if big { view.u32(at) } else { view.u32_le(at) };
         Ok(Self { length: field(0)? as usize, next: field(4)?, link: field(8)? })
@@ -35,7 +36,8 @@ pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     }
 }
 
-/// LINKTYPE_USER2, which Apple used for PKTAP before it had a number of its own, and which anyone may use.
+/// LINKTYPE_USER2, which Apple used for PKTAP before it had a number of its own, and which anyone
+/// may use.
 pub(super) fn private(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let header = Header::read(view)?;
     if header.next <= 1 && (12..=512).contains(&header.length) && header.link <= 0xffff {

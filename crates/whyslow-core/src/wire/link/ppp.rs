@@ -5,7 +5,8 @@ use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ethertype, ip};
 
-/// A PPP packet, with or without the HDLC-like address and control bytes, its protocol in one byte or in two.
+/// A PPP packet, with or without the HDLC-like address and control bytes, its protocol in one byte
+/// or in two.
 pub(in crate::wire) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let view = if view.starts_with(&[0xff, 0x03]) { view.skip(2)? } else { view };
     let first = view.u8(0)?;

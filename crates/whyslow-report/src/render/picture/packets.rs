@@ -1,4 +1,5 @@
-//! Packets in each interval, as Wireshark's I/O graph has them: bars, those of the other side above, what was sent again in red.
+//! Packets in each interval, as Wireshark's I/O graph has them: bars, those of the other side
+//! above, what was sent again in red.
 
 use super::canvas::{Canvas, Unit};
 use super::{ACK, DATA, DrawnRange, RESENT};

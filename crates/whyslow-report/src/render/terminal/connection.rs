@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use whyslow_core::analysis::{Connection, End, Finding, Handshake, Near, Rtt, State, Transfer};
 use whyslow_core::units::Nanos;
 
-/// Transfers of one connection that are told in full where there is one screen for all, and those that have a line.
+/// Transfers of one connection that are told in full where there is one screen for all, and those
+/// that have a line.
 const FULL_TRANSFERS: usize = 1;
 const LISTED_TRANSFERS: usize = 8;
 /// Of that one's time, what another must take to have a line although nothing held it back.
@@ -232,7 +233,8 @@ fn blamed(connection: &Connection) -> bool {
     !connection.findings.is_empty()
 }
 
-/// The connection's own findings: those that cost more than anything in its transfers, and the others.
+/// The connection's own findings: those that cost more than anything in its transfers, and the
+/// others.
 fn ranked(connection: &Connection) -> (Vec<&Finding>, Vec<&Finding>) {
     let waited = |finding: &&Finding| finding.is_waited_for();
     let in_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings).filter(waited);

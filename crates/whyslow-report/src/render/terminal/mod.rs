@@ -1,8 +1,9 @@
 //! The verdict for a person: a page of text, as wide as the terminal.
 //!
-//! One slow transfer fills one screen: the capture, the connection, where its time went, and each finding with its
-//! evidence and its fix. Of many connections the causes are ranked by the time that they cost, and the worst
-//! connections are named. The page is styled throughout, and says nothing by colour alone.
+//! One slow transfer fills one screen: the capture, the connection, where its time went, and each
+//! finding with its evidence and its fix. Of many connections the causes are ranked by the time
+//! that they cost, and the worst connections are named. The page is styled throughout, and says
+//! nothing by colour alone.
 
 mod beside;
 mod connection;

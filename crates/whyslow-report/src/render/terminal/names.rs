@@ -67,8 +67,8 @@ pub(super) const fn letter(limit: Limit) -> char {
     }
 }
 
-/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, what the
-/// path itself takes green.
+/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start
+/// yellow, loss red, what the path itself takes green.
 pub(in crate::render) fn color(limit: Limit) -> Style {
     let color = match limit {
         Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait => AnsiColor::Blue,

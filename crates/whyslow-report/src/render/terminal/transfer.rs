@@ -27,8 +27,9 @@ pub(super) fn figures(transfer: &Transfer) -> String {
     text
 }
 
-/// Everything under a transfer's figures: its label, its timeline, its findings. In `full`, every round.
-/// `blamed`: the connection has findings of its own, so that a transfer without any is not called healthy for that.
+/// Everything under a transfer's figures: its label, its timeline, its findings. In `full`, every
+/// round. `blamed`: the connection has findings of its own, so that a transfer without any is not
+/// called healthy for that.
 pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, blamed: bool) {
     if let Some(label) = &transfer.label {
         page.wrapped(&Line::new().pad(2), DIM, label);
@@ -48,8 +49,8 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, blamed: bo
     }
 }
 
-/// The verdict in one sentence: of a healthy transfer, or of one that no single cause explains. Where the first finding
-/// is the verdict, it is not said twice.
+/// The verdict in one sentence: of a healthy transfer, or of one that no single cause explains.
+/// Where the first finding is the verdict, it is not said twice.
 fn print_verdict(page: &mut Page, transfer: &Transfer) {
     let is_verdict = |first: &Finding| transfer.verdict == format!("{}: {}", first.cause, first.summary);
     if transfer.findings.first().is_some_and(is_verdict) || transfer.verdict.is_empty() {

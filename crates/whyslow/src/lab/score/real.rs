@@ -1,8 +1,10 @@
-//! `whyslow lab score --real`: real programs over the lab's path, explained, and how often the explanation is right.
+//! `whyslow lab score --real`: real programs over the lab's path, explained, and how often the
+//! explanation is right.
 //!
-//! Knows: how a scenario's label is compared with an explanation of either end, and how that is told. Promises: only runs whose label the
-//! kernels' counters and the emulator's log confirmed are judged, and the others are counted; a wrong capture is named, where it lies.
-//! Ignores: what the scenarios are, and how they are run ([`whyslow_lab::real`]).
+//! Knows: how a scenario's label is compared with an explanation of either end, and how that is
+//! told. Promises: only runs whose label the kernels' counters and the emulator's log confirmed are
+//! judged, and the others are counted; a wrong capture is named, where it lies. Ignores: what the
+//! scenarios are, and how they are run ([`whyslow_lab::real`]).
 
 use super::calibration::{self, Bin};
 use super::{HIGH, name, right};
@@ -136,7 +138,8 @@ struct Judged {
     capture: PathBuf,
     said: Option<NamedCause>,
     wrong: Option<String>,
-    /// What the configuration rules out and was said all the same; the cause that cost most is not among them.
+    /// What the configuration rules out and was said all the same; the cause that cost most is not
+    /// among them.
     ruled_out: Vec<NamedCause>,
 }
 
@@ -201,8 +204,8 @@ pub(crate) fn report(
     })
 }
 
-/// The promises that come with a fix, one at most for each run that is explained rightly: that of the cause that cost most, at the end
-/// that sends.
+/// The promises that come with a fix, one at most for each run that is explained rightly: that of
+/// the cause that cost most, at the end that sends.
 ///
 /// # Errors
 /// When a capture cannot be read.
@@ -428,7 +431,8 @@ impl Judged {
     }
 }
 
-/// For each bin of confidence the causes that cost most, and those that the configuration rules out: how many there were, and were right.
+/// For each bin of confidence the causes that cost most, and those that the configuration rules
+/// out: how many there were, and were right.
 fn calibration(judged: &[&Judged]) -> Vec<Bin> {
     let top = judged.iter().filter_map(|j| {
         let is_right = j.wrong.as_ref().is_none_or(|wrong| wrong.ends_with("beside it"));

@@ -3,7 +3,8 @@ use crate::analysis::{Handshake, Limit};
 use crate::cause::Cause;
 use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
 
-/// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of a cause.
+/// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of
+/// a cause.
 fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(start - 50);

@@ -50,7 +50,8 @@ fn http_messages() -> impl Strategy<Value = Vec<(Vec<u8>, bool)>> {
         .prop_map(|messages| messages.into_iter().map(|((bytes, told), turn)| (bytes, turn || !told)).collect())
 }
 
-/// Feeds parts of a stream with a turn between them, each in segments as `sizes` says, some sent twice.
+/// Feeds parts of a stream with a turn between them, each in segments as `sizes` says, some sent
+/// twice.
 fn segmented(parts: &[Vec<u8>], sizes: &[usize], again: usize) -> Content {
     let mut stream = Stream::default();
     let mut sizes = sizes.iter().cycle();

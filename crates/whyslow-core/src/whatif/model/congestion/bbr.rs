@@ -1,6 +1,6 @@
-//! After BBR version 1 (Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016): sends at the rate that it measures, and
-//! keeps two round trips' worth in flight. Left out: the search for a smaller round trip every ten seconds, and long-term rates of
-//! policers.
+//! After BBR version 1 (Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016): sends
+//! at the rate that it measures, and keeps two round trips' worth in flight. Left out: the search
+//! for a smaller round trip every ten seconds, and long-term rates of policers.
 
 use super::{AckSample, CongestionController, RenoWindow, SenderSettings};
 use crate::units::Nanos;

@@ -1,6 +1,6 @@
-//! CUBIC (RFC 9438), counted in whole segments as Linux does (`tcp_cubic.c`): after a loss the window grows as a cubic function of time
-//! around the window at which it was lost. At small windows the whole segments matter: Reno's share, which it follows, is a
-//! segment ahead of it.
+//! CUBIC (RFC 9438), counted in whole segments as Linux does (`tcp_cubic.c`): after a loss the
+//! window grows as a cubic function of time around the window at which it was lost. At small
+//! windows the whole segments matter: Reno's share, which it follows, is a segment ahead of it.
 
 use super::hystart::HyStart;
 use super::{AckSample, CongestionController, RenoWindow, SenderSettings, whole};
@@ -37,13 +37,15 @@ pub(in super::super) struct Cubic {
     lull: Lull,
 }
 
-/// For how long single segments that are acknowledged do not let the window grow: what each then changes is counted, and no more.
+/// For how long single segments that are acknowledged do not let the window grow: what each then
+/// changes is counted, and no more.
 #[derive(Debug, Default)]
 struct Lull {
     /// With this window, and up to this time, …
     cwnd: f64,
     until: Nanos,
-    /// … while what was acknowledged since the window grew, and since Reno's share did, is less than this.
+    /// … while what was acknowledged since the window grew, and since Reno's share did, is less
+    /// than this.
     credit: f64,
     step: f64,
 }
@@ -90,7 +92,8 @@ impl Cubic {
         self.lull = Lull { cwnd: before, until, credit: fastest, step };
     }
 
-    /// Segments to be acknowledged at this time for each by which a window of so many whole ones grows.
+    /// Segments to be acknowledged at this time for each by which a window of so many whole ones
+    /// grows.
     fn per_segment(&self, now: Nanos, window: f64) -> f64 {
         let since = self.epoch.unwrap_or(now);
         let time = (now - since + self.min_rtt).as_secs_f64();

@@ -1,5 +1,5 @@
-//! HyStart as Linux has it (Ha and Rhee 2011; `tcp_cubic.c`): ends slow start before it loses, when the round trip rises or a
-//! round's ACKs come in a train as long as half of it.
+//! HyStart as Linux has it (Ha and Rhee 2011; `tcp_cubic.c`): ends slow start before it loses, when
+//! the round trip rises or a round's ACKs come in a train as long as half of it.
 
 use super::AckSample;
 use crate::units::Nanos;

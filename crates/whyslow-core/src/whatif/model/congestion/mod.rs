@@ -89,7 +89,8 @@ impl RenoWindow {
         }
     }
 
-    /// Congestion avoidance: one segment more for every so many that are acknowledged, and whole ones only (Linux' `tcp_cong_avoid_ai`).
+    /// Congestion avoidance: one segment more for every so many that are acknowledged, and whole
+    /// ones only (Linux' `tcp_cong_avoid_ai`).
     fn avoid_congestion(&mut self, per_segment: f64, segments: f64) {
         if self.credit >= per_segment {
             self.credit = 0.0;
@@ -113,7 +114,8 @@ impl RenoWindow {
         self.cwnd < self.ssthresh
     }
 
-    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts over.
+    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts
+    /// over.
     fn restart_after_idle(&mut self, initial_window: f64) {
         self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
         self.cwnd = self.cwnd.min(initial_window.max(1.0));
