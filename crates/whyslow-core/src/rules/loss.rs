@@ -61,7 +61,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| repair::mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     // What SACK would spare has a finding of its own, and so have copies that were lost too.
-    let others = repair::cost_without_sack(case) + repair::cost_of_lost_copies(case);
+    let others = repair::cost_without_sack(case) + repair::cost_of_lost_retransmits(case);
     let cost = (repair::cost(case) - others).or_zero();
     if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;

@@ -32,23 +32,23 @@
 //! timeouts happen.
 
 use super::case::TransferCase;
-use super::repair::{cost_of_lost_copies, wait_for_lost_copies};
+use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits};
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
-use crate::tcp::facts::LostCopies;
+use crate::tcp::facts::LostRetransmits;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let LostCopies { count: number, frames, .. } = &case.transfer.lost_retransmits;
-    let lost = cost_of_lost_copies(case);
+    let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;
+    let lost = cost_of_lost_retransmits(case);
     if lost == Nanos::ZERO {
         return None;
     }
-    let by_timer = wait_for_lost_copies(case);
+    let by_timer = wait_for_lost_retransmits(case);
     let summary = format!(
         "{} of lost segments {} lost too: {} of {} until the next copies",
         count(*number, "copy").replace("copys", "copies"),

@@ -90,7 +90,7 @@ pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
 }
 
 /// Of the waits for the timer, those for a copy that answered duplicate ACKs.
-pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn wait_for_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     let waits =
         case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_retransmit && !gap.tail);
     waits.map(|gap| gap.end - gap.start).sum()
@@ -98,7 +98,7 @@ pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
 
 /// What waiting for copies of lost copies took, where it matters. A path that carries all it can
 /// loses nothing by repairs.
-pub(super) fn cost_of_lost_copies(case: &TransferCase<'_>) -> Nanos {
+pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
     let lost = case.transfer.lost_retransmits.waited.min(repairing);
     let other = case.facts.capture_defects.one_direction || is_black_hole(case) || is_policed(case);

@@ -46,8 +46,8 @@ pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass
     // large segments have findings of their own.
-    let copies = repair::cost_of_lost_copies(case) > Nanos::ZERO;
-    let of_copies = if copies { repair::wait_for_lost_copies(case) } else { Nanos::ZERO };
+    let copies = repair::cost_of_lost_retransmits(case) > Nanos::ZERO;
+    let of_copies = if copies { repair::wait_for_lost_retransmits(case) } else { Nanos::ZERO };
     let given_up = repair::given_up(case.direction(), case.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
     let lost = (case.time(Limit::Timeout) - repair::wait_for_tails(case) - of_copies - in_vain).or_zero();

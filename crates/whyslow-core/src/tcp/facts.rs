@@ -431,7 +431,7 @@ pub struct TransferFacts {
     /// Fast recoveries (RFC 6582) that came to their end.
     pub recoveries: Recoveries,
     /// Copies that answered duplicate ACKs and had to be sent once more.
-    pub lost_retransmits: LostCopies,
+    pub lost_retransmits: LostRetransmits,
     /// Segments as large as any that the timer sent again while none that large had ever been
     /// acknowledged.
     pub stuck_large: u64,
@@ -479,7 +479,7 @@ pub struct Recoveries {
 
 /// Copies of lost segments that were lost too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LostCopies {
+pub struct LostRetransmits {
     /// How many.
     pub count: u64,
     /// What the waits for the next copies took.

@@ -1,7 +1,7 @@
 //! Copies that were lost too, recoveries, and packets that came twice.
 
 use super::*;
-use crate::tcp::facts::{LostCopies, Recoveries};
+use crate::tcp::facts::{LostRetransmits, Recoveries};
 
 #[test]
 fn a_copy_that_had_to_be_sent_again_was_lost() {
@@ -14,7 +14,7 @@ fn a_copy_that_had_to_be_sent_again_was_lost() {
     script.line(505.4, 0, 101, 7001, 0);
     let facts = script.run();
     let transfer = bulk(&facts);
-    let LostCopies { count: copies, waited, frames } = &transfer.lost_retransmits;
+    let LostRetransmits { count: copies, waited, frames } = &transfer.lost_retransmits;
     assert_eq!((*copies, frames.len()), (1, 1));
     assert_eq!(*waited, Nanos::from_secs_f64(0.1003));
     let Recoveries { count: recoveries, took } = transfer.recoveries;
