@@ -29,7 +29,7 @@
 //! use whyslow_lab::net::{self, Path, Tap};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // First thing in `main`, while there is one thread: become root of a user namespace if we are not root already.
+//! // First in `main`, while there is one thread: become root of a user namespace, if needed.
 //! net::enter()?; // the error explains why namespaces are forbidden here
 //!
 //! let slow = LinkConfig::steady(Conditions { delay_ns: 50_000_000, ..Conditions::default() }, 1);
@@ -43,13 +43,14 @@
 //! let in_force = path.settings(Host::Server)?; // read back from the kernel
 //! path.start(&[Tap { host: Host::Client, file: "client.pcap".into(), snaplen: 128 }])?;
 //!
-//! // A socket belongs to the host on which it was made; a program and all its descendants end when we do.
+//! // A socket belongs to the host that made it; a program and its descendants end when we do.
 //! let address = (path.address(Host::Server)?, 8000);
 //! let listener = path.within(Host::Server, || TcpListener::bind(address))??;
 //! let server = path.thread(Host::Server, "server", move || listener.accept().map(drop))?;
 //! let client = path.spawn(Host::Client, Command::new("curl"))?.wait()?;
 //!
-//! let outcome = path.stop()?; // waits until the links are empty, for a second beyond their delay at most
+//! // Waits until the links are empty, for a second beyond their delay at most.
+//! let outcome = path.stop()?;
 //! assert!(outcome.void.is_empty(), "the machine spoiled this run: {:?}", outcome.void);
 //! # Ok(())
 //! # }

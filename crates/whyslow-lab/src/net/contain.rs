@@ -5,7 +5,10 @@
 //! program stand two small processes:
 //!
 //! ```text
-//! us ── waiter (ends as the program ended) ── first process of the namespace (reaps) ── the program
+//! us ── waiter ── first process of the namespace ── the program
+//!       (ends as     (reaps)
+//!       the program
+//!       ended)
 //! ```
 
 use std::io;

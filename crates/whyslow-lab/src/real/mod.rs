@@ -2,7 +2,8 @@
 //! said of their captures.
 //!
 //! ```text
-//!   scenarios (a table) ─▶ draw ─▶ the path of `lab exec`, both programs ─▶ captures, counters, emulator's log ─▶ label confirmed, or not
+//!   scenarios ─▶ draw ─▶ path of `lab exec`, ─▶ captures, counters, ─▶ label confirmed, or not
+//!   (a table)            both programs          emulator's log
 //! ```
 //!
 //! Knows: which programs make which cause, and by what settings (`scenarios`); how they are started
