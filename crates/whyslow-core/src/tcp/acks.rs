@@ -1,4 +1,4 @@
-//! ACKs: taken in when they pass the capture point, applied when the sender can have had them.
+//! ACKs: received when they pass the capture point, applied when the sender can have them.
 
 use super::elided;
 use super::outstanding::Recovery;
@@ -12,17 +12,16 @@ use crate::wire::{Flags, SackBlocks};
 
 /// Most ACKs waiting to be applied.
 const MAX_PENDING_ACKS: usize = 65_536;
-/// So near the sender no ACK waits.
+/// This close to the sender no ACK waits.
 const NO_WAIT_WITHIN: Nanos = Nanos::from_micros(100);
-/// No ACK is applied for having waited less.
+/// An ACK that waits less than this is never overdue.
 const MIN_ACK_TIMEOUT: Nanos = Nanos::from_millis(1000);
 
 impl SenderState {
-    /// An ACK for this data passed the capture point.
+    /// Processes an ACK for this data at the capture point.
     #[inline(always)]
     pub fn on_ack(&mut self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) {
-        // What the other side's bulk data carries, where it takes long to get here: nothing new,
-        // and it waits.
+        // The peer's bulk data repeats one ACK in many segments; far from the sender they all wait.
         if self.repeats_last_ack(seg, sack) {
             self.note_peer_tsval(seg);
             self.pending_acks.push_repeat(AckArrival::of(seg));
@@ -52,8 +51,8 @@ impl SenderState {
         }
     }
 
-    /// What nearly every ACK next to the sender says: so much of what was sent is acknowledged, in
-    /// an open window, and nothing else is the matter. What is rare need not be asked for then.
+    /// Returns the ACK if it is what nearly all ACKs next to the sender are: it covers data that
+    /// was sent, leaves the window open, and carries nothing else. Rare cases need no check then.
     #[inline(always)]
     fn as_simple_ack(&self, seg: &Seg, sack: &SackBlocks, path: &PathEstimate) -> Option<Ack> {
         let is_plain = seg.flags.0 & (Flags::ACK.0 | SPECIAL_FLAGS) == Flags::ACK.0 && sack.is_empty();
@@ -65,11 +64,11 @@ impl SenderState {
         (window > 0).then(|| Ack::new(seg, ack, Some(window), false))
     }
 
-    /// Nothing that was sent is missing from the capture, reported beyond a hole or sent again, and
-    /// the window is open.
+    /// Returns whether no data is missing from the capture, SACKed or retransmitted, and the window
+    /// is open.
     #[inline(always)]
     fn is_loss_free(&self) -> bool {
-        // All of it is asked for at a time.
+        // One combined test: none of these is likely.
         self.holes.is_empty()
             & self.scoreboard.is_empty()
             & self.retransmitted.is_empty()
@@ -105,8 +104,8 @@ impl SenderState {
         }
     }
 
-    /// The window that a segment without SYN offers, bytes; none while its scale is not known, but
-    /// zero is zero at any scale.
+    /// Returns the window offered by a segment without SYN, in bytes; `None` while the scale is
+    /// unknown, except that zero is zero at any scale.
     #[inline(always)]
     fn offered_window(&self, seg: &Seg) -> Option<u32> {
         match self.snd_wscale {
@@ -115,9 +114,9 @@ impl SenderState {
         }
     }
 
-    /// Whether this ACK says no more than the last one that was taken in. All that was asked of
-    /// that one has the same answer then: no hole was left below it, and what the sender has sent
-    /// since by plain segments lies above it.
+    /// Returns whether this ACK repeats the last one received. All questions asked of that one then
+    /// have the same answers: it left no hole below it, and the plain segments sent since lie above
+    /// it.
     #[inline(always)]
     fn repeats_last_ack(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         self.repeatable_ack.is_some_and(|said| {
@@ -142,13 +141,13 @@ impl SenderState {
         }
     }
 
-    /// What an ACK's number is in the sequence space; none when it is not of this connection.
+    /// Maps an ACK number to sequence space; `None` if it does not belong to the connection.
     #[inline(always)]
     fn unwrap_ack(&mut self, number: SeqNumber) -> Option<u64> {
         self.unwrap_ack_of_sent(number).or_else(|| self.unwrap_any_ack(number))
     }
 
-    /// The same, for what was sent.
+    /// The same, for numbers up to SND.MAX.
     #[inline(always)]
     pub(super) fn unwrap_ack_of_sent(&self, number: SeqNumber) -> Option<u64> {
         let below = (self.isn? + self.snd_max as u32).0.wrapping_sub(number.0);
@@ -167,7 +166,7 @@ impl SenderState {
         place
     }
 
-    /// The sender does not have this ACK yet.
+    /// Queues an ACK that the sender does not have yet.
     #[inline(never)]
     fn enqueue_ack(&mut self, ack: Ack, sack: &SackBlocks, path: &PathEstimate) {
         self.pending_acks.push(&ack, sack);
@@ -177,7 +176,7 @@ impl SenderState {
         }
     }
 
-    /// None waits any more for which the next one could say the same.
+    /// Forgets the repeatable ACK once none is pending.
     #[inline(always)]
     fn end_ack_repeats(&mut self) {
         if self.pending_acks.is_empty() {
@@ -185,8 +184,8 @@ impl SenderState {
         }
     }
 
-    /// Applies ACKs of which too many wait, or that have waited too long: without data from the
-    /// sender nothing else would.
+    /// Applies pending ACKs that are too many or too old. Without data from the sender nothing else
+    /// would.
     #[inline(never)]
     fn flush_overdue_acks(&mut self, now: Nanos, path: &PathEstimate) {
         let patience = path.rtt.unwrap_or_default().max(MIN_ACK_TIMEOUT);
@@ -201,8 +200,7 @@ impl SenderState {
         self.end_ack_repeats();
     }
 
-    /// Bytes up to `ack` were received, so those of them that were never captured are the capture's
-    /// loss.
+    /// Counts bytes below `ack` that were never captured: they arrived, so the capture lost them.
     #[inline(never)]
     fn note_unseen_bytes(&mut self, ack: u64, seg: &Seg) {
         let mut unseen = 0;
@@ -217,7 +215,7 @@ impl SenderState {
             hole.start = hole.end.min(ack);
             hole.start < hole.end
         });
-        // An ACK for a FIN that was not captured covers one number more.
+        // An ACK for a FIN that was not captured covers one more number.
         if ack > self.snd_max + 1 {
             let first = self.snd_max;
             unseen += ack - first;
@@ -238,8 +236,8 @@ impl SenderState {
         }
     }
 
-    /// Applies the ACKs that the sender had when it sent `seg`; all of those before now, next to
-    /// the sender.
+    /// Applies the ACKs that the sender had when it sent `seg`; next to the sender, all ACKs so
+    /// far.
     #[inline(always)]
     pub(super) fn apply_acks(&mut self, seg: Option<&Seg>, path: &PathEstimate) {
         let Some(first) = self.pending_acks.first_arrival() else {
@@ -261,7 +259,7 @@ impl SenderState {
             if !by.includes(first, stamp) {
                 break;
             }
-            // Of several at a time that tell nothing new only the last one counts.
+            // Of several repeats applied together only the last one matters.
             let known = self.is_bulk_payload_ack(fields);
             let behind = if known { self.pending_acks.arrivals_after_first() } else { &[] };
             let more =
@@ -284,8 +282,8 @@ impl SenderState {
         self.end_ack_repeats();
     }
 
-    /// The sender had the first `count` of those that wait when it sent `seg`: how long the last
-    /// took whose timestamp it echoes.
+    /// Measures the loop: the sender had the first `count` pending ACKs when it sent `seg`, and its
+    /// TSecr names the last of them.
     #[inline(always)]
     fn note_loop_to_sender(&mut self, seg: &Seg, echo: u32, count: usize, least: Nanos) {
         let had = self.pending_acks.arrivals().iter().take(count);
@@ -301,8 +299,7 @@ impl SenderState {
         self.apply_ack(ack, sack, at, path);
     }
 
-    /// The sender has an ACK that tells nothing new, of this `place`, `at` this time; or several,
-    /// the first of them `since` that one.
+    /// Applies an ACK without news at time `at`, or several, the first of them at `since`.
     #[inline(always)]
     fn apply_repeated_ack(&mut self, since: Nanos, at: Nanos, place: FrameRef) {
         self.short_gap_limit = 0;
@@ -314,7 +311,7 @@ impl SenderState {
         }
     }
 
-    /// The sender has this ACK `at` this time.
+    /// Applies an ACK that the sender has at time `at`.
     #[inline(always)]
     fn apply_ack(&mut self, ack: &Ack, sack: &SackBlocks, at: Nanos, path: &PathEstimate) {
         let is_new = ack.fields.ack > self.snd_una;
@@ -336,8 +333,8 @@ impl SenderState {
         }
     }
 
-    /// It acknowledges new data. Gives the round trip that it measures. `LOSS_FREE`: it is [plainly
-    /// said](Self::as_simple_ack), and no step asks for what is rare.
+    /// Applies an ACK for new data and returns the RTT that it measures. `LOSS_FREE` means that it
+    /// came from [`as_simple_ack`](Self::as_simple_ack), so that no step checks for rare cases.
     #[inline(always)]
     fn apply_new_ack<const LOSS_FREE: bool>(
         &mut self,
@@ -349,8 +346,8 @@ impl SenderState {
         let Ack { arrival, fields } = ack;
         self.since_send.on_release(arrival.frame_ref, at, true, fields.with_payload, self.snd_right_edge);
         if !LOSS_FREE && !self.scoreboard.is_empty() {
-            // Before this ACK's own SACKs are noted: what they show was above a hole that nobody
-            // had reported.
+            // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
+            // reported.
             self.note_healed_hole(self.snd_una, fields.ack);
         }
         let mut delivered = fields.ack.saturating_sub(self.snd_una);
@@ -370,7 +367,7 @@ impl SenderState {
         rtt
     }
 
-    /// It acknowledges nothing that was not acknowledged before.
+    /// Applies an ACK that covers no new data.
     #[inline(never)]
     fn apply_old_ack(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
         let Ack { arrival, fields } = ack;
@@ -388,8 +385,8 @@ impl SenderState {
         self.record_ack::<false>(&ack, at, delivered, None, Nanos::ZERO);
     }
 
-    /// What the round and the transfer take from an ACK: `delivered` bytes more have arrived, and
-    /// what [`rtt_sample`](Self::rtt_sample) gives.
+    /// Records an ACK in the round and the transfer: `delivered` more bytes have arrived, with the
+    /// result of [`rtt_sample`](Self::rtt_sample).
     #[inline(always)]
     fn record_ack<const LOSS_FREE: bool>(
         &mut self,
@@ -410,7 +407,7 @@ impl SenderState {
         }
     }
 
-    /// Payload with an ACK that tells nothing new: what the other side's bulk data carries.
+    /// Returns whether this is payload with an ACK without news, as in the peer's bulk data.
     #[inline(always)]
     fn is_bulk_payload_ack(&self, fields: &AckFields) -> bool {
         let same = fields.ack == self.snd_una
@@ -436,8 +433,8 @@ impl SenderState {
         }
     }
 
-    /// An ACK came so long after the segment that it measures: the round trip, and how much later
-    /// than the soonest it was.
+    /// Takes an RTT sample from an ACK that came `delay` after its segment. Returns the RTT, and by
+    /// how much the ACK was later than the earliest.
     #[inline(always)]
     fn rtt_sample(&mut self, delay: Nanos, path: &PathEstimate) -> (Option<Nanos>, Nanos) {
         let least = update_min(&mut self.facts.ack_delay_min, delay);
@@ -447,9 +444,9 @@ impl SenderState {
         (Some(whole), delay.after(least))
     }
 
-    /// New data was acknowledged. Gives the time from the newest segment covered, sent once only,
-    /// to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of its bytes were known
-    /// from SACKs to have arrived.
+    /// Advances SND.UNA. Returns the time from the newest covered segment, if that was sent only
+    /// once, to this ACK (Karn's algorithm, RFC 6298 section 3), and how many of the bytes were
+    /// already SACKed.
     #[inline(always)]
     fn advance_snd_una<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let Ack { arrival, fields } = ack;
@@ -467,13 +464,13 @@ impl SenderState {
         if recovering {
             self.exit_recovery(fields.ack, at);
         }
-        // While holes are being filled a cumulative ACK says when the hole was filled, not when its
-        // last byte arrived.
+        // While holes are being filled, a cumulative ACK tells when the hole was filled, not when
+        // its last byte arrived.
         let timed = !any_resent && !recovering && !arrival.time_clamped;
         (newest.filter(|_| timed).map(|time| arrival.time.after(time)), known)
     }
 
-    /// Recovery is over once all that was outstanding when it began is acknowledged.
+    /// Leaves recovery once everything that was outstanding at its start is acknowledged.
     #[inline(never)]
     fn exit_recovery(&mut self, ack: u64, at: Nanos) {
         match self.recovery {
@@ -490,8 +487,8 @@ impl SenderState {
         }
     }
 
-    /// What is outstanding no more. Gives when the newest of it was sent, if that is known, and
-    /// whether any was sent again.
+    /// Removes acknowledged segments. Returns when the newest of them was sent, if known, and
+    /// whether any was retransmitted.
     #[inline(always)]
     fn remove_acknowledged<const LOSS_FREE: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
         let all = &self.outstanding[..];
@@ -507,8 +504,8 @@ impl SenderState {
         (newest, any_resent)
     }
 
-    /// A hole that the receiver had reported closed though nothing in it was sent again: reordered
-    /// on the way.
+    /// Counts a SACK hole that closed without a retransmission: reordering beyond the capture
+    /// point.
     #[inline(never)]
     fn note_healed_hole(&mut self, before: u64, ack: u64) {
         let Some(top) = self.scoreboard.highest() else {
@@ -524,7 +521,8 @@ impl SenderState {
         }
     }
 
-    /// Reaches the sender `at` this time. Gives how many bytes are reported for the first time.
+    /// Adds SACK blocks that reach the sender at time `at`. Returns how many bytes they report for
+    /// the first time.
     #[inline(never)]
     fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Nanos) -> u64 {
         let mut news = 0;
@@ -554,15 +552,15 @@ impl SenderState {
         news
     }
 
-    /// When the segment was sent that ends there, or with others that left as one, if it was sent
-    /// once only.
+    /// Returns when the segment that ends at `end` was sent, if it was sent only once.
     fn send_time_of(&self, end: u64) -> Option<Nanos> {
         let index = self.outstanding.partition_point(|sent| sent.end < end);
         let sent = self.outstanding.get(index).filter(|_| !self.may_overlap)?;
         (sent.start() < end && !sent.retransmitted && !sent.tsval.time_clamped()).then_some(sent.time)
     }
 
-    /// RFC 5681 section 2: nothing new, no payload, same window, data outstanding.
+    /// Counts a duplicate ACK (RFC 5681 section 2): nothing new, no payload, same window, data
+    /// outstanding.
     #[inline(never)]
     fn count_duplicate_ack(&mut self, fields: &AckFields) {
         let same_window = fields.window().is_none() || fields.window() == self.snd_wnd;
@@ -578,7 +576,7 @@ impl SenderState {
         }
     }
 
-    /// Says whether more may be sent than before.
+    /// Updates the send window. Returns whether the right edge moved up.
     #[inline(always)]
     fn update_snd_wnd<const LOSS_FREE: bool>(&mut self, fields: &AckFields, at: Nanos) -> bool {
         let Some(window) = fields.window() else {
@@ -609,7 +607,7 @@ impl SenderState {
         opened
     }
 
-    /// More was sent than the window allows, as the probe of a closed one is.
+    /// Returns whether at most one byte was sent beyond the window, as a window probe is.
     fn is_window_probe(&self) -> bool {
         self.snd_right_edge.is_some_and(|edge| self.snd_max <= edge + 1)
     }
@@ -634,7 +632,7 @@ impl SenderState {
         self.repeatable_ack = None;
     }
 
-    /// There is room, and how much is not known. Says whether there was none before.
+    /// Handles an open window of unknown scale. Returns whether the window was closed before.
     #[inline(never)]
     fn update_unscaled_window(&mut self, fields: &AckFields, at: Nanos) -> bool {
         let shift = self.inferred_scale.infer(fields, (self.snd_max, self.mss()), self.app_limited);
@@ -649,7 +647,7 @@ impl SenderState {
         true
     }
 
-    /// The window is closed, or was until now.
+    /// Records that the window has closed or opened again.
     #[inline(never)]
     fn note_zero_window(&mut self, window: u64, at: Nanos) {
         self.facts.zero_windows += u64::from(window == 0);
@@ -670,12 +668,11 @@ impl SenderState {
     }
 }
 
-/// What a segment of the sender's tells of the ACKs that it had; all that came before, where there
-/// is none.
+/// Which ACKs the sender had when it sent a segment; all captured so far, if there is no segment.
 struct SenderKnowledge {
-    /// The timestamp that it echoes.
+    /// The TSecr of the segment.
     tsecr: Option<u32>,
-    /// By their time alone, those that passed the capture point by then.
+    /// Without timestamps: ACKs captured up to here.
     until: Nanos,
 }
 
@@ -688,8 +685,8 @@ impl SenderKnowledge {
         }
     }
 
-    /// Whether it had this one: it echoes a newer timestamp than this one's, or else by its time.
-    /// `stamp`: what it echoes, if this one, and those that say the same, have timestamps too.
+    /// Returns whether the sender had this ACK: the segment echoes a newer timestamp, or else the
+    /// ACK is old enough. `stamp` is the echoed timestamp, if these ACKs have timestamps too.
     #[inline(always)]
     fn includes(&self, arrival: &AckArrival, stamp: Option<u32>) -> bool {
         let newer = stamp.map_or(0, |echo| arrival.tsval.wrapping_sub(echo) as i32);
@@ -697,8 +694,8 @@ impl SenderKnowledge {
     }
 }
 
-/// RFC 2883 section 4: a first block below the ACK, or inside the second block, reports a
-/// duplicate.
+/// Returns whether the first SACK block reports a duplicate: it lies below the ACK or inside the
+/// second block (RFC 2883 section 4).
 pub(super) fn reports_duplicate(first: (u64, u64), second: Option<(u64, u64)>, ack: u64) -> bool {
     first.1 <= ack || second.is_some_and(|second| second.0 <= first.0 && first.1 <= second.1)
 }

@@ -1,5 +1,5 @@
-//! The first segments of a connection, until it is known where the capture stands. Most connections
-//! are over by then, so that little is held of each.
+//! Holds the first segments of a connection until the vantage is known. Most connections end before
+//! that, so little is kept of each.
 
 use super::recent_packets;
 use super::segment::Seg;
@@ -7,7 +7,7 @@ use super::segment::packed::{AdvanceIter, PackedSegments, SegmentIter};
 use super::trace;
 use crate::wire::{Flags, SackBlocks};
 
-/// Segments held at most: enough for a handshake, a TLS handshake and the first round.
+/// Most segments to hold: enough for a handshake, a TLS handshake and the first round.
 const MAX_BUFFERED: usize = 128;
 const _: () = assert!(MAX_BUFFERED < u8::MAX as usize, "places among them are bytes");
 
@@ -17,16 +17,16 @@ pub(super) struct Buffering {
     segs: PackedSegments,
     /// The IP numbers of each side.
     numbers: [SeenIpIds; 2],
-    /// The segment size was known from this place on.
+    /// The MSS is known from this position on.
     mss_known_from: Option<u8>,
-    /// One of them offers no byte.
+    /// One of them offers a zero window.
     pub has_zero_window: bool,
-    /// Where the points go that are asked for.
+    /// Receives trace points, if tracing is on.
     pub trace: Option<Box<trace::Trace>>,
 }
 
-/// What is known of the IP numbers that a side used: the first one (0: none yet), and how far
-/// beyond it the farthest is.
+/// The IP IDs that a side has used: the first one (0 before that), and how far beyond it the
+/// farthest is.
 #[derive(Clone, Copy, Debug, Default)]
 struct SeenIpIds {
     first: u16,
@@ -34,7 +34,7 @@ struct SeenIpIds {
 }
 
 impl SeenIpIds {
-    /// Whether it is beyond all of them, so that none of them can be the same.
+    /// Returns whether this ID lies beyond all others, so that none of them can be equal.
     fn is_beyond(self, number: u16) -> bool {
         self.first == 0 || number.wrapping_sub(self.first) > self.span
     }
@@ -48,22 +48,22 @@ impl SeenIpIds {
 }
 
 impl Buffering {
-    /// How many there are.
+    /// The number of segments.
     pub fn len(&self) -> usize {
         self.segs.len()
     }
 
-    /// The segment size is known from here on.
+    /// The MSS is known from here on.
     pub fn mss_known(&mut self) {
         self.mss_known_from = self.mss_known_from.or(u8::try_from(self.segs.len()).ok());
     }
 
-    /// Whether the segment at this place is the first since the segment size is known.
+    /// Returns whether the segment at `place` is the first with a known MSS.
     pub fn is_mss_known_at(&self, place: usize) -> bool {
         self.mss_known_from.is_some_and(|from| usize::from(from) == place)
     }
 
-    /// Whether this is a packet captured a second time.
+    /// Returns whether this packet was captured before.
     #[inline(always)]
     pub fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let number = seg.ip_id_or_zero();
@@ -75,7 +75,7 @@ impl Buffering {
         recent_packets::is_among(self.iter(), seg, sack)
     }
 
-    /// Holds one more; says whether these are as many as may be held.
+    /// Adds a segment. Returns whether the buffer is full.
     pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if seg.ip_id_or_zero() != 0 {
             self.numbers[seg.from()].note(seg.ip_id_or_zero());
@@ -85,17 +85,17 @@ impl Buffering {
         self.segs.len() >= MAX_BUFFERED
     }
 
-    /// All of them, each with its SACK blocks.
+    /// All segments with their SACK blocks.
     pub fn iter(&self) -> SegmentIter<'_> {
         self.segs.iter()
     }
 
-    /// All of them, as far as their times and numbers go.
+    /// All segments, reduced to times and numbers.
     pub fn advances(&self) -> AdvanceIter<'_> {
         self.segs.advances()
     }
 
-    /// All of them, to be looked at several times.
+    /// All segments, unpacked for repeated use.
     pub fn to_vec(&self) -> Vec<(Seg, SackBlocks)> {
         let mut all = Vec::with_capacity(self.segs.len());
         let mut segs = self.iter();

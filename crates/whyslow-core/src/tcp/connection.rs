@@ -18,7 +18,7 @@ use std::num::NonZeroU8;
 /// One connection while it lasts.
 #[derive(Debug)]
 pub struct Connection {
-    /// Its addresses are kept by those who tell connections apart.
+    /// The flow table keeps the addresses.
     pub(super) ports: [u16; 2],
     pub(super) first: PacketRef,
     pub(super) last: Nanos,
@@ -30,19 +30,20 @@ pub struct Connection {
     pub(super) fin: [Option<SeqNumber>; 2],
     pub(super) fin_acked: [bool; 2],
     pub(super) reset: Option<Reset>,
-    /// Who sent payload first.
+    /// The side that sent payload first.
     pub(super) first_payload_side: Option<u8>,
     pub(super) seen: [bool; 2],
-    /// Of those checksums of each side that were looked at.
+    /// Good and bad checksums of each side that were checked.
     pub(super) checksums: [ChecksumTally; 2],
-    /// The time to live of each side's SYN, and of its first payload.
+    /// TTL of each side's SYN and first payload.
     pub(super) ttl: [[Option<NonZeroU8>; 2]; 2],
-    /// A plain segment of this side has nothing more to tell of how the connection began, nor
-    /// anything yet of how it ends. See [`note`](Self::note).
+    /// A plain segment of this side tells nothing more about the opening, and nothing yet about the
+    /// close. See [`note`](Self::note).
     pub(super) is_past_opening: [bool; 2],
-    /// The same, and the connection is settled and not traced. See [`fast_path`](super::fast_path).
+    /// The same, and the connection is tracked without a trace. See
+    /// [`fast_path`](super::fast_path).
     pub(super) uses_fast_path: [bool; 2],
-    /// Of the few that have some of it.
+    /// Only few connections need it.
     pub(super) rare: Option<Box<Rare>>,
 }
 
@@ -53,7 +54,8 @@ pub(super) struct Reset {
     pub(super) ttl: u8,
 }
 
-/// Which side sent it, and whether it had an ACK flag: a byte, as there may be a million of them.
+/// Which side sent it and whether it had the ACK flag, in one byte, as there may be a million of
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ResetFrom {
     Zero,
@@ -81,15 +83,14 @@ impl ResetFrom {
     }
 }
 
-/// How far a connection has come. Most are over before they are settled, so that little is held of
-/// them.
+/// The stage of a connection. Most end while buffering, so little is kept of each.
 #[derive(Debug)]
 pub(super) enum Stage {
     Buffering(Buffering),
     Tracking(Box<Tracking>),
 }
 
-/// Both directions, as their senders saw them.
+/// Both directions as their senders saw them.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
     pub(super) recent: [RecentPackets; 2],
@@ -97,43 +98,42 @@ pub(super) struct Tracking {
     pub(super) senders: [SenderState; 2],
     pub(super) paths: [PathEstimate; 2],
     pub(super) trace: Option<Box<trace::Trace>>,
-    /// Whether a wrong checksum of a side's means that the segment was damaged.
+    /// Whether a bad checksum of each side means damage.
     pub(super) checksums_reliable: [bool; 2],
-    /// The one segment, if any, that waits for what follows to show whether it came.
+    /// The segment, if any, that waits until the next ones show whether it arrived.
     pub(super) suspect: Option<Box<SuspectSegment>>,
-    /// Those that did not, until the connection has taken note.
+    /// Segments that did not arrive, until the connection has undone them.
     pub(super) dropped: Vec<Seg>,
 }
 
-/// What few connections have.
+/// Parts that few connections have.
 #[derive(Debug, Default)]
 pub(super) struct Rare {
     pub(super) capture_defects: CaptureDefects,
     pub(super) notices: Notices,
 }
 
-/// A segment that waits for what follows.
+/// A segment that waits until the next ones show whether it arrived.
 #[derive(Debug)]
 pub(super) struct SuspectSegment {
     pub(super) seg: Seg,
     pub(super) sack: SackBlocks,
     pub(super) reason: SuspectReason,
-    /// The newest segment of the other side since.
+    /// The newest segment from the other side since.
     pub(super) passed: Option<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SuspectReason {
-    /// Its checksum.
+    /// A bad checksum.
     Sum,
-    /// Where it begins.
+    /// A sequence number from nowhere.
     Seq,
-    /// What it acknowledges.
+    /// An acknowledgement number from nowhere.
     Ack,
 }
 
-/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of
-/// both, so that it is noted who.
+/// Notes the TTL of a side's first payload, and which side sent the first of all.
 pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
     if !seg.flags.has(Flags::SYN) {
         *ttl = ttl.or(NonZeroU8::new(seg.ttl));

@@ -1,38 +1,37 @@
-//! Exchanges: who waited for whom. A request, the server's time, the answer, and the client's time
-//! before the next request; or a push, which nobody asked for.
+//! Exchanges: a request, the server's time, the answer, and the client's time before the next
+//! request; or a push without a request.
 //!
-//! They follow from the transfers of both directions and what each of these answers. Their times
-//! are those of the end that asks, a client as a rule, whose user waits, wherever the capture
-//! stands: what passes the capture point on the way to the client is there half a loop later, and
-//! what the client sends left it as long before.
+//! They follow from the transfers of both directions and what each of them answers. Times are those
+//! of the requester, usually the client, whose user waits: what passes the capture point towards
+//! the client arrives half a loop later, and what the client sends left half a loop before.
 
 use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
 use crate::flow::Side;
 use crate::units::Nanos;
 
-/// Most exchanges held: the ones with the longest wait.
+/// Most exchanges to keep: those with the longest wait.
 const MAX_EXCHANGES: usize = 1024;
 
-/// Where the end that accepts a connection asks the one that opened it: OpenFlow's controllers
-/// (6633 before IANA gave it 6653), and who is called home by NETCONF and RESTCONF (RFC 8071).
+/// Ports where the end that accepts a connection sends the requests: OpenFlow controllers (6633
+/// before IANA assigned 6653), and call home of NETCONF and RESTCONF (RFC 8071).
 const SERVER_ASKS_PORTS: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
 
-/// Who asks, on a connection that `client` opened to this port.
+/// Returns which side sends requests on a connection that `client` opened to this port.
 pub(super) fn requester(client: Side, port: u16) -> Side {
     if SERVER_ASKS_PORTS.contains(&port) { 1 - client } else { client }
 }
 
-/// A connection's transfers, and where the capture stands.
+/// A connection's transfers and its vantage.
 pub(super) struct Conversation<'a> {
     pub directions: &'a [DirectionFacts; 2],
-    /// Who asks: what is said of a client is said of this side.
+    /// The side that sends requests, called the client here.
     pub requester: Side,
-    /// From the capture point to each side and back.
+    /// Loop from the capture point to each side.
     pub toward: [Option<Nanos>; 2],
     pub handshake: &'a HandshakeFacts,
 }
 
-/// A request is there when its last copy is that had to be sent.
+/// Moves the arrival of a request to its last necessary retransmission.
 pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], requester: Side) {
     let [zero, one] = directions;
     let (requests, answers) = if requester == 0 { (zero, one) } else { (one, zero) };
@@ -51,10 +50,10 @@ pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], req
 }
 
 impl Conversation<'_> {
-    /// Its exchanges in time order, and how many there were.
+    /// Returns the exchanges in time order, and their number.
     pub fn exchanges(&self) -> (Vec<ExchangeFacts>, u64) {
         let mut found: Vec<ExchangeFacts> = Vec::new();
-        // The request that no answer was seen to, and when the last answer was whole.
+        // The pending request, and when the last answer was complete.
         let mut open: Option<usize> = None;
         for (side, index) in self.transfers_in_order() {
             let Some(transfer) = self.directions[side].transfers.get(index) else { continue };
@@ -74,13 +73,13 @@ impl Conversation<'_> {
                 let end = self.complete_at(side, transfer);
                 match asking {
                     Some(exchange) => {
-                        // Credit may go before the request in one transfer.
+                        // Credit may precede the request in one transfer.
                         let later = (asked.first - exchange.start).or_zero();
                         exchange.before = exchange.before.map(|before| before + later);
                         exchange.start += later;
                         (exchange.answer, exchange.server, exchange.end) = (Some(index), server, end.max(exchange.end));
                     }
-                    // What asked was part of an earlier request.
+                    // The request was part of an earlier one.
                     None => found.push(ExchangeFacts {
                         start: asked.first,
                         end,
@@ -109,7 +108,7 @@ impl Conversation<'_> {
         (found, total)
     }
 
-    /// All transfers that are messages, by time.
+    /// Returns all transfers that are messages, in time order.
     fn transfers_in_order(&self) -> Vec<(Side, usize)> {
         let of = |side: Side| {
             let transfers = self.directions[side].transfers.iter().enumerate();
@@ -122,8 +121,8 @@ impl Conversation<'_> {
         all.into_iter().map(|(_, side, index)| (side, index)).collect()
     }
 
-    /// When the client had all of it, or, of what it sends itself, knew that it had arrived; by its
-    /// clock, counted from what it sends.
+    /// Returns when the client had all of a transfer, or knew that its own had arrived, by the
+    /// client's clock.
     fn complete_at(&self, sender: Side, transfer: &TransferFacts) -> Nanos {
         if sender == self.requester {
             transfer.end
@@ -132,8 +131,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// The client's own time before a request: since it had the answer to the last one, or since
-    /// the handshake.
+    /// Returns the client's own time before a request, since the last answer or the handshake.
     fn before_request(&self, request: &TransferFacts, last: Option<&ExchangeFacts>) -> Option<Nanos> {
         let since = match last {
             Some(last) => last.end,
@@ -142,7 +140,7 @@ impl Conversation<'_> {
         Some((request.start - since).or_zero())
     }
 
-    /// Transfers that were not held count as well: requests and answers alternate.
+    /// Estimates the total if transfers were dropped: requests and answers alternate.
     fn total(&self, found: u64) -> u64 {
         let all = |direction: &DirectionFacts| {
             direction.transfers_total - direction.transfers.iter().filter(|t| t.is_housekeeping).count() as u64

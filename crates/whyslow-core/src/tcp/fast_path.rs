@@ -1,10 +1,10 @@
-//! The short way of plain segments, which nearly all are.
+//! A fast path for plain segments, which nearly all segments are.
 //!
-//! Of a side whose connection is settled, which has nothing more to tell of how that began, nor yet
-//! of how it ends, and which nobody traces, and whose right checksums nobody need count, one flag
-//! says all of that ([`Connection::update_fast_path`] keeps it true). What such a side sends goes
-//! straight to what is known of both directions; all else goes the way of [`Connection::push`] from
-//! where it is found to be something else.
+//! One flag says that a connection is tracked and not traced, that this side tells nothing more
+//! about its opening or yet about its close, and that its good checksums need no count
+//! ([`Connection::update_fast_path`] maintains it). Plain segments of such a side go directly to
+//! the state of both directions. All others take [`Connection::push`] from the point where they
+//! prove to be different.
 
 use super::FrameRef;
 use super::connection::{Connection, Stage, Tracking, note_payload};
@@ -15,16 +15,16 @@ use crate::units::Nanos;
 use crate::wire::{PlainSegment, SackBlocks};
 
 impl Connection {
-    /// As [`push`](Self::push), for a segment that can do less.
+    /// Like [`push`](Self::push), for a plain segment.
     #[inline(always)]
     pub fn push_plain(&mut self, plain: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
-        // Put together where the segment's fields are read, so that they are written down but once.
+        // Assembled where the fields are read, so that they are written only once.
         let mut seg = Seg::plain(plain, from, time, place);
         self.clamp_time(&mut seg);
         self.push_plain_seg(&mut seg, plain.rest());
     }
 
-    /// `rest` is what was captured behind the headers.
+    /// `rest` is what was captured after the headers.
     #[inline(never)]
     pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
         match seg.from() {
@@ -36,9 +36,8 @@ impl Connection {
 
     #[inline(never)]
     fn push_plain_from<const FROM: Side>(&mut self, seg: &mut Seg, rest: &[u8]) {
-        // From here on it is known what nearly all of them are, and where the state of their side
-        // is, so that no step asks for it again; the others go the same way in a copy of the code
-        // that does ask.
+        // From here on the side is a constant and the segment is known to be usual, so that no step
+        // tests for it; others run the same code with the tests.
         match &mut self.stage {
             Stage::Tracking(settled) if seg.is_plain_ack::<FROM>() => {
                 if settled.is_recaptured(seg, &SackBlocks::NONE) {
@@ -46,7 +45,7 @@ impl Connection {
                 }
                 self.last = seg.time;
                 if self.payload_streams.on_segment(seg, rest, &self.isns) {
-                    // All else that there is to note of a known side is noted, and it stays known.
+                    // Everything else about such a side is known and stays so.
                     note_payload(seg, &mut self.ttl[FROM][1], &mut self.first_payload_side);
                 }
                 if !settled.push_untraced(seg, &SackBlocks::NONE) {
@@ -71,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// As [`push`](Self::push), for a segment that is plain but for its FIN.
+    /// Like [`push`](Self::push), for a segment that is plain except for its FIN.
     pub fn push_closing(&mut self, closing: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
         let mut seg = Seg::plain(closing, from, time, place);
         self.clamp_time(&mut seg);
@@ -82,7 +81,7 @@ impl Connection {
         }
     }
 
-    /// Of a plain segment without payload it was looked at.
+    /// Counts the good checksum of a plain segment without payload, if it was checked.
     #[inline(always)]
     fn note_good_checksum(&mut self, seg: &Seg) {
         if seg.len == 0 {
@@ -90,8 +89,7 @@ impl Connection {
         }
     }
 
-    /// To be called when a side becomes known or is so no more, the connection is settled, or it is
-    /// traced.
+    /// Must be called whenever one of the conditions may have changed.
     pub(super) fn update_fast_path(&mut self) {
         if let Stage::Tracking(settled) = &self.stage {
             let is_traced = settled.trace.is_some();
@@ -102,7 +100,7 @@ impl Connection {
 }
 
 impl Tracking {
-    /// As [`push`](Self::push), where it is not traced.
+    /// Like [`push`](Self::push), without tracing.
     #[inline(always)]
     fn push_untraced(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let is_odd = self.needs_check(seg);

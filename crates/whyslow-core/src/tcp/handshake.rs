@@ -1,5 +1,4 @@
-//! The opening of a connection as it is noted while it lasts: what [`HandshakeFacts`] tell, in
-//! fewer bytes.
+//! Tracks the opening of a connection: [`HandshakeFacts`] in fewer bytes.
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
@@ -8,11 +7,11 @@ use crate::flow::Side;
 use crate::units::Nanos;
 use crate::wire::Segment;
 
-/// No timer sends a SYN again sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
+/// No timer retransmits a SYN sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
 /// ms at least).
 const MIN_SYN_TIMER: Nanos = Nanos::from_millis(190);
 
-/// When a packet passed, and which one it was. They are ordered by time, and then as frames are.
+/// Time and frame of a packet, ordered by time and then by frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PacketRef {
     pub time: Nanos,
@@ -28,7 +27,7 @@ impl PacketRef {
         Self { time: seg.time, frame_ref: seg.frame_ref }
     }
 
-    /// Whether it is this place.
+    /// Returns whether it is this frame.
     pub fn is_at(self, place: FrameRef) -> bool {
         self.frame_ref == place
     }
@@ -42,7 +41,7 @@ impl PacketRef {
     }
 }
 
-/// What the SYNs said, and when they came.
+/// The SYNs: what they offered, and when they came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HandshakeTracker {
     /// First SYN.
@@ -57,7 +56,7 @@ pub(super) struct HandshakeTracker {
     pub offers: [Option<Offer>; 2],
     /// See [`HandshakeFacts::unreadable`].
     unreadable: [bool; 2],
-    /// How often each side sent its SYN again.
+    /// SYN retransmissions of each side.
     retries: [u16; 2],
     /// See [`HandshakeFacts::last_retry`]: microseconds since the first SYN or SYN-ACK, zero where
     /// there is none.
@@ -67,40 +66,40 @@ pub(super) struct HandshakeTracker {
 }
 
 impl HandshakeTracker {
-    /// A SYN was captured, without an ACK.
+    /// Returns whether a SYN without ACK was captured.
     pub fn has_syn(&self) -> bool {
         self.syn.is_some()
     }
 
-    /// A SYN-ACK came, and nothing that completes the handshake.
+    /// Returns whether a SYN-ACK came and nothing completed the handshake yet.
     #[inline]
     pub fn awaits_ack(&self) -> bool {
         self.syn_ack.is_some() && self.ack.is_none()
     }
 
-    /// The ACK that completes the handshake.
+    /// Records the ACK that completes the handshake.
     pub fn note_ack(&mut self, seg: &Seg) {
         self.ack = Some(PacketRef::of(seg));
         self.time_clamped |= seg.time_clamped();
     }
 
-    /// A segment with SYN. Says whether it is the side's first, and its options can be read.
+    /// Records a SYN. Returns whether it is the side's first with readable options.
     pub fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) -> bool {
         let (from, at) = (seg.from(), PacketRef::of(seg));
         let mut offers = false;
         if self.offers[from].is_some() || self.unreadable[from] {
-            // One that follows at once was captured twice, though IP numbered neither.
+            // A SYN that follows at once was captured twice, even if IP IDs are zero.
             let first = if seg.ack().is_some() { self.syn_ack } else { self.syn };
             let again = first.is_none_or(|first| seg.time - first.time >= MIN_SYN_TIMER);
             self.retries[from] = self.retries[from].saturating_add(again.into());
-            // The SYN-ACK that answers a SYN sent again is waited for no longer than that.
+            // The SYN-ACK for a retransmitted SYN is not waited for longer than that.
             let since = seg.time - self.first(seg.time);
             if again && self.ack.is_none() && since - Nanos::from_micros(self.last_retry_micros.into()) >= MIN_SYN_TIMER
             {
                 self.last_retry_micros = u32::try_from(since.0 / 1_000).unwrap_or(u32::MAX);
             }
         } else if segment.options.malformed {
-            // An option that is not there may have been behind the cut.
+            // A missing option may have been cut off.
             self.unreadable[from] = true;
         } else {
             self.offers[from] = Some(Offer::of(segment));
@@ -118,13 +117,13 @@ impl HandshakeTracker {
         offers
     }
 
-    /// When the first SYN passed, or the first SYN-ACK where there was none before; or else `now`.
+    /// Returns the time of the first SYN, else of the first SYN-ACK, else `now`.
     fn first(&self, now: Nanos) -> Nanos {
         let firsts = [self.syn, self.syn_ack];
         firsts.iter().flatten().map(|at| at.time).min().unwrap_or(now)
     }
 
-    /// What there is to tell.
+    /// Converts to facts.
     pub fn facts(&self) -> HandshakeFacts {
         HandshakeFacts {
             syn: self.syn.map(PacketRef::into_parts),
@@ -144,15 +143,15 @@ impl HandshakeTracker {
 /// What the SYNs settle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Negotiated {
-    /// The segment size on the wire, timestamps included, once both SYNs are known.
+    /// The MSS on the wire, timestamps included, once both SYNs are known.
     pub wire_mss: Option<u32>,
-    /// The segment size without them.
+    /// The MSS without them.
     pub mss: Option<u64>,
     pub sack: bool,
-    /// Shift for the windows that are offered to each side.
+    /// Window scale shift for windows offered to each side.
     pub window_shift: [Option<u8>; 2],
-    /// What the handshake took. Both ends set their timers by it, unless they cannot know which
-    /// copy was answered (RFC 6298 section 3).
+    /// RTT of the handshake. Both ends set their timers by it, unless a SYN was retransmitted,
+    /// because then they cannot know which copy was answered (RFC 6298 section 3).
     pub rtt: Option<Nanos>,
 }
 
@@ -161,7 +160,7 @@ impl Negotiated {
         let offers = handshake.offers;
         let (mut wire_mss, mut mss) = (None, None);
         if let [Some(a), Some(b)] = offers {
-            // RFC 9293 section 3.7.1: without the option, 536.
+            // Without the option, 536 (RFC 9293 section 3.7.1).
             let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
             let size = size(a).min(size(b));
             let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };

@@ -1,12 +1,12 @@
 //! Which ICMP errors are believed, and which copies of segments they explain.
 //!
-//! A segment that was too long for the path is sent again in shorter ones as soon as its sender is
-//! told so (path MTU discovery, RFC 1191, RFC 8201): nothing was lost, no window shrinks (Linux
-//! `tcp_simple_retransmit`), and nobody waits for more than the way to the router and back.
-//! [`SenderState::exceeded_reported_mtu`] tells these copies from others.
+//! A segment that was too long for the path is retransmitted in shorter ones as soon as its sender
+//! learns of it (path MTU discovery, RFC 1191, RFC 8201): nothing was lost, no window shrinks
+//! (Linux `tcp_simple_retransmit`), and the delay is only the way to the router and back.
+//! [`SenderState::exceeded_reported_mtu`] recognises these retransmissions.
 //!
-//! Anybody can send an error (RFC 5927). One that quotes a segment which was not in flight is
-//! forged or late, its sender does not heed it, and it is not kept.
+//! Anybody can send an error (RFC 5927). One about a segment that was not in flight is forged
+//! or late; senders ignore it, and it is not kept.
 
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
@@ -22,8 +22,8 @@ use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;
 
 impl Connection {
-    /// An ICMP error came, about a segment that side `about` sent. Says whether that was in flight;
-    /// where it was not, nothing is noted.
+    /// Processes an ICMP error about a segment of side `about`. Returns whether that segment was in
+    /// flight; if not, the error is ignored.
     pub fn on_icmp_error(&mut self, error: &Icmp, about: Side, time: Nanos, frame: Frame) -> bool {
         let may_be = self.may_be_in_flight(about, SeqNumber(error.seq));
         if may_be {
@@ -37,11 +37,11 @@ impl Connection {
         may_be
     }
 
-    /// Where an error tells how long packets may be.
+    /// Returns the MTU that an error reports.
     fn reported_mtu(&self, fate: Fate, by: IpAddr, time: Nanos) -> Option<ReportedMtu> {
         let Fate::TooBig(Some(mtu)) = fate else { return None };
-        // Errors have the version of what they quote. Every link carries the least (RFC 791, RFC
-        // 8200), and no sender heeds less.
+        // An error has the IP version of what it quotes. Every link carries the minimum (RFC 791,
+        // RFC 8200), and no sender heeds less.
         let (ip, least) = if by.is_ipv6() { (40, 1280) } else { (20, 68) };
         if mtu < least {
             return None;
@@ -50,17 +50,16 @@ impl Connection {
         Some(ReportedMtu { max_payload: mtu.saturating_sub(ip + 20 + if stamps { 12 } else { 0 }), time })
     }
 
-    /// The same of the errors that came while its first segments were held, for this side's
-    /// direction.
+    /// Returns the MTUs reported while the first segments were buffered, for this side's direction.
     pub(super) fn reported_mtus(&self, side: Side) -> Vec<ReportedMtu> {
         let notices = self.rare.iter().flat_map(|rare| &rare.notices.list);
         let those = notices.filter(|notice| notice.about == side);
         those.filter_map(|notice| self.reported_mtu(notice.fate, notice.by, notice.time)).collect()
     }
 
-    /// As Linux asks before it heeds an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section 4.1),
-    /// with a byte more below, for keep-alives, and as much above as may have passed without being
-    /// captured.
+    /// Checks like Linux whether to heed an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section
+    /// 4.1), with one more byte below for keep-alives, and as much above as may have passed without
+    /// being captured.
     fn may_be_in_flight(&self, about: Side, number: SeqNumber) -> bool {
         match &self.stage {
             Stage::Tracking(settled) => settled.senders[about].may_have_in_flight(number),
@@ -70,7 +69,7 @@ impl Connection {
 }
 
 impl SenderState {
-    /// An error told how long packets may be: the newest ones count.
+    /// Records a reported MTU; the newest ones count.
     pub(super) fn on_reported_mtu(&mut self, told: ReportedMtu) {
         if self.reported_mtus.len() == MAX_NOTICES {
             self.reported_mtus.remove(0);
@@ -78,9 +77,9 @@ impl SenderState {
         self.reported_mtus.push(told);
     }
 
-    /// How much passes, if what is sent again was too long for the path when it was sent, and is
-    /// cut now. What the sending host leaves to its card to cut is longer than a segment. Whoever
-    /// `waited` for a timer does not do so for the error.
+    /// Returns the largest payload that passes, if a retransmission was too long for the path at
+    /// first and is cut now. Data left to segmentation offload is longer than a segment. A sender
+    /// that `waited` for a timer did not react to the error.
     #[cold]
     pub(super) fn exceeded_reported_mtu(
         &self,
@@ -101,7 +100,7 @@ impl SenderState {
     }
 
     fn may_have_in_flight(&self, number: SeqNumber) -> bool {
-        // Where nothing was captured of this direction, nothing can be said against it.
+        // Without captured segments of this direction nothing speaks against it.
         let Some(place) = self.unwrap_seq(number) else { return self.isn.is_none() };
         let end = self.snd_max.max(self.snd_right_edge.unwrap_or(0)).saturating_add(MAX_UNSEEN_AHEAD as u64);
         (self.snd_una.saturating_sub(1)..=end).contains(&place)
@@ -116,7 +115,7 @@ impl Buffering {
         };
         let mut steps = self.advances();
         while let Some((seg, _)) = steps.next() {
-            // What a RST has in its fields may be no place of the connection.
+            // Numbers of a RST may not belong to the connection.
             if seg.flags.has(Flags::RST) {
                 continue;
             }
@@ -133,6 +132,5 @@ impl Buffering {
     }
 }
 
-/// Segments that were not captured may lie so far beyond those that were: a window that needs no
-/// scale.
+/// How far segments that were not captured may lie beyond captured ones: an unscaled window.
 const MAX_UNSEEN_AHEAD: i32 = 65_535;

@@ -1,4 +1,4 @@
-//! What ICMP errors said of a connection's segments.
+//! ICMP errors about a connection's segments.
 //!
 //! Memory is bounded: errors that say the same are one, and there are at most [`MAX_NOTICES`] of
 //! these.
@@ -9,31 +9,30 @@ use crate::units::Nanos;
 use crate::wire::{Fate, Icmp};
 use std::net::IpAddr;
 
-/// Errors that say different things, or come from different routers, that are told of one
-/// connection.
+/// Most different errors per connection, by content or router.
 pub(crate) const MAX_NOTICES: usize = 8;
 
-/// What was said of a connection.
+/// The errors of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
-    /// The first ones that say different things, in the order in which they came.
+    /// The first different errors, in order.
     pub list: Vec<Notice>,
-    /// How many errors came, those that are not in the list included.
+    /// Number of all errors, listed or not.
     pub total: u64,
 }
 
-/// What ICMP errors of one router or host said of segments, all the same.
+/// Equal ICMP errors of one router or host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What became of them.
+    /// What became of the segments.
     pub fate: Fate,
-    /// The messages' type and code.
+    /// ICMP type and code.
     pub kind: (u8, u8),
-    /// Who says so.
+    /// The router or host that sent them.
     pub by: IpAddr,
-    /// Who had sent them.
+    /// Side that had sent the segments.
     pub about: Side,
-    /// How long the longest of their packets was, IP header included; none where none tells.
+    /// Length of the longest reported packet, IP header included; `None` if unknown.
     pub size: Option<u32>,
     /// The first such error.
     pub time: Nanos,
@@ -56,18 +55,18 @@ impl Notices {
             notice.last = notice.last.max(time);
             notice.size = notice.size.max(size);
         } else if self.list.len() < MAX_NOTICES {
-            // Most have one, and a flood may make many connections have one.
+            // Most connections with errors have one, and a flood may cause one in many.
             self.list.reserve_exact(1);
             self.list.push(Notice { fate, kind, by, about, size, time, frame, last: time, count: 1 });
         }
     }
 }
 
-/// How long packets may be, as an error told it.
+/// A packet size reported by an error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportedMtu {
-    /// Payload that passes, bytes.
+    /// Largest payload that passes, bytes.
     pub(super) max_payload: u32,
-    /// When that passed the capture point.
+    /// When the error passed the capture point.
     pub(super) time: Nanos,
 }

@@ -1,18 +1,17 @@
-//! The marks that a sender puts on its packets: IP numbers, which tell of packets that never came
-//! to the capture point, and timestamps, which tell when it sent.
+//! IP IDs and timestamps. IP IDs tell of packets that never reached the capture point; timestamps
+//! tell when the sender sent.
 //!
-//! Linux counts the identification of IPv4 packets up by one for each packet of a connection, pure
-//! ACKs and copies included, and so do others for each pair of hosts. Where numbers have been
-//! stepping so, one that is missing is a packet that was lost before the capture point; with a
-//! silence of the timer's length behind it, the lost one is what was sent next. A program that
-//! paused has sent nothing, and no number is missing.
+//! Linux increments the IPv4 identification by one per packet of a connection, pure ACKs and
+//! retransmissions included; other systems do so per pair of hosts. Once IDs have been sequential,
+//! a missing one is a packet that was lost before the capture point; if a silence of an RTO
+//! follows, the next packet is its retransmission. A program that paused has sent nothing, and no
+//! ID is missing.
 //!
-//! Promises nothing where numbers are zero (RFC 6864: a packet that is never fragmented needs
-//! none), drawn by chance, or used up by other connections of the host, and nothing for IPv6, which
-//! has none.
+//! Says nothing if IDs are zero (RFC 6864: a packet that is never fragmented needs none), random,
+//! or shared with other connections of the host, and nothing for IPv6, which has none.
 //!
-//! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s), read as it sends:
-//! two segments that it sent together carry the same, however far apart a queue on the path has put
+//! TSval is the sender's own clock (RFC 7323 section 5.4: a tick of 1 ms to 1 s) at the time of
+//! sending. Two segments sent together carry the same value, however far apart a queue has put
 //! them.
 
 use super::recent_packets::RECENT;
@@ -20,43 +19,39 @@ use super::segment::Seg;
 use crate::units::Nanos;
 use crate::wire::Flags;
 
-/// Steps that must have been seen before numbers are believed.
+/// Sequential IDs needed before they are trusted.
 const MIN_SEQUENTIAL: u64 = 4;
-/// Steady steps for each odd one but the first.
+/// Sequential IDs needed per irregular one after the first.
 const SEQUENTIAL_PER_IRREGULAR: u64 = 32;
-/// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes seldom are.
+/// No retransmission timer is shorter (Linux; RFC 6298 asks for 1 s), and probes rarely are.
 const MIN_TIMER: Nanos = Nanos::from_millis(190);
-/// For so long a clock must have been watched, and so often must it have ticked, before its tick is
-/// known.
+/// How long a clock must be observed, and how many ticks, before its tick is known.
 const MIN_OBSERVED: (Nanos, u32) = (Nanos::from_millis(100), 20);
 
-/// What one host's numbers on one connection have told so far.
+/// What one host's IP IDs on one connection have shown so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IpIdTracker {
-    /// What its next packet should carry: never 0, but 65,536; and [`ANY`](Self::ANY) before the
-    /// first one.
+    /// The ID expected next: never 0 but 65,536, and [`ANY`](Self::ANY) before the first packet.
     next: u32,
     /// When its last packet passed.
     last: Nanos,
-    /// Packets in a row, up to the last one, that were each the next one. Those before are among
-    /// the `sequential` ones.
+    /// Current run of sequential packets; earlier ones are counted in `sequential`.
     run: u64,
     sequential: u64,
     irregular: u32,
-    /// Packets missing since they were last forgotten, beside those that a hole in the sequence
-    /// space shows too.
+    /// Packets missing since the last reset, beside those that a hole in the sequence space
+    /// accounts for.
     missing_packets: u32,
-    /// Some of them arrived, as their bytes were acknowledged: the capture lost them.
+    /// Some of them arrived, because their bytes were acknowledged: the capture lost them.
     excused: bool,
-    /// The last packet before which numbers were missing and a silence of a timer's length had
-    /// passed.
+    /// The last packet that came after missing IDs and a silence of an RTO.
     gap_after_silence: GapAfterSilence,
 }
 
-/// A packet that came behind missing ones and a silence.
+/// A packet that came after missing IDs and a silence.
 #[derive(Clone, Copy, Debug, Default)]
 struct GapAfterSilence {
-    /// Its number.
+    /// Its ID.
     id: u16,
     missing: u32,
     /// When the silence began.
@@ -82,7 +77,7 @@ impl IpIdTracker {
     /// Beyond all numbers.
     const ANY: u32 = u32::MAX;
 
-    /// Whether it has the next number.
+    /// Returns whether this packet has the expected ID.
     #[inline(always)]
     pub(super) fn is_next(&self, seg: &Seg) -> bool {
         u32::from(seg.ip_id_or_zero()) == self.next
@@ -96,14 +91,14 @@ impl IpIdTracker {
         self.next += 1;
     }
 
-    /// Whether none of the newest packets of its host can have this one's number: it is the next
-    /// one, and all of them had each the next one.
+    /// Returns whether no recent packet can have the same ID: this is the next one of a sequential
+    /// run.
     #[inline(always)]
     pub fn is_next_of_run(&self, seg: &Seg) -> bool {
         self.is_next(seg) && self.run >= RECENT as u64
     }
 
-    /// The next packet is none that is merely the next one, or its number will not be seen.
+    /// Ends the run: the next packet is not simply the next ID, or is not observed.
     pub fn end_run(&mut self) {
         self.sequential += std::mem::take(&mut self.run);
     }
@@ -112,8 +107,8 @@ impl IpIdTracker {
         self.next = if next == 0 { 1 << 16 } else { next.into() };
     }
 
-    /// A packet of the host. `packets`: how many it is on the wire, where offload left it whole.
-    /// `skipped`: as many as the hole in the sequence space before it has room for.
+    /// Observes a packet. `packets` is how many it is on the wire, if offload left it whole;
+    /// `skipped` is how many fit into the sequence hole before it.
     pub fn observe(&mut self, seg: &Seg, packets: u16, skipped: u16) {
         self.end_run();
         let quiet = seg.time - std::mem::replace(&mut self.last, seg.time);
@@ -127,16 +122,16 @@ impl IpIdTracker {
             return;
         }
         if id == 0 {
-            // Linux answers a SYN without a number, and counts from then on.
+            // Linux answers a SYN with ID 0 and counts from then on.
             self.irregular = self.irregular.saturating_add(u32::from(!seg.flags.has(Flags::SYN)));
             return;
         }
         let after = id.wrapping_add(packets);
-        // A step of more than a thousand is no count of packets.
+        // A step of more than a thousand is not a count of packets.
         let step = next.map_or(0, |next| id.wrapping_sub(next).cast_signed());
         match step {
             -1024..0 => {
-                // Overtaken on the way: it is not missing after all.
+                // Reordered: it is not missing after all.
                 self.missing_packets = self.missing_packets.saturating_sub(u32::from(packets));
                 return;
             }
@@ -157,41 +152,41 @@ impl IpIdTracker {
         self.expect(after);
     }
 
-    /// How many packets of the host are missing right before this one, if a silence of a timer's
-    /// length was there; `asked`: when the request had come that it answers. A single one may be
-    /// the ACK of that request, unless another packet acknowledged it. Whether its numbers tell is
-    /// known later: see [`are_reliable`](Self::are_reliable).
+    /// Returns how many packets are missing right before this one, if a silence of an RTO was
+    /// there. `asked` is when the request that it answers had arrived: a single missing packet may
+    /// be the ACK of that request, unless another packet acknowledged it. Whether IDs are
+    /// trustworthy is known later: see [`are_reliable`](Self::are_reliable).
     pub fn missing_before(&self, seg: &Seg, asked: Option<Nanos>) -> u32 {
         let GapAfterSilence { id, missing, since } = self.gap_after_silence;
         let is_ack = missing == 1 && asked.is_none_or(|asked| since < asked);
         if id != 0 && id == seg.ip_id_or_zero() && !is_ack { missing } else { 0 }
     }
 
-    /// How many packets of the host are missing since [`reset_missing`](Self::reset_missing); none
-    /// when its numbers do not tell.
+    /// Returns how many packets are missing since [`reset_missing`](Self::reset_missing); `None` if
+    /// the IDs are not reliable.
     pub fn missing_packets(&self) -> Option<u32> {
         (self.are_reliable() && !self.excused).then_some(self.missing_packets)
     }
 
-    /// Whether its numbers tell of its packets on this connection.
+    /// Returns whether IDs count this connection's packets.
     pub fn are_reliable(&self) -> bool {
         let steady = self.sequential + self.run;
         steady >= MIN_SEQUENTIAL && u64::from(self.irregular) <= 1 + steady / SEQUENTIAL_PER_IRREGULAR
     }
 
-    /// Bytes were acknowledged that were never captured, so that numbers will be missing for no
-    /// loss on the path.
+    /// Bytes were acknowledged that were never captured, so that IDs are missing without a loss on
+    /// the path.
     pub fn excuse_missing(&mut self) {
         self.excused = true;
     }
 
-    /// No number but one at most was ever missing without a silence of a timer's length: nobody
-    /// else uses them.
+    /// Returns whether at most one ID was ever missing without a silence of an RTO: no other
+    /// connection uses them.
     pub fn are_exclusive(&self) -> bool {
         self.irregular <= 1
     }
 
-    /// Counts missing ones anew.
+    /// Restarts the count of missing packets.
     pub fn reset_missing(&mut self) {
         self.missing_packets = 0;
         self.excused = false;
@@ -213,8 +208,8 @@ impl TsvalClock {
         self.last = (time, value);
     }
 
-    /// How far apart two segments were sent, the later one no more than a tick later; none while
-    /// the tick is not known.
+    /// Returns the time between two sends, at most one tick too long; `None` while the tick is
+    /// unknown.
     pub fn time_between(&self, one: u32, other: u32) -> Option<Nanos> {
         let (start, first) = self.first?;
         let (end, last) = self.last;

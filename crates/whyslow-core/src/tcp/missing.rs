@@ -6,7 +6,7 @@ use super::sender::SenderState;
 use crate::units::Nanos;
 
 impl SenderState {
-    /// Takes the marks of a segment that begins so many bytes behind the last one.
+    /// Notes the IP ID and TSval of a segment that begins `skipped` bytes beyond SND.MAX.
     #[inline(always)]
     pub(super) fn note_ip_id_and_tsval(&mut self, seg: &Seg, skipped: u64) {
         if u64::from(seg.len) <= self.mss() && self.ip_ids.is_next(seg) {
@@ -22,8 +22,8 @@ impl SenderState {
     #[inline(never)]
     fn note_ip_id(&mut self, seg: &Seg, skipped: u64) {
         let mss = self.mss();
-        // Hosts that do not number their packets come here for each: without a division where
-        // nothing is large.
+        // Hosts without sequential IDs come here for each packet: no division where nothing is
+        // large.
         let packets = |bytes: u64| match bytes {
             0 => 0,
             _ if bytes <= mss => 1,
@@ -32,22 +32,23 @@ impl SenderState {
         self.ip_ids.observe(seg, packets(seg.len.into()).max(1), packets(skipped));
     }
 
-    /// Packets lost before the capture point since the last send; none where that cannot be told: a
-    /// lost ACK for payload of the other side is no matter, and more than twice the largest flight,
-    /// with a few copies, was not one flight of this connection.
+    /// Returns the packets lost before the capture point since the last send; `None` if that is
+    /// unknown. A lost ACK for the peer's payload does not matter, and more than twice the largest
+    /// flight with a few copies was not one flight of this connection.
     pub(super) fn missing_packets(&self) -> Option<u32> {
         self.ip_ids.missing_packets().filter(|&packets| {
             !self.since_send.any_payload && (packets == 0 || u64::from(packets) <= self.max_missing_packets())
         })
     }
 
-    /// The most packets of one flight and its copies, with what a timer may have sent in vain.
+    /// The most packets of one flight with its retransmissions, including those that a timer sent
+    /// in vain.
     fn max_missing_packets(&self) -> u64 {
         self.max_in_flight() / self.mss() * 2 + MAX_VAIN_RETRANSMITS
     }
 
-    /// Nothing more comes: what was missing before a transfer is told where numbers tell, and are
-    /// so few.
+    /// At the end of the connection: keeps the packets missing before each transfer only if IDs are
+    /// reliable and the count is plausible.
     pub(super) fn finalize_missing(&mut self) {
         self.facts.ip_ids_reliable = self.ip_ids.are_reliable();
         let most = if self.facts.ip_ids_reliable { self.max_missing_packets() } else { 0 };
@@ -58,12 +59,12 @@ impl SenderState {
         }
     }
 
-    /// How far apart the last send and this one were, by the sender's clock.
+    /// Returns the time between the last send and this one by the sender's clock.
     pub(super) fn sender_time_since_last_send(&self, seg: &Seg) -> Option<Nanos> {
         self.last_tsval.tsval().zip(tsval(seg)).and_then(|(one, other)| self.tsval_clock.time_between(one, other))
     }
 }
 
-/// Copies that a timer may have sent in vain: with back-off from 200 ms the eighth comes after half
-/// a minute.
+/// Retransmissions that a timer may have sent in vain: with back-off from 200 ms the eighth comes
+/// after half a minute.
 const MAX_VAIN_RETRANSMITS: u64 = 8;

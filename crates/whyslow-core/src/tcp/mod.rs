@@ -1,8 +1,8 @@
-//! `tcp`: a connection's segments → what TCP did.
+//! `tcp`: from a connection's segments to what TCP did.
 //!
-//! One pass, bounded state. The first segments of a connection are held until it is known where the
-//! capture stands (`vantage`), as everything after depends on that: then each direction (`sender`)
-//! is followed as its sender saw it.
+//! One pass, bounded state. The first segments are buffered until the vantage is known (`vantage`),
+//! because everything later depends on it. Then each direction is followed as its sender saw it
+//! (`sender`).
 
 mod acks;
 mod buffering;
@@ -64,12 +64,12 @@ pub use suspect::BadChecksums;
 #[cfg(test)]
 mod tests;
 
-/// After a silence so long, in nanoseconds, new data may be another message though nobody asked for
-/// it.
+/// After a silence this long, in nanoseconds, new data may be another message even if nobody asked
+/// for it.
 const SILENCE: u64 = turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
-    /// A connection that begins with this segment, sent by side 0.
+    /// Begins a connection with this segment, sent by side 0.
     pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
         Self {
             ports: [segment.src_port, segment.dst_port],
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// The next segment, from side 0 or 1.
+    /// Processes the next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
         self.clamp_time(&mut seg);
@@ -121,7 +121,7 @@ impl Connection {
         self.track_noted(&mut seg, sack, segment.payload);
     }
 
-    /// A segment that may tell of the connection's beginning or end.
+    /// Processes a segment that may open or close the connection.
     #[inline(never)]
     fn track_noted(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         let ends = self.note(seg);
@@ -131,8 +131,7 @@ impl Connection {
         }
     }
 
-    /// Nothing more is to be expected of a connection that has ended, though it is kept for a
-    /// while: it needs no room for more.
+    /// Releases memory of a connection that has ended but is kept for a while.
     #[inline(never)]
     fn shrink_buffers(&mut self) {
         if let Stage::Tracking(settled) = &mut self.stage {
@@ -140,10 +139,10 @@ impl Connection {
         }
     }
 
-    /// The time of a segment is never before that of the one before it.
+    /// Ensures that time never goes back.
     #[inline(always)]
     fn clamp_time(&mut self, seg: &mut Seg) {
-        // A step back is longer than any time.
+        // A step back wraps around to more than any silence.
         if seg.time.since(self.last) > SILENCE {
             self.on_silence_or_step(seg);
         }
@@ -155,14 +154,14 @@ impl Connection {
             self.payload_streams.note_silence();
             return;
         }
-        // Queues of one device may be noted a little out of order; that is no step of the clock.
+        // Queues of one device may be recorded slightly out of order; that is no step of the clock.
         if seg.time + Nanos::from_millis(1) < self.last {
             self.capture_defects().backwards += 1;
         }
         seg.clamp_time(self.last);
     }
 
-    /// Whether this is a packet captured a second time. If not, it is the last one.
+    /// Returns whether this packet was captured before.
     #[inline(always)]
     fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         if self.stage.is_recaptured(seg, sack) {
@@ -173,14 +172,13 @@ impl Connection {
         false
     }
 
-    /// A packet was captured a second time.
+    /// Counts a packet that was captured twice.
     #[inline(never)]
     fn note_duplicate_frame(&mut self) {
         self.capture_defects().duplicate_frames += 1;
     }
 
-    /// What the connection as a whole takes from a segment is taken: its payload and its place in
-    /// the sequence are left.
+    /// Processes payload and sequence numbers, after the connection as a whole has been updated.
     #[inline(always)]
     fn track(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         if self.payload_streams.on_segment(seg, rest, &self.isns) {
@@ -200,22 +198,21 @@ impl Connection {
         }
     }
 
-    /// From its first packet to the last one that carried or answered a SYN or payload: what came
-    /// later was waiting for nothing. Where the client had the last word, it may have waited for an
-    /// answer up to `end`, or to the last packet.
+    /// Time from the first packet to the last one that carried or answered a SYN or payload; nobody
+    /// waits after that. If the client sent last, it may have waited for an answer up to `end`, or
+    /// to the last packet.
     pub fn active_until(&self, end: Nanos) -> Nanos {
         let waits = self.payload_streams.last_sender() == Some(self.client());
         let until = if waits { end.max(self.last) } else { self.payload_streams.active_until(self.last) };
         until - self.first.time
     }
 
-    /// Payload that was seen, copies included.
+    /// Captured payload, retransmissions included.
     pub fn payload(&self) -> u64 {
         self.payload_streams.payload()
     }
 
-    /// One side's packets alone were captured. SYNs without payload that nobody answers are no such
-    /// case.
+    /// Returns whether only one side was captured. Unanswered SYNs without payload do not count.
     fn is_one_direction(&self) -> bool {
         let is_opening = self.opening.offers.iter().any(Option::is_some);
         self.seen[0] != self.seen[1] && (!is_opening || self.first_payload_side.is_some())
@@ -225,8 +222,8 @@ impl Connection {
         &mut self.rare.get_or_insert_default().capture_defects
     }
 
-    /// What is told but once, or by segments that open and close: by most connections' plain
-    /// segments no more. Says whether the connection ends with it.
+    /// Updates what only the opening and closing segments tell; plain segments of most connections
+    /// never come here. Returns whether the connection ends with it.
     #[inline(never)]
     fn note(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
@@ -240,8 +237,8 @@ impl Connection {
         let origins = self.isns[0].is_some() && self.isns[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
         for side in 0..2 {
-            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells
-            // less than that of others.
+            // A side's first payload always comes here, but payload on a SYN (Fast Open) tells less
+            // than other payload.
             let payload = !self.payload_streams.has_payload_from(side) || self.ttl[side][1].is_some();
             self.is_past_opening[side] = is_open && self.seen[side] && payload;
         }
@@ -282,12 +279,12 @@ impl Connection {
         self.apply_negotiated();
     }
 
-    /// Says whether the connection ends with this segment.
+    /// Returns whether the connection ends with this segment.
     fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         let closes = seg.flags.has(Flags::FIN) || seg.flags.has(Flags::RST);
         if !closes && self.fin[1 - from].is_none() {
-            // It has no end to acknowledge either.
+            // There is no FIN to acknowledge either.
             return false;
         }
         let ended = self.has_ended();
@@ -308,7 +305,7 @@ impl Connection {
         self.reset.is_some() || self.fin_acked == [true, true]
     }
 
-    /// A SYN has settled something.
+    /// Applies what a SYN has settled.
     fn apply_negotiated(&mut self) {
         match &mut self.stage {
             Stage::Buffering(held) if self.opening.offers.iter().all(Option::is_some) => held.mss_known(),
@@ -321,7 +318,8 @@ impl Connection {
         }
     }
 
-    /// The vantage is known as well as it will be: what was held is looked at.
+    /// Starts tracking: the vantage is known as well as it will be, and the buffered segments are
+    /// replayed.
     fn start_tracking(&mut self) -> &mut Tracking {
         if let Stage::Buffering(held) = &mut self.stage {
             let held = std::mem::take(held);
@@ -338,7 +336,8 @@ impl Connection {
         }
     }
 
-    /// Which side opened the connection: by the SYNs, or else by ports and by who spoke first.
+    /// Returns which side opened the connection: by the SYNs, or else by ports and by who sent
+    /// payload first.
     fn client(&self) -> Side {
         match self.proven_client() {
             Some(side) => side,
@@ -348,8 +347,7 @@ impl Connection {
                 match (service(a), service(b)) {
                     (true, false) => 1,
                     (false, true) => 0,
-                    // Clients take ports from the high range (RFC 6056), so the lower one is the
-                    // service's.
+                    // Clients use high ports (RFC 6056), so the lower one belongs to the service.
                     _ if a < 32768 && b >= 32768 => 1,
                     _ if b < 32768 && a >= 32768 => 0,
                     _ => self.first_payload_side.map_or(0, Side::from),
@@ -367,13 +365,13 @@ impl Connection {
             (None, Some(_), false, true) => Some(0),
             (_, _, true, false) => Some(0),
             (_, _, false, true) => Some(1),
-            // The first packet is a SYN of side 0; with SYNs from both (simultaneous open) it is as
-            // good a choice.
+            // The first packet is a SYN of side 0. With SYNs from both sides (simultaneous open)
+            // either choice is fine.
             _ => Some(if self.opening.has_syn() { 0 } else { 1 }),
         }
     }
 
-    /// No more segments come. The addresses and ports are those of side 0 and side 1.
+    /// Finishes the connection. `endpoints` are the addresses and ports of side 0 and side 1.
     pub fn finish(mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let client = self.client();
         let last = self.last;
@@ -392,7 +390,7 @@ impl Connection {
         let first_unseen = zero.first_unseen.or(one.first_unseen);
         let stray = zero.stray + one.stray;
         let mut directions = [zero.finish(last, &paths[0]), one.finish(last, &paths[1])];
-        // What one side took for credit is no message of the other's.
+        // Credit for one side is no message of the other.
         for (side, granted) in [(1, &zero.turns.credits), (0, &one.turns.credits)] {
             if let Some(origin) = origins[side] {
                 directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
@@ -523,7 +521,7 @@ impl Tracking {
         let mut settled = begin([None; 2]);
         if negotiated.window_shift.contains(&None) {
             settled.replay(&segs);
-            // What they have told of the scale of windows holds from the first one on.
+            // What the first segments tell of the window scale holds from the first one on.
             let taken = settled.senders.each_ref().map(|sender| sender.facts.assumed_shift);
             settled = begin(taken);
         }
@@ -534,7 +532,7 @@ impl Tracking {
         settled
     }
 
-    /// The first segments, once what they tell of the vantage is known.
+    /// Replays the buffered segments once the vantage is known.
     fn replay(&mut self, segs: &[(Seg, SackBlocks)]) {
         for (seg, sack) in segs {
             if !(self.needs_check(seg) && self.defers_or_drops(seg, sack)) {
@@ -557,7 +555,7 @@ impl Tracking {
         }
     }
 
-    /// The next segment. Says whether there was nothing odd about it.
+    /// Processes the next segment. Returns whether nothing was suspect about it.
     #[inline(always)]
     fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let is_odd = self.needs_check(seg);
@@ -577,7 +575,7 @@ impl Tracking {
         !self.senders[seg.from()].ip_ids.is_next_of_run(seg) && self.recent[seg.from()].has(seg, sack)
     }
 
-    /// Takes over what is known of the vantage.
+    /// Updates the path estimates from the vantage.
     #[inline(never)]
     fn refresh_paths(&mut self) {
         let toward = self.estimator.toward;
@@ -586,7 +584,7 @@ impl Tracking {
         self.senders.iter_mut().for_each(SenderState::forget_repeatable_ack);
     }
 
-    /// As [`push`](Self::push), where the vantage is known already.
+    /// As [`push`](Self::push), if the vantage is already known.
     #[inline(always)]
     fn track(&mut self, seg: &Seg, sack: &SackBlocks) {
         self.process(seg, sack);
@@ -605,10 +603,9 @@ impl Tracking {
         self.recent[from].note(seg, sack);
     }
 
-    /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the
-    /// other side of the capture, are whole round trips; those of the direction that looks over the
-    /// longer part of the path tell more. Where only the other direction carried much, its rounds
-    /// are the round trips.
+    /// RTTs of the whole path. Each direction's data → ACK times, plus the least time on the other
+    /// side of the capture point, are whole RTTs; the direction that covers the longer part of the
+    /// path tells more. If only the other direction carried much data, its rounds are the RTTs.
     fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
         let toward = self.estimator.toward;
         let [zero, one] = &self.senders;

@@ -1,4 +1,4 @@
-//! Pauses between two sends of one direction, and what ended each.
+//! Pauses between two sends of one direction and what ended them.
 
 use super::facts::{DirectionFacts, Gap, Release};
 use super::outstanding::Recovery;
@@ -8,26 +8,26 @@ use super::sender::{PathEstimate, SenderState};
 use crate::units::Nanos;
 
 impl SenderState {
-    /// Whether so little room to the right edge stops a sender. A full segment must fit (RFC 9293
-    /// section 3.8.6.2.1); senders with segmentation offload wait for more, up to a third of the
-    /// window (Linux tcp_tso_should_defer).
+    /// Returns whether this little room to the right edge stops a sender. A full segment must fit
+    /// (RFC 9293 section 3.8.6.2.1); senders with segmentation offload wait for more, up to a third
+    /// of the window (Linux tcp_tso_should_defer).
     pub(super) fn room_stops_sender(&self, room: u64) -> bool {
         let mss = self.mss();
         let window = self.snd_wnd.unwrap_or(u64::MAX);
-        // The right side is never more than three segments.
+        // The right side never exceeds three segments.
         room < 3 * mss && room < mss.min(window.max(1)).max((3 * mss).min(window / 4))
     }
 
-    /// Whether so little room is left that a sender with more to send waits, though the window is
-    /// no larger itself: for a full segment, but for no more than half of the largest window (RFC
-    /// 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its timer then sends what fits
-    /// (section 3.8.6.1), or the window opens.
+    /// Returns whether a sender with more data waits because the remaining room is too small,
+    /// although the window itself is no larger: it waits for a full segment, but for no more than
+    /// half of the largest window (RFC 9293 section 3.8.6.2.1, Linux tcp_bound_to_half_wnd). Its
+    /// timer then sends what fits (section 3.8.6.1), or the window opens.
     fn is_silly_window(&self, room: u64) -> bool {
         room > 0 && room < self.mss().min(self.facts.max_window.unwrap_or(0) / 2)
     }
 
-    /// Whether this segment had too little room at some time since the last send: one that is
-    /// smaller than the room had enough.
+    /// Returns whether there was too little room for this segment at some time since the last send.
+    /// A segment smaller than the room had enough.
     fn is_window_limited(&self, seg: &Seg) -> bool {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room) || self.is_silly_window_for(room, seg))
     }
@@ -36,14 +36,15 @@ impl SenderState {
         u64::from(seg.len) >= room && self.is_silly_window(room)
     }
 
-    /// Whether the window is closed still, or nearly.
+    /// Returns whether the window is still closed, or nearly.
     pub(super) fn is_window_shut(&self, seg: &Seg) -> bool {
         let room = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_max));
         self.zero_window_since.is_some() || room.is_some_and(|room| self.is_silly_window_for(room, seg))
     }
 
-    /// The pause before this send is over; says what ended it. `unseen`: bytes between the last
-    /// send and this one are not in the capture. `again`: how it came to be sent again, if it was.
+    /// Ends the pause before this send and records what ended it. `unseen`: bytes between the last
+    /// send and this one are not in the capture. `again`: how it came to be retransmitted, if it
+    /// was.
     pub(super) fn end_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
         let Some(transfer) = &mut self.transfer else {
             return;
@@ -59,7 +60,7 @@ impl SenderState {
         }
     }
 
-    /// The same, of a pause of this length, too short to be told of on its own.
+    /// The same for a pause of this length, too short to be recorded on its own.
     #[inline(always)]
     pub(super) fn end_short_gap(
         &mut self,
@@ -74,7 +75,7 @@ impl SenderState {
             }
         } else if self.was_window_full() {
             let (release, prompt) = self.release(seg, again, path);
-            // No timer of a window that is nearly closed is so short.
+            // No timer of a nearly closed window is this short.
             let by_window = prompt && matches!(release, Release::WindowAck | Release::WindowUpdate);
             let held = by_window || self.since_send.met_zero_window();
             if let Some(transfer) = self.transfer.as_mut().filter(|_| held) {
@@ -83,18 +84,17 @@ impl SenderState {
         }
     }
 
-    /// Whether too little room to the right edge has stopped the sender since its last send.
+    /// Returns whether too little room stopped the sender since its last send.
     #[inline(always)]
     pub(super) fn was_window_full(&self) -> bool {
         self.min_window_room().is_some_and(|room| self.room_stops_sender(room))
     }
 
-    /// What ended the pause before this send, and whether an ACK came right before it.
+    /// Returns what ended the pause before this send, and whether an ACK came right before it.
     #[inline(always)]
     fn release(&self, seg: &Seg, again: Option<RetransmitContext>, path: &PathEstimate) -> (Release, bool) {
         let since = &self.since_send;
-        // A queue that the sender filled itself makes ACKs take effect later; with nothing in
-        // flight there is none.
+        // A queue that the sender filled itself delays ACKs; with nothing in flight there is none.
         let is_idle = self.snd_una >= self.snd_max;
         let queued =
             || if is_idle { Nanos::ZERO } else { (self.recent_loop_to_sender - path.loop_to_sender).or_zero() };
@@ -109,15 +109,14 @@ impl SenderState {
             _ if prompt && full && since.window_update && !since.acked_new => Release::WindowUpdate,
             _ if prompt && full => Release::WindowAck,
             _ if prompt => Release::Ack,
-            // A closed window holds the sender whatever else is or is not seen, and so does one
-            // that is nearly closed.
+            // A closed or nearly closed window holds the sender, whatever else is seen.
             _ if self.is_window_shut(seg) => Release::WindowUpdate,
             _ => Release::Nothing,
         };
         (release, prompt)
     }
 
-    /// A pause that is told of on its own.
+    /// Records a pause on its own.
     #[inline(never)]
     fn record_gap(&mut self, seg: &Seg, unseen: bool, again: Option<RetransmitContext>, path: &PathEstimate) {
         let (Some(gap), Some(transfer)) = (self.gap_before(seg, unseen, again, path), &mut self.transfer) else {
@@ -125,7 +124,7 @@ impl SenderState {
         };
         let most = again.and_then(|again| again.max_timer_wait).unwrap_or(Nanos::MAX);
         if gap.idle && gap.end - gap.start > most.scale(1.25) {
-            // Its program was silent first, and then its timer.
+            // First the program was silent, then the timer ran.
             let (start, missing) = (gap.end - most, gap.missing.map(|_| 0));
             let release = Release::Nothing;
             transfer.add_gap(Gap { end: start, release, tail: false, is_retransmit: false, missing, ..gap });
@@ -135,7 +134,7 @@ impl SenderState {
         }
     }
 
-    /// The pause before this send of new bytes, if it is one that is told of on its own.
+    /// Returns the pause before this send of new bytes, if it is long enough to be recorded.
     pub(super) fn pause_before(&self, seg: &Seg, path: &PathEstimate) -> Option<Gap> {
         let (last, _) = self.last_send?;
         let floor = self.transfer.as_ref()?.gap_floor();
@@ -171,8 +170,8 @@ impl SenderState {
             is_retransmit: again.is_some(),
             idle: self.snd_una >= self.snd_max,
             unseen,
-            // A hole before this segment is what the program sent after its pause, or what a probe
-            // with new bytes tells of.
+            // A hole before this segment is what the program sent after the pause, or what a probe
+            // with new bytes reveals.
             missing: self.missing_packets().filter(|&packets| packets > 0 || !unseen),
             sent_apart: self.sender_time_since_last_send(seg),
             last_ack: since.emptied,
@@ -184,7 +183,7 @@ impl SenderState {
 }
 
 impl SenderState {
-    /// From when on, and for how long, the window was closed in a pause.
+    /// Returns when and for how long the window was closed during a pause.
     fn zero_window_in(&self, start: Nanos, end: Nanos) -> Option<(Nanos, Nanos)> {
         let from = self.since_send.closed_at?.max(start);
         let still = self.zero_window_since.map_or(Nanos::ZERO, |since| (end - since.max(start)).or_zero());
@@ -193,7 +192,7 @@ impl SenderState {
     }
 }
 
-/// Pauses in which something of either side was not captured: what ended them may have been that.
+/// Marks pauses in which bytes of either side were not captured: these may have ended them.
 pub(super) fn mark_unseen_gaps(directions: &mut [DirectionFacts; 2]) {
     let mut noticed: Vec<Nanos> = directions.iter().flat_map(|sender| &sender.missing).map(|&(_, time)| time).collect();
     if noticed.is_empty() {

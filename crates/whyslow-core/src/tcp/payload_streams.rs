@@ -1,8 +1,7 @@
-//! What the two sides of a connection say to each other: the content of each direction, and whose
-//! turn it is.
+//! The payload of both directions: its content, and whose turn it is.
 //!
-//! Most payload goes on where the same side has just stopped, and nothing is to be read in it. It
-//! passes without a look at its stream, which learns of it only when something else comes.
+//! Most payload continues where the same side stopped and contains nothing to parse. It passes
+//! without touching its stream, which is updated only when something else comes.
 
 use super::content::{self, Content, PayloadKind, Stream};
 use super::segment::Seg;
@@ -13,32 +12,32 @@ use crate::wire::Flags;
 /// Both directions.
 #[derive(Debug, Default)]
 pub(super) struct PayloadStreams {
-    /// Of sides that have sent payload.
+    /// Streams of sides that have sent payload.
     streams: [Option<Box<Stream>>; 2],
     expected: ExpectedPayload,
-    /// The first payload of each side is text.
+    /// Whether the first payload of each side is text.
     starts_with_text: [bool; 2],
-    /// It was silent for long.
+    /// The connection was silent for a long time.
     after_silence: bool,
-    /// Payload that was seen, copies included.
+    /// Captured payload, retransmissions included.
     payload: u64,
-    /// The last packet carried a SYN or payload. If not, when the last one came that answered such
-    /// a packet.
+    /// Whether the last packet carried a SYN or payload; if not, `answered` is when the last answer
+    /// to such a packet came.
     unanswered: bool,
     answered: Nanos,
 }
 
-/// What the side that speaks may go on with: nothing would be read in it, and the other side's
-/// stream knows that it is spoken to.
+/// What the current sender may continue with: nothing in it needs parsing, and the other side's
+/// stream knows that it is not its turn.
 #[derive(Clone, Copy, Debug)]
 struct ExpectedPayload {
-    /// Where it goes on.
+    /// Sequence number that continues.
     next: SeqNumber,
-    /// Bytes that it may go on for.
+    /// Bytes that may continue.
     room: u32,
-    /// The side, or [`NO_SIDE`].
+    /// The sending side, or [`NO_SIDE`].
     side: u8,
-    /// But a segment that begins as a record or head does must be looked at.
+    /// A segment that begins like a record or head must still be parsed.
     may_start_message: bool,
 }
 
@@ -55,14 +54,14 @@ impl Default for ExpectedPayload {
 }
 
 impl PayloadStreams {
-    /// Begins with a packet that was captured at `time`.
+    /// Starts at a packet captured at `time`.
     pub fn new(time: Nanos) -> Self {
         Self { answered: time, ..Self::default() }
     }
 
-    /// The next segment, with what was captured behind its headers, which tells of what kind its
-    /// payload is. Says whether it has the first payload that its side sent. `origins`: the numbers
-    /// before the first byte of each side, where they are known.
+    /// Processes a segment; `rest` is what was captured after its headers and tells the kind of its
+    /// payload. Returns whether it is the side's first payload. `origins` are the ISNs of both
+    /// sides, as far as known.
     #[inline(always)]
     pub fn on_segment(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         if seg.len > 0 || seg.flags.has(Flags::SYN) {
@@ -77,30 +76,30 @@ impl PayloadStreams {
         !self.is_expected(seg, rest) && self.on_payload(seg, rest, origins)
     }
 
-    /// Payload that was seen, copies included.
+    /// Captured payload, retransmissions included.
     pub fn payload(&self) -> u64 {
         self.payload
     }
 
-    /// Whether the first payload of each side is text.
+    /// Returns whether the first payload of each side is text.
     pub fn begins_with_text(&self) -> [bool; 2] {
         self.starts_with_text
     }
 
-    /// The side that had the last word, where there was any.
+    /// Returns the side that sent last, if any.
     pub fn last_sender(&self) -> Option<Side> {
         let side = Side::from(self.expected.side);
         (side < 2).then_some(side)
     }
 
-    /// When the last packet came that carried or answered a SYN or payload; `last` is when the last
-    /// one of all did.
+    /// Returns when the last packet came that carried or answered a SYN or payload; `last` is the
+    /// time of the last packet of all.
     pub fn active_until(&self, last: Nanos) -> Nanos {
         if self.unanswered { last } else { self.answered }
     }
 
-    /// Whether this segment has payload that goes on as was to be expected; then all is done. If
-    /// not, [`on_payload`](Self::on_payload) it.
+    /// Returns whether this payload continues as expected; then nothing else is to be done. If not,
+    /// call [`on_payload`](Self::on_payload).
     #[inline(always)]
     fn is_expected(&mut self, seg: &Seg, rest: &[u8]) -> bool {
         let speech = &mut self.expected;
@@ -116,7 +115,7 @@ impl PayloadStreams {
         goes_on
     }
 
-    /// Payload of any kind. Says whether it is the first that this side sent.
+    /// Processes any payload. Returns whether it is the first of its side.
     #[inline(never)]
     fn on_payload(&mut self, seg: &mut Seg, rest: &[u8], origins: &[Option<SeqNumber>; 2]) -> bool {
         let from = seg.from();
@@ -145,7 +144,7 @@ impl PayloadStreams {
         let had_turn = if start + u64::from(seg.len) > next {
             other.as_mut().is_none_or(|other| other.on_turn())
         } else {
-            // An old word is no turn for the other side, but if it comes amid new ones.
+            // A retransmission is no turn, unless it comes amid new data.
             speaker == from as u8
         };
         if had_turn {
@@ -155,12 +154,12 @@ impl PayloadStreams {
         is_first
     }
 
-    /// After a long silence the next payload is looked at, though nothing may open in it.
+    /// After a long silence the next payload is parsed, even if nothing can begin in it.
     pub fn note_silence(&mut self) {
         (self.expected.room, self.after_silence) = (0, true);
     }
 
-    /// Tells the speaker's stream what has passed. Gives who that was.
+    /// Updates the sender's stream with the payload that has passed. Returns which side that was.
     fn flush_expected(&mut self, origins: &[Option<SeqNumber>; 2]) -> u8 {
         let speech = std::mem::take(&mut self.expected);
         let side = usize::from(speech.side);
@@ -171,12 +170,12 @@ impl PayloadStreams {
         speech.side
     }
 
-    /// Whether this side has sent payload.
+    /// Returns whether this side has sent payload.
     pub fn has_payload_from(&self, side: Side) -> bool {
         self.streams[side].is_some()
     }
 
-    /// What was found in each direction.
+    /// Returns what was found in each direction.
     pub fn finish(mut self, origins: [Option<SeqNumber>; 2]) -> [Content; 2] {
         self.flush_expected(&origins);
         self.streams.map(|stream| stream.map(|stream| stream.finish()).unwrap_or_default())

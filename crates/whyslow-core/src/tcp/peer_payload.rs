@@ -7,44 +7,44 @@ use super::segment::{FrameRef, Seg};
 use super::transfer_recorder::TransferRecorder;
 use crate::units::{Nanos, SeqNumber};
 
-/// The other side's payload since this side's last.
+/// The peer's payload since this side's last send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerPayload {
     pub first: Nanos,
     pub last: Nanos,
     pub(super) end_of_first: SeqNumber,
-    /// Where it lies in the other side's sequence space.
+    /// Its range in the peer's sequence space.
     pub(super) seq_range: (SeqNumber, SeqNumber),
-    /// The same, of what came in mid-stream before it.
+    /// The same for credit that came before it.
     pub(super) earlier_credit: Option<(SeqNumber, SeqNumber)>,
-    /// Payload of its first segment, and of all.
+    /// Payload of its first segment, and of all segments.
     pub(super) first_len: u64,
     pub(super) bytes: u64,
     pub(super) frames: (FrameRef, FrameRef),
     pub(super) kind: PayloadKind,
-    /// Its first segment acknowledged all that this side had sent, or came later.
+    /// Whether its first segment acknowledged everything sent, or came after such an ACK.
     pub(super) acked_all: bool,
-    /// For how long all had been acknowledged when it came: what its program took.
+    /// How long everything had been acknowledged when it came: the time that its program took.
     pub(super) idle_before: Nanos,
 }
 
-/// What a side sends after it has heard the other one.
+/// What follows a message of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TurnOutcome {
-    /// Another transfer: it had run dry, and answers only now.
+    /// Another transfer: the answer to a request.
     Turn,
-    /// One or the other; the next messages tell.
+    /// Unknown until the next messages.
     Ambiguous,
-    /// More of the same; and whether it waited for a word that let it go on.
+    /// More of the same transfer; and whether it waited for credit.
     GoesOn { resumed: bool },
 }
 
-/// What is known of the transfer that the other side's payload may have ended.
+/// The transfer that the peer's payload may have ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreviousTransfer {
     /// Its payload, bytes.
     pub bytes: u64,
-    /// Payload of the message that it answers, if it answers one.
+    /// Payload of the request that it answers, if any.
     pub request: Option<u64>,
     pub mss: u64,
     pub rtt: Option<Nanos>,
@@ -53,13 +53,12 @@ pub(super) struct PreviousTransfer {
 }
 
 impl PeerPayload {
-    /// One more segment with payload, in addition to what was heard before it. `state` gives
-    /// whether it acknowledges all, and for how long all has been acknowledged; it is asked for
-    /// only as long as nothing has.
+    /// Adds a segment with payload. `state` returns whether it acknowledges everything, and for how
+    /// long everything has been acknowledged; it is called only as long as nothing has.
     #[inline(always)]
     pub fn add(heard: &mut Option<Self>, seg: &Seg, state: impl FnOnce() -> (bool, Nanos)) {
         if let Some(heard) = heard {
-            // What came in mid-stream was credit; a message behind all of it is another.
+            // What came in mid-stream was credit; a message after all data is another one.
             let (acked_all, quiet) = if heard.acked_all { (true, Nanos::ZERO) } else { state() };
             let another = !heard.acked_all && acked_all && is_new_message(seg, quiet);
             if !another {
@@ -92,10 +91,9 @@ impl PeerPayload {
         }
     }
 
-    /// What new payload is that comes behind it. `earlier_credit`: the transfer that goes on, if
-    /// one does.
+    /// Returns what follows this message. `before` is the current transfer, if there is one.
     pub fn turn_outcome(&self, seg: &Seg, before: Option<PreviousTransfer>) -> TurnOutcome {
-        // It may have crossed this segment on the way; the next ones may yet answer it.
+        // It may have crossed this segment; the next ones may still answer it.
         let has_it = seg.ack().is_none_or(|ack| ack.distance(self.end_of_first) >= 0);
         let Some(before) = before else { return TurnOutcome::Turn };
         if !has_it || !self.acked_all {
@@ -107,7 +105,7 @@ impl PeerPayload {
             PayloadKind::Request | PayloadKind::Farewell => TurnOutcome::Turn,
             PayloadKind::Credit if resumed => TurnOutcome::GoesOn { resumed },
             _ => {
-                // A message like the one that asked for what was sent asks for more.
+                // A message like the first request is another request.
                 let like_a_request = before.request == Some(self.bytes);
                 let may_be_credit = self.bytes < SMALL && before.bytes >= MIN_BULK_SEGMENTS * before.mss;
                 if may_be_credit && resumed && self.idle_before <= soon && !like_a_request {
@@ -123,7 +121,7 @@ impl PeerPayload {
         self.first_len < SMALL
     }
 
-    /// As it is told of.
+    /// Converts it for [`TransferFacts`](super::facts::TransferFacts).
     pub fn peer_message(&self) -> PeerMessage {
         let (first, last) = self.frames;
         PeerMessage {
@@ -136,20 +134,20 @@ impl PeerPayload {
     }
 }
 
-/// What a side has shown of whether it waits for credit.
+/// What a side has shown about waiting for credit.
 #[derive(Debug, Default)]
 pub(super) struct TurnTracker {
-    /// Parts of what may be one transfer, the oldest first: all before the one that goes on.
+    /// Earlier parts of what may be one transfer, oldest first.
     pub(super) open_transfers: Vec<OpenTransfer>,
-    /// Payload of the message that is known to have asked for what is sent.
+    /// Payload of the message known to be the request.
     pub(super) request_len: Option<u64>,
     /// Payload of a small message that came in mid-stream.
     pub(super) credit_len: Option<u64>,
-    /// Bytes that a credit has granted, once it is known that there are any.
+    /// Bytes granted by one credit, once known.
     pub(super) quota: Option<u64>,
-    /// What had been sent when the last one came.
+    /// SND.MAX at the last credit.
     pub(super) credited_at: u64,
-    /// Where such messages lie in the other side's sequence space.
+    /// Ranges of credit in the peer's sequence space.
     pub credits: Vec<(SeqNumber, SeqNumber)>,
 }
 
@@ -163,30 +161,31 @@ impl TurnTracker {
     }
 }
 
-/// A transfer that the one behind it may go on with.
+/// A transfer that the next one may continue.
 #[derive(Debug)]
 pub(super) struct OpenTransfer {
     pub(super) transfer: TransferRecorder,
     /// Its last segment.
     pub(super) last: Option<(Nanos, FrameRef)>,
-    /// The pause behind it.
+    /// The pause after it.
     pub(super) pause: Option<Gap>,
     /// The message that ended it.
     pub(super) message: PeerPayload,
 }
 
-/// Whether a segment that acknowledges all, behind others that did not, is no credit as they were.
+/// Returns whether a segment that acknowledges everything, after others that did not, is a message
+/// and no credit.
 fn is_new_message(seg: &Seg, quiet: Nanos) -> bool {
     seg.kind == PayloadKind::Request || u64::from(seg.len) >= SMALL || quiet > PROMPT_ANSWER
 }
 
-/// A program that answers what it has read does so within this time, or within a round trip where
-/// that is longer. (It is where people begin to notice.)
+/// A program that answers what it has read does so within this time, or within one RTT if that is
+/// longer. (People begin to notice here.)
 const PROMPT_ANSWER: Nanos = Nanos::from_millis(50);
 
-/// A credit is for more than this many segments: what a protocol's window grants is a bulk (HTTP/2
+/// A credit covers more than this many segments, because a protocol's window allows a bulk (HTTP/2
 /// 65,535 bytes, SSH 32 KiB and more).
 const MIN_BULK_SEGMENTS: u64 = 10;
 
-/// Stretches of credit that are remembered.
+/// Most ranges of credit to remember.
 const MAX_CREDITS: usize = 1024;

@@ -1,28 +1,28 @@
-//! ACKs that have passed the capture point, and that their receiver cannot have had yet.
+//! ACKs that have passed the capture point but cannot have reached the sender yet.
 //!
-//! Far from it a round trip's worth of them waits, nearly all with payload and with the words of
-//! the one before. What an ACK says is kept once for all that follow one another and say the same;
-//! of each there is kept only what tells it from the others.
+//! Far from the sender a round trip's worth of ACKs is pending, and nearly all of them come with
+//! payload and repeat the one before. Their common fields are stored once per run of repeats; each
+//! ACK stores only its own time, frame and timestamp.
 
 use super::segment::{FrameRef, Seg};
 use super::slice_queue::SliceQueue;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
-/// Marks with which an ACK is more than an acknowledgement and a window.
+/// Flags that make an ACK more than an acknowledgement and a window.
 pub(super) const SPECIAL_FLAGS: u16 = Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0 | Flags::ECE.0;
 
-/// When and where an ACK was captured.
+/// When and in which frame an ACK was captured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckArrival {
     pub time: Nanos,
     pub frame_ref: FrameRef,
-    /// TSval, if it is [`has_timestamps`](Self::has_timestamps).
+    /// TSval, if [`has_timestamps`](Self::has_timestamps).
     pub tsval: u32,
-    /// It has timestamps: it says what it [echoes](AckFields::tsecr).
+    /// The ACK has timestamps; its TSecr is in [`AckFields::tsecr`].
     pub has_timestamps: bool,
     pub time_clamped: bool,
-    /// It says what the one before it says.
+    /// It repeats the fields of the ACK before it.
     pub repeats_previous: bool,
 }
 
@@ -31,22 +31,22 @@ const _: () = assert!(size_of::<AckArrival>() <= 24, "very many may wait");
 /// What an ACK tells the sender of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckFields {
-    /// What it acknowledges, in the sequence space.
+    /// The acknowledgement number in sequence space.
     pub ack: u64,
-    /// What it offers, unless the scale is not known: at most 2³⁰ bytes.
+    /// The window offered, at most 2³⁰ bytes; `None` while the scale is unknown.
     offered: Option<u32>,
-    /// The same as it is in the header.
+    /// The window field of the header.
     pub raw_window: u16,
     /// TSecr, if it has timestamps.
     pub tsecr: Option<u32>,
-    /// Payload came with it.
+    /// The segment carried payload.
     pub with_payload: bool,
     pub flags: Flags,
-    /// It has SACK blocks. They are kept beside it, for few have any.
+    /// It has SACK blocks, which are stored separately because few ACKs have any.
     pub sacks: bool,
 }
 
-/// An ACK, as the sender takes it in.
+/// An ACK as the sender receives it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ack {
     pub arrival: AckArrival,
@@ -70,7 +70,7 @@ impl AckArrival {
 }
 
 impl AckFields {
-    /// The window that it offers, bytes; none when its scale is not known.
+    /// Returns the window offered in bytes; `None` while the scale is unknown.
     #[inline(always)]
     pub fn window(&self) -> Option<u64> {
         self.offered.map(u64::from)
@@ -96,19 +96,19 @@ impl Ack {
     }
 }
 
-/// An ACK by the fields of its header: another one with payload and the same fields says the same,
-/// as long as what the fields stand for does not change.
+/// The header fields of an ACK with payload. Another segment with the same fields repeats it, as
+/// long as window scale and sequence space stay the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckHeaderKey {
     number: SeqNumber,
     window: u16,
     has_timestamps: bool,
-    /// What the number stands for, in the sequence space.
+    /// The number in sequence space.
     pub ack: u64,
 }
 
 impl AckHeaderKey {
-    /// None of a segment that must be looked at by itself.
+    /// Returns `None` for a segment that needs individual treatment.
     pub fn of(seg: &Seg, sack: &SackBlocks, ack: u64) -> Option<Self> {
         let number = seg.ack().filter(|_| may_repeat(seg, sack))?;
         Some(Self { number, window: seg.window, has_timestamps: seg.timestamps().is_some(), ack })
@@ -128,14 +128,14 @@ fn may_repeat(seg: &Seg, sack: &SackBlocks) -> bool {
     seg.len > 0 && seg.flags.0 & SPECIAL_FLAGS == 0 && sack.is_empty()
 }
 
-/// ACKs in the order in which they were captured.
+/// Pending ACKs in the order of capture.
 #[derive(Debug, Default)]
 pub(super) struct PendingAcks {
     arrivals: SliceQueue<AckArrival>,
-    /// What the first one says, and then what each says that does not say it again.
+    /// The fields of the first ACK, then those of each ACK that is no repeat.
     fields: SliceQueue<AckFields>,
     sacks: SliceQueue<SackBlocks>,
-    /// Until then none has waited for long.
+    /// No ACK is overdue before this time.
     pub none_overdue_until: Nanos,
 }
 
@@ -156,7 +156,7 @@ impl PendingAcks {
         &self.arrivals
     }
 
-    /// Gives back the room that is not in use.
+    /// Releases unused memory.
     pub fn shrink_to_fit(&mut self) {
         self.arrivals.shrink_to_fit();
         self.fields.shrink_to_fit();
@@ -171,19 +171,19 @@ impl PendingAcks {
         }
     }
 
-    /// One that says what the last one says; there must be one, without SACK blocks.
+    /// Adds a repeat of the last ACK, which must exist and have no SACK blocks.
     #[inline(always)]
     pub fn push_repeat(&mut self, arrival: AckArrival) {
         self.arrivals.push(AckArrival { repeats_previous: true, ..arrival });
     }
 
-    /// When and where the one was captured that has waited longest.
+    /// The arrival of the oldest pending ACK.
     #[inline(always)]
     pub fn first_arrival(&self) -> Option<&AckArrival> {
         self.arrivals.first()
     }
 
-    /// The one that has waited longest.
+    /// The oldest pending ACK.
     #[inline(always)]
     pub fn first(&self) -> Option<(&AckArrival, &AckFields)> {
         self.arrivals.first().zip(self.fields.first())
@@ -195,13 +195,13 @@ impl PendingAcks {
         self.arrivals.get(1..).unwrap_or_default()
     }
 
-    /// How many of them say something else than the one before.
+    /// How many pending ACKs are no repeats.
     #[cfg(test)]
     pub fn distinct_len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Takes the first one out, with its SACK blocks.
+    /// Removes the first ACK and returns it with its SACK blocks.
     pub fn pop(&mut self) -> Option<(Ack, SackBlocks)> {
         let (&arrival, &fields) = self.first()?;
         let mut sack = SackBlocks::NONE;
@@ -213,8 +213,8 @@ impl PendingAcks {
         Some((Ack { arrival, fields }, sack))
     }
 
-    /// Takes so many of the first out that all say the same, without SACK blocks. Says whether the
-    /// next one says that too.
+    /// Removes the first `count` ACKs, which are repeats of one another without SACK blocks.
+    /// Returns whether the next one is a repeat too.
     #[inline(always)]
     pub fn drop_repeats(&mut self, count: usize) -> bool {
         self.arrivals.drop_first(count);

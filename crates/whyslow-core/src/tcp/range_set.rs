@@ -1,23 +1,23 @@
-//! A small set of byte ranges: what was SACKed, what was never seen.
+//! A small set of byte ranges, such as SACKed bytes.
 
-/// Most ranges held; the lowest ones are forgotten beyond that (a receiver holds far fewer holes).
+/// Most ranges to keep; then the lowest is dropped (a receiver holds far fewer holes).
 const MAX_RANGES: usize = 2048;
 
 /// Disjoint half-open ranges in ascending order, never touching each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RangeSet {
     ranges: Vec<(u64, u64)>,
-    /// Bytes in all of them.
+    /// Total bytes.
     total: u64,
 }
 
 impl RangeSet {
-    /// Adds `[start, end)`; gives how many bytes of it were not there.
+    /// Adds `[start, end)`. Returns how many of its bytes are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
-        // As a rule what is added is at the top.
+        // Usually the new range is at the top.
         let first = match self.ranges.last() {
             Some(&(top, _)) if start >= top => self.ranges.len() - 1,
             _ => self.ranges.partition_point(|&(_, e)| e < start),
@@ -55,7 +55,7 @@ impl RangeSet {
         new
     }
 
-    /// Takes `[start, end)` out; gives how many bytes of it were there.
+    /// Removes `[start, end)`. Returns how many of its bytes were present.
     pub fn remove(&mut self, start: u64, end: u64) -> u64 {
         if start >= end || self.ranges.is_empty() {
             return 0;
@@ -84,7 +84,7 @@ impl RangeSet {
         taken
     }
 
-    /// Bytes of `[start, end)` that are in the set.
+    /// Returns how many bytes of `[start, end)` are in the set.
     #[inline]
     pub fn covered(&self, start: u64, end: u64) -> u64 {
         match (self.ranges.first(), self.ranges.last()) {
@@ -106,12 +106,12 @@ impl RangeSet {
             .sum()
     }
 
-    /// End of the highest range.
+    /// Returns the end of the highest range.
     pub fn highest(&self) -> Option<u64> {
         self.ranges.last().map(|&(_, end)| end)
     }
 
-    /// Whether nothing is in the set.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

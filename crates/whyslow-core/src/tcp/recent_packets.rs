@@ -1,4 +1,4 @@
-//! The newest packets of a side, to find frames that were captured twice.
+//! The newest packets of a side, to find frames captured twice.
 
 use super::segment::Seg;
 use super::segment::packed::SegmentIter;
@@ -9,31 +9,30 @@ use std::hash::BuildHasher;
 
 /// No retransmission timer is shorter (Linux: 200 ms).
 const MAX_RECAPTURE_DELAY: Nanos = Nanos::from_millis(190);
-/// Recent packets of a side compared with a new one.
+/// Recent packets of a side to compare with a new one.
 pub(super) const RECENT: usize = 16;
 
-/// The newest packets that have an IP number.
+/// The newest packets with an IP ID.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecentPackets {
-    /// Their IP numbers (0: no packet yet). Apart, so that all are compared at a time.
+    /// Their IP IDs (0: no packet yet), stored apart so that all are compared at once.
     ids: [u16; RECENT],
-    /// What else tells a packet: its header, and the hash of its SACK blocks (0 without any).
+    /// Header and hash of SACK blocks (0 without any).
     heads: [(Seg, u64); RECENT],
     oldest: usize,
 }
 
 impl RecentPackets {
-    /// Whether this is a packet captured a second time, and not a segment sent a second time:
-    /// nothing at all differs, and the sender's IP stack, which numbers its packets, did not number
-    /// it anew. As late as a timer, it is the sender's copy after all: some number copies as the
-    /// first ones.
+    /// Returns whether this is a packet captured twice, and not a retransmission: nothing differs,
+    /// and the sender's IP stack, which numbers its packets, did not give it a new ID. If it comes
+    /// as late as a timer it is a retransmission after all: some stacks reuse the ID.
     #[inline(always)]
     pub(super) fn has(&self, seg: &Seg, sack: &SackBlocks) -> bool {
         let id = seg.ip_id_or_zero();
         if id == 0 {
             return false;
         }
-        // Nearly always it is none of them, which a look at all numbers is quickest to say.
+        // Usually no ID matches, which one comparison of all tells fastest.
         let any = self.ids.iter().fold(0, |any, other| any | u16::from(*other == id));
         any != 0 && self.is_copy(seg, sack)
     }
@@ -43,7 +42,7 @@ impl RecentPackets {
         self.heads.iter().any(|(other, blocks)| is_copy(seg, other) && *blocks == hash_of(sack))
     }
 
-    /// A packet that is none of them.
+    /// Adds a packet that is no duplicate.
     #[inline(always)]
     pub(super) fn note(&mut self, seg: &Seg, sack: &SackBlocks) {
         let id = seg.ip_id_or_zero();
@@ -57,7 +56,7 @@ impl RecentPackets {
     }
 }
 
-/// The same among all segments of a connection so far.
+/// The same check among all segments so far.
 pub(super) fn is_among(mut all: SegmentIter<'_>, seg: &Seg, sack: &SackBlocks) -> bool {
     let mut since = None;
     while let Some((other, blocks)) = all.next() {
@@ -70,7 +69,7 @@ pub(super) fn is_among(mut all: SegmentIter<'_>, seg: &Seg, sack: &SackBlocks) -
     since.is_some_and(|since| since < RECENT)
 }
 
-/// Whether the headers say the same, SACK blocks aside, and soon enough after `other`.
+/// Returns whether the headers are equal, SACK blocks aside, and soon enough after `other`.
 fn is_copy(seg: &Seg, other: &Seg) -> bool {
     let told = |seg: &Seg| {
         let (ack, stamps) = (seg.ack().unwrap_or_default(), seg.timestamps().unwrap_or_default());
@@ -79,7 +78,7 @@ fn is_copy(seg: &Seg, other: &Seg) -> bool {
     seg.time - other.time < MAX_RECAPTURE_DELAY && told(seg) == told(other)
 }
 
-/// Two lists of blocks with one hash are taken for the same.
+/// Two lists of blocks with equal hashes count as equal.
 #[inline(always)]
 fn hash_of(sack: &SackBlocks) -> u64 {
     if sack.as_slice().is_empty() { 0 } else { hash_of_some(sack) }

@@ -1,11 +1,10 @@
-//! Segments that carry old bytes: why they were sent again, or whether they were at all.
+//! Segments that carry old bytes: whether they are retransmissions, and why they were sent.
 //!
-//! A copy of bytes that the capture has already is a retransmission, unless they were acknowledged
-//! long ago (needless), or it probes a closed window, or keeps an idle connection alive. Bytes that
-//! fill a hole are either late (reordered on the way) or sent again after their first copy was lost
-//! before the capture point. The kind follows from what the sender knew at that moment: SACKs or
-//! duplicate ACKs (fast), silence as long as its timer (timeout), or half of that with the highest
-//! segment (tail loss probe).
+//! A copy of captured bytes is a retransmission, unless it probes a closed window or keeps an idle
+//! connection alive; it is spurious if the bytes were acknowledged long before. Bytes that fill a
+//! hole are either late (reordered) or retransmitted after the original was lost before the capture
+//! point. The kind follows from what the sender knew then: SACKs or duplicate ACKs (fast), silence
+//! as long as its timer (timeout), or half of that with the highest segment (tail loss probe).
 
 use super::facts::{Loss, TransferFacts};
 use super::outstanding::{OutstandingSegment, Recovery, SequenceHole};
@@ -16,26 +15,26 @@ use super::sender::{PathEstimate, SenderState};
 use crate::analysis::{MAX_RETRANSMISSIONS, Retransmission, RetransmissionKind, Retransmitted};
 use crate::units::Nanos;
 
-/// Retransmissions remembered until their fate (needed, or not) is known.
+/// Most retransmissions to remember until it is known whether they were spurious.
 const MAX_RETRANSMITS: usize = 2048;
-/// RFC 5681: that many duplicate ACKs mean loss.
+/// This many duplicate ACKs mean loss (RFC 5681).
 const DUP_THRESH: u32 = 3;
 
-/// Newest retransmissions among which the copy before is looked for.
+/// The newest retransmissions among which the previous copy is looked for.
 const RECENT_RETRANSMITS: usize = 256;
 /// A segment of this many bytes passes any path (RFC 879: 536; some tunnels leave less than 1,200).
 const MAX_SMALL_SEGMENT: u64 = 1_000;
-/// Of so many waits for a timer the last one is longer than any sender's (RFC 6298 section 2.5: 60
-/// s at least; Linux 120 s).
+/// Of this many timer waits the last one is longer than any sender's limit (RFC 6298 section 2.5:
+/// 60 s at least; Linux 120 s).
 const MAX_BACKOFFS: u32 = 10;
-/// First frames remembered of copies of lost copies.
+/// Most frames to remember of retransmissions that were lost.
 const MAX_LOST_RETRANSMIT_FRAMES: usize = 6;
-/// First losses of a transfer that are remembered.
+/// Most losses to remember of a transfer.
 const MAX_LOSSES: usize = 2_048;
 
 impl SenderState {
-    /// Data at or below what was sent already. Says how it came; none when it is no send of the TCP
-    /// sender's at all, or carries nothing.
+    /// Processes data at or below SND.MAX. Returns how it came to be sent; `None` if TCP did not
+    /// retransmit it or it carries nothing.
     #[inline(never)]
     pub(super) fn on_retransmit(
         &mut self,
@@ -45,7 +44,7 @@ impl SenderState {
         path: &PathEstimate,
     ) -> Option<RetransmitContext> {
         if seg.len <= 1 && end <= self.snd_una.max(1) {
-            // One byte that was acknowledged long ago: a keep-alive (RFC 9293 section 3.8.4).
+            // One byte that was acknowledged long ago is a keep-alive (RFC 9293 section 3.8.4).
             self.facts.keep_alives += 1;
             return None;
         }
@@ -78,8 +77,8 @@ impl SenderState {
             self.on_mtu_retransmit(seg, start, end, fits.into());
             return None;
         }
-        // The copy before this one: an earlier retransmission, or the first one. One segment of the
-        // capture may be several on the wire, each sent again by itself.
+        // The previous copy: an earlier retransmission or the original. One captured segment may be
+        // several on the wire, each retransmitted by itself.
         let mut recent =
             self.retransmits.iter().rev().take(if self.retransmit_end > start { RECENT_RETRANSMITS } else { 0 });
         let earlier = recent.find(|r| r.start < end && r.end > start).copied();
@@ -90,7 +89,7 @@ impl SenderState {
         let lost_copy = earlier
             .filter(|copy| copy.reason == RetransmitReason::Fast && !copy.spurious && passes)
             .map(|copy| copy.time);
-        // What is outstanding overlaps nowhere, as a rule, and so is in order.
+        // Outstanding segments rarely overlap, so they are in order.
         let first = if self.may_overlap { 0 } else { self.outstanding.partition_point(|sent| sent.end <= start) };
         let until = if self.may_overlap { u64::MAX } else { end };
         let those = self.outstanding.iter_mut().skip(first).take_while(|sent| sent.start() < until);
@@ -132,7 +131,7 @@ impl SenderState {
             }
             if let Some(copied) = lost_copy {
                 facts.lost_retransmits.count += 1;
-                // Several may be waited for at a time.
+                // Several may be pending at a time.
                 facts.lost_retransmits.waited += (seg.time - self.lost_retransmit_counted_until.max(copied)).or_zero();
                 self.lost_retransmit_counted_until = self.lost_retransmit_counted_until.max(seg.time);
                 if facts.lost_retransmits.frames.len() < MAX_LOST_RETRANSMIT_FRAMES {
@@ -166,8 +165,8 @@ impl SenderState {
         Some(RetransmitContext { by_timer: waited, tail, lost_retransmit: lost_copy.is_some(), max_timer_wait: None })
     }
 
-    /// What was too long for the path comes again, in segments of `fits` bytes: nothing was lost,
-    /// and the sender's window does not change.
+    /// Processes data that was too long for the path and comes again in segments of `fits` bytes.
+    /// Nothing was lost, and the sender's window stays.
     #[cold]
     fn on_mtu_retransmit(&mut self, seg: &Seg, start: u64, end: u64, fits: u64) {
         if fits < self.mss() {
@@ -182,9 +181,8 @@ impl SenderState {
         self.retransmitted.insert(start, end);
     }
 
-    /// Whether new bytes behind a silence of a timer's length are the second copy of what the
-    /// capture never had: the sender has sent packets meanwhile, by its IP numbers, that are in no
-    /// hole.
+    /// Returns whether new bytes after a silence of an RTO are a retransmission whose original was
+    /// never captured: by its IP IDs the sender has sent packets meanwhile that fit no hole.
     #[inline(always)]
     pub(super) fn as_unseen_retransmit(
         &mut self,
@@ -215,15 +213,15 @@ impl SenderState {
         if prompted || closed || together() {
             return None;
         }
-        // A probe waits for two round trips as they are now, with what queues add.
+        // A probe waits for two current RTTs, queueing included.
         let rtt = self.round_lengths.at([0.5]).map(|[median]| median).max(path.rtt)?;
-        // What else the host sends in so short a time is told from its probes only where it sends
-        // nothing else.
+        // Other packets of the host in so short a time are told from probes only if no other
+        // connection uses its IP IDs.
         let short = quiet < RTO_MIN.scale(0.95) && !self.ip_ids.are_exclusive();
         if short || quiet < rtt.scale(2.0) {
             return None;
         }
-        // One: the probe sends the highest segment again, or the timer the only one.
+        // One packet: a probe of the highest segment, or the timer with the only one.
         let tail = missing == 1;
         let kind = if tail && self.is_tail_loss_probe(start, quiet, self.srtt.rto()) {
             RetransmitReason::TailProbe
@@ -233,8 +231,7 @@ impl SenderState {
         self.count_retransmit(kind, u64::from(seg.len), true, false);
         self.list_retransmission(seg, start, kind.to_kind(false), true);
         if kind == RetransmitReason::Timeout {
-            // Until more than this is acknowledged: how much was given up is seen when the next
-            // segment comes.
+            // Until more is acknowledged. The next segment shows how much was given up.
             self.recovery = Recovery::Timeout(start + u64::from(seg.len) + 1);
         }
         if let Some(transfer) = &mut self.transfer {
@@ -244,13 +241,14 @@ impl SenderState {
         Some(RetransmitContext { by_timer: true, tail, lost_retransmit: false, max_timer_wait: most })
     }
 
-    /// For how long a sender waits at most that sends so many packets in vain: each wait is twice
-    /// the one before (RFC 6298 section 5.5), and the first packet went out at once.
+    /// Returns how long a sender waits at most while sending this many packets in vain: each wait
+    /// doubles (RFC 6298 section 5.5), and the first packet left at once.
     pub(super) fn max_timer_wait(&self, packets: u32) -> Nanos {
         self.srtt.rto().scale(f64::from((1u32 << packets.min(MAX_BACKOFFS)) - 1))
     }
 
-    /// A FIN without payload, sent again. It takes a number of the sequence space, and no byte.
+    /// Processes a retransmitted FIN without payload. It takes one number of the sequence space and
+    /// no byte.
     pub(super) fn on_fin_retransmit(&mut self, seg: &Seg, start: u64) {
         let spurious = self.snd_una > start;
         let probe = self.is_tail_loss_probe(start, seg.time - self.fin_time, self.srtt.rto());
@@ -304,8 +302,8 @@ impl SenderState {
         self.retransmits.push_back(retransmit);
     }
 
-    /// The first copy of what was sent again, overtaken by the second: it is older than that one,
-    /// which came in its place.
+    /// Returns whether this is the original, overtaken by its own retransmission: it is older than
+    /// the copy that came in its place.
     fn is_late_original(&mut self, seg: &Seg, start: u64, end: u64) -> bool {
         let Some(value) = tsval(seg) else {
             return false;
@@ -354,25 +352,25 @@ impl SenderState {
         }
     }
 
-    /// What the sender's silence before this copy, and what it knew, say of the reason; and whether
-    /// it waited for a timer or probe.
+    /// Returns why a copy was sent, by the silence before it and what the sender knew; and whether
+    /// the sender waited for a timer or probe.
     fn reason_of(&self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) -> (RetransmitReason, bool) {
         let quiet = self.last_send.map_or(Nanos::ZERO, |(time, _)| seg.time - time);
         let rto = self.srtt.rto();
-        // However long the silence was: what follows an ACK at once is the ACK's doing.
+        // Whatever the silence: a copy right after an ACK was sent for that ACK.
         let prompted = self.since_send.released_at.is_some_and(|at| seg.time - at <= path.epsilon);
         let before_timer = prompted || quiet < rto.scale(0.9);
-        // The timer's length is not known before a round trip was measured.
+        // The RTO is unknown before the first RTT sample.
         let long = !prompted && quiet >= RTO_MIN.scale(0.95);
         let holes_known = self.scoreboard.highest().is_some_and(|top| top > end) || self.duplicate_acks > 0;
         let highest = self.snd_max.saturating_sub(end) <= 1;
         match self.recovery {
-            // RFC 6298 section 5.7: after the timer, all that is outstanding is sent again as ACKs
-            // arrive.
+            // After an RTO everything outstanding is retransmitted as ACKs arrive (RFC 6298 section
+            // 5.7).
             Recovery::Timeout(recover) if end <= recover && before_timer => (RetransmitReason::Timeout, long),
-            // Until recovery ends there is no probe (RFC 8985 section 7.2). Without SACK a partial
-            // ACK tells of the next hole (RFC 6582), and by its time a segment above all SACKs may
-            // be taken for lost (RFC 8985 section 6.2).
+            // There is no probe during recovery (RFC 8985 section 7.2). Without SACK a partial ACK
+            // tells of the next hole (RFC 6582), and RACK may mark a segment above all SACKs as
+            // lost by time (RFC 8985 section 6.2).
             Recovery::Fast(recover) if end <= recover && before_timer => (RetransmitReason::Fast, false),
             _ if (self.duplicate_acks >= DUP_THRESH || holes_known) && before_timer => (RetransmitReason::Fast, false),
             _ if highest && self.is_tail_loss_probe(start, quiet, rto) => (RetransmitReason::TailProbe, true),
@@ -382,11 +380,12 @@ impl SenderState {
         }
     }
 
-    /// RFC 8985 section 7.2: the probe comes after 2·SRTT, and the longest ACK delay more (200 ms)
-    /// when only one segment is outstanding; never later than the timer would. It needs SACK, and
-    /// is sent once, so a first copy of the highest segment after such a silence is the probe;
-    /// after any silence when other segments are outstanding, for the timer sends the first of
-    /// them. Without SACK it can only be one well before the timer.
+    /// Returns whether this is a tail loss probe (RFC 8985 section 7.2). The probe comes after
+    /// 2·SRTT, plus the longest ACK delay (200 ms) if only one segment is outstanding, and never
+    /// later than the RTO. It needs SACK and is sent once, so the first copy of the highest segment
+    /// after such a silence is the probe; after any silence if other segments are outstanding,
+    /// because the timer sends the first of them. Without SACK it can only be one well before the
+    /// RTO.
     fn is_tail_loss_probe(&self, start: u64, quiet: Nanos, rto: Nanos) -> bool {
         let again = self.retransmitted.covered(start, start + 1) > 0;
         let Some(srtt) = self.srtt.srtt() else {
@@ -402,7 +401,7 @@ impl SenderState {
         }
     }
 
-    /// The hole that `[start, end)` fills, now gone or smaller.
+    /// Removes `[start, end)` from the hole that it fills, and returns that hole.
     fn fill_hole(&mut self, start: u64, end: u64) -> Option<SequenceHole> {
         let index = self.holes.iter().position(|hole| hole.start < end && hole.end > start)?;
         let hole = self.holes[index];
@@ -417,9 +416,9 @@ impl SenderState {
         Some(hole)
     }
 
-    /// Late, not sent again: its marks of age are older than those of the segment that overtook it.
-    /// Without marks, time decides: a retransmission cannot come sooner than a round trip after
-    /// what overtook the lost one.
+    /// Returns whether a segment is late and not retransmitted: its timestamp or IP ID is older
+    /// than that of the segment that overtook it. Without these, time decides: a retransmission
+    /// cannot come sooner than one RTT after the segment that overtook the lost one.
     fn is_reordered(&self, seg: &Seg, hole: &SequenceHole, path: &PathEstimate) -> bool {
         let late = seg.time - hole.time;
         let older_stamp = tsval(seg).zip(hole.tsval).map(|(this, next)| next.wrapping_sub(this) as i32);
@@ -429,7 +428,7 @@ impl SenderState {
         match older_stamp {
             Some(ticks) if ticks < 0 => false,
             Some(ticks) if ticks > 0 => true,
-            // The IP numbers of one flow go up by small steps on the common stacks.
+            // IP IDs of one flow rise by small steps on common stacks.
             _ => match older_id {
                 Some(1..=64) => true,
                 Some(65_472..=65_535) => false,
@@ -438,7 +437,7 @@ impl SenderState {
         }
     }
 
-    /// Puts a late segment in its place among those outstanding, so that its ACK is understood.
+    /// Inserts a late segment among those outstanding, so that its ACK is understood.
     fn insert_outstanding(&mut self, seg: &Seg, start: u64, end: u64) {
         let index = self.outstanding.partition_point(|sent| sent.start() < start);
         if index > 0 || self.outstanding.first().is_none_or(|front| front.start() > start) {
@@ -452,8 +451,8 @@ impl SenderState {
         }
     }
 
-    /// The receiver had `[left, right)` already (RFC 2883): it speaks of the newest copy that it
-    /// has not spoken of.
+    /// Processes a D-SACK for `[left, right)` (RFC 2883). It reports the newest copy that has not
+    /// been reported yet.
     pub(super) fn on_dsack(&mut self, left: u64, right: u64) {
         match self.retransmits.iter().rposition(|r| !r.dsacked && r.start < right && r.end > left) {
             Some(index) => {
@@ -467,9 +466,10 @@ impl SenderState {
         }
     }
 
-    /// Eifel detection (RFC 3522): the ACK echoes an older timestamp than the retransmission's, so
-    /// it was sent for the original. Only for the first segment that it acknowledges: the receiver
-    /// echoes the first that it had not acknowledged (RFC 7323 section 4.3), whichever came after.
+    /// Eifel detection (RFC 3522): an ACK with a timestamp older than the retransmission's was sent
+    /// for the original. Only for the first segment that it acknowledges, because the receiver
+    /// echoes the first segment it had not yet acknowledged (RFC 7323 section 4.3), whichever came
+    /// later.
     #[inline(never)]
     pub(super) fn check_eifel(&mut self, before: u64, ack: u64, echo: Option<u32>) {
         let Some(echo) = echo else {
@@ -517,8 +517,7 @@ impl SenderState {
         }
     }
 
-    /// Whether copies were sent when all of a transfer had been sent, and all of them were
-    /// needless.
+    /// Returns whether copies were sent after all of a transfer, and all of them were spurious.
     pub(super) fn is_tail_spurious(&self, transfer: &TransferFacts) -> bool {
         let whole = transfer.gaps.partition_point(|gap| gap.snd_max < transfer.seq.1);
         let Some(from) = transfer.gaps.get(whole).map(|gap| gap.start) else { return false };
@@ -530,8 +529,7 @@ impl SenderState {
         copies.peek().is_some() && copies.all(|retransmit| retransmit.spurious)
     }
 
-    /// The copies that were needless, of those remembered: when they were sent, and their first
-    /// byte.
+    /// The spurious retransmissions remembered: when they were sent, and their first byte.
     pub(super) fn spurious_retransmits(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.retransmits
             .iter()

@@ -3,7 +3,7 @@
 use crate::analysis::{RetransmissionKind, Retransmitted};
 use crate::units::Nanos;
 
-/// Why a segment was sent again.
+/// Why a segment was retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetransmitReason {
     Fast,
@@ -11,21 +11,21 @@ pub(super) enum RetransmitReason {
     TailProbe,
 }
 
-/// How a segment came to be sent again.
+/// The circumstances of a retransmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetransmitContext {
-    /// By the timer or a probe, and not for an ACK.
+    /// A timer or probe sent it, not an ACK.
     pub by_timer: bool,
-    /// It ends what was sent: a probe, or the timer with nothing else outstanding.
+    /// It is the highest segment: a probe, or the timer with nothing else outstanding.
     pub tail: bool,
-    /// It had been sent again before, for duplicate ACKs.
+    /// It had been retransmitted before, for duplicate ACKs.
     pub lost_retransmit: bool,
-    /// Of what only numbers tell: the timers took no longer than this, so that its program was
-    /// silent before.
+    /// If only IP IDs tell of it: the timers took no longer than this, so the program was silent
+    /// before.
     pub max_timer_wait: Option<Nanos>,
 }
 
-/// A segment that was sent again.
+/// A retransmitted segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retransmit {
     pub(super) start: u64,
@@ -35,17 +35,18 @@ pub(super) struct Retransmit {
     pub(super) passed_before: u64,
     pub(super) reason: RetransmitReason,
     pub(super) tsval: Option<u32>,
-    /// The TSval of the copy before it, if that was captured.
+    /// The TSval of the previous copy, if that was captured.
     pub(super) previous_tsval: Option<u32>,
-    /// Its first copy was not in the capture when it came.
+    /// The original was not captured before it.
     pub(super) unseen: bool,
     pub(super) spurious: bool,
-    /// Counted as larger than anything that had arrived.
+    /// Counted as larger than any segment that had arrived.
     pub(super) counted_stuck: bool,
-    /// The receiver has said that it had these bytes already.
+    /// The receiver has reported it as a duplicate (D-SACK).
     pub(super) dsacked: bool,
-    /// Its place in [`DirectionFacts::retransmissions`](super::facts::HalfFacts::retransmissions),
-    /// if it is listed.
+    /// Its index in
+    /// [`DirectionFacts::retransmissions`](super::facts::DirectionFacts::retransmissions), if
+    /// listed.
     pub(super) listed_at: Option<usize>,
 }
 

@@ -1,5 +1,4 @@
-//! Rounds and transfers: what new data begins, where something has come to pass since the last
-//! send.
+//! Decides whether new data begins a transfer, a round, or neither.
 
 use super::outstanding::Recovery;
 use super::segment::Seg;
@@ -8,13 +7,13 @@ use super::transfer_recorder::TransferRecorder;
 use super::turns::NewDataBegins;
 
 impl SenderState {
-    /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it
-    /// can begin or end.
+    /// Processes new data sent after an event since the last send, usually an ACK: it may begin a
+    /// round or a transfer, and end a pause.
     #[inline(never)]
     pub(super) fn update_on_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
         match (&mut self.transfer, self.last_send) {
-            // Neither a transfer nor a round begins, nothing is skipped, and no pause is over that
-            // is told of.
+            // No transfer or round begins, no byte is skipped, and the pause is too short to
+            // record.
             (Some(transfer), Some((last, _)))
                 if !self.round_due
                     && self.peer_payload.is_none()
@@ -41,7 +40,7 @@ impl SenderState {
         self.record_flight(end);
     }
 
-    /// All that was sent up to `end` is in flight now.
+    /// Records that everything up to `end` is in flight now.
     #[inline(always)]
     fn record_flight(&mut self, end: u64) {
         self.snd_max = end;
@@ -50,16 +49,16 @@ impl SenderState {
         let window = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_una));
         if let Some(transfer) = &mut self.transfer {
             transfer.note_window(window);
-            // As long as this holds, what is in flight is what was sent less what was acknowledged,
-            // and nothing but an ACK can end a pause.
+            // While this holds, bytes in flight are those sent less those acknowledged, and only an
+            // ACK can end a pause.
             let is_plain =
                 self.recovery == Recovery::None && self.scoreboard.is_empty() && self.zero_window_since.is_none();
-            // A message that crossed this segment may yet be answered by the next one.
+            // The next segment may still answer a message that crossed this one.
             self.short_gap_limit = if is_plain && self.peer_payload.is_none() { transfer.short_gap_limit() } else { 0 };
         }
     }
 
-    /// Opens a transfer, a round, or neither, for new data at `start`.
+    /// Begins a transfer, a round, or neither, for new data at `start`.
     fn begin_transfer_or_round(&mut self, seg: &Seg, start: u64, path: &PathEstimate) {
         if let NewDataBegins::Transfer(request) = self.what_begins(seg, start, path) {
             let first = start.min(self.snd_max.max(1));
@@ -71,7 +70,7 @@ impl SenderState {
             self.begin_round(seg, start + u64::from(seg.len));
             return;
         }
-        // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
+        // If the capture lacks ACKs, the echoed timestamp shows that one came.
         let unseen_ack = is_newer(seg, self.newest_peer_tsval)
             && path.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {

@@ -1,22 +1,21 @@
-//! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples
-//! in little memory.
+//! RTT: the sender's smoothed estimate, and quantiles of many samples in little memory.
 
 use crate::units::Nanos;
 
-/// Smoothed round-trip time and its variation, as RFC 6298 section 2 computes them.
+/// SRTT and RTTVAR (RFC 6298 section 2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SmoothedRtt {
-    /// Both in nanoseconds. Without a sign they are divided by a shift.
+    /// Both in nanoseconds; unsigned, so that a shift divides them.
     srtt: Option<u64>,
     rttvar: u64,
 }
 
-/// Linux' floor of the variation's part in the RTO (RFC 6298 asks for 1 s in all; Linux has used
-/// 200 ms since 2.6).
+/// Linux' floor of the RTTVAR part of the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms
+/// since 2.6).
 pub(crate) const RTO_MIN: Nanos = Nanos::from_millis(200);
 
 impl SmoothedRtt {
-    /// Takes a sample, which is never below zero.
+    /// Adds a sample, which is never negative.
     #[inline(always)]
     pub fn on_sample(&mut self, rtt: Nanos) {
         let rtt = rtt.or_zero().since(Nanos::ZERO);
@@ -27,36 +26,33 @@ impl SmoothedRtt {
         };
     }
 
-    /// The smoothed round-trip time.
+    /// Returns SRTT.
     pub fn srtt(&self) -> Option<Nanos> {
         self.srtt.map(|srtt| Nanos(srtt.cast_signed()))
     }
 
-    /// The retransmission timer that a Linux sender would set; 1 s without a sample (RFC 6298
-    /// section 2.1).
+    /// Returns the RTO of a Linux sender; 1 s without a sample (RFC 6298 section 2.1).
     pub fn rto(&self) -> Nanos {
         let variation = Nanos(self.rttvar.cast_signed().saturating_mul(4));
         self.srtt().map_or(Nanos::from_millis(1000), |srtt| srtt + variation.max(RTO_MIN))
     }
 }
 
-/// Most samples kept; beyond that every second one is dropped and from then on only every second
-/// one is taken.
+/// Most samples to keep; then every second one is dropped, and only every second one is added.
 const MAX_SAMPLES: usize = 1024;
 
-/// Quantiles over any number of samples, from an evenly thinned set of them. The least one is
-/// exact.
+/// Quantiles of any number of samples, from an evenly thinned subset. The minimum is exact.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quantiles {
     samples: Vec<Nanos>,
     count: u64,
-    /// From one that is kept so many are not: one less than a power of two.
+    /// Samples skipped between two that are kept: a power of two less one.
     skipped: u64,
     least: Option<Nanos>,
 }
 
 impl Quantiles {
-    /// Takes a sample.
+    /// Adds a sample.
     #[inline(always)]
     pub fn push(&mut self, sample: Nanos) {
         update_min(&mut self.least, sample);
@@ -81,9 +77,8 @@ impl Quantiles {
         }
     }
 
-    /// Counts the next sample if it is one that would not be kept: its value need not be known, but
-    /// for the least one. Where it would be, nothing happens, and it is to be given to
-    /// [`push`](Self::push).
+    /// Counts the next sample if it would be skipped, so that its value is needed only for the
+    /// minimum. Otherwise does nothing, and the sample must be given to [`push`](Self::push).
     #[inline(always)]
     pub fn skips(&mut self) -> bool {
         // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it
@@ -95,7 +90,7 @@ impl Quantiles {
         true
     }
 
-    /// Takes over those of another.
+    /// Adds the samples of another.
     pub fn absorb(&mut self, other: &Self) {
         for &sample in &other.samples {
             for _ in 0..=other.skipped {
@@ -105,25 +100,25 @@ impl Quantiles {
         self.least = self.least.into_iter().chain(other.least).min();
     }
 
-    /// How many samples there were.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least sample.
+    /// Returns the minimum.
     pub fn least(&self) -> Option<Nanos> {
         self.least
     }
 
-    /// The samples below which these shares (0–1, rising) of them lie: nearest ranks, so that each
-    /// is one that was measured. None where there is no sample.
+    /// Returns the samples at these shares (0–1, rising), by nearest rank, so that each was
+    /// measured; `None` without samples.
     pub fn at<const N: usize>(&self, shares: [f64; N]) -> Option<[Nanos; N]> {
         let mut samples = self.samples.clone();
         let count = samples.len();
         if count == 0 {
             return None;
         }
-        // What lies behind one rank is all that the next one needs: nothing is sorted.
+        // The next rank needs only what lies above this one: nothing is sorted.
         let mut behind = 0;
         Some(shares.map(|share| {
             let rank = ((share * count as f64).ceil() as usize).clamp(1, count) - 1;

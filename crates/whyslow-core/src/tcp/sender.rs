@@ -1,10 +1,10 @@
-//! One direction's data as its sender knew it: what is in flight, the window, recovery, rounds and
+//! One direction's data as its sender sees it: bytes in flight, windows, recovery, rounds and
 //! pauses.
 //!
-//! ACKs are taken in when they pass the capture point and *applied* when the sender can have had
-//! them: the time from the capture point to the sender and back (`PathEstimate::loop_to_sender`)
-//! later, or when a segment's TSecr shows that the sender had them (RFC 7323 section 4.3: TSecr
-//! names the newest in-order segment received). Next to the sender both are the same moment.
+//! An ACK is *received* when it passes the capture point, and *applied* when the sender can have
+//! it: one loop from the capture point to the sender and back (`PathEstimate::loop_to_sender`)
+//! later, or as soon as a segment's TSecr shows that the sender had it (RFC 7323 section 4.3: TSecr
+//! names the newest in-order segment received). Next to the sender both happen at once.
 
 use super::elided;
 use super::facts::{DirectionFacts, TransferFacts};
@@ -27,43 +27,43 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::VecDeque;
 
-/// Most segments remembered as sent and not acknowledged (at 1,448 B more than 90 MB in flight).
+/// Most outstanding segments to remember (at 1,448 B more than 90 MB in flight).
 const MAX_OUTSTANDING: usize = 65_536;
-/// Most finished transfers held; beyond that the half is dropped that was waited for least.
+/// Most finished transfers to keep. Beyond that, the half that users waited for least is dropped.
 const MAX_TRANSFERS: usize = 1024;
-/// ECN bits of a packet that met congestion (RFC 3168 section 5).
+/// ECN bits of a packet with a congestion mark (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
-/// Any path carries segments of this size (RFC 9293 section 3.7.1): where none is negotiated,
-/// shorter ones are all that their program wrote.
+/// Every path carries segments of this size (RFC 9293 section 3.7.1). Where no MSS is negotiated, a
+/// shorter segment holds all that its program wrote.
 const DEFAULT_MSS: u64 = 536;
-/// Paths that carry less than this are rare (IPv6 asks for packets of 1,280 bytes, RFC 8200 section
-/// 5): where no size is negotiated, what is pushed and shorter is a message, though none longer was
+/// Paths that carry less than this are rare (IPv6 requires packets of 1,280 bytes, RFC 8200 section
+/// 5). Where no MSS is negotiated, a shorter pushed segment is a message, even if no longer one was
 /// seen.
 const MIN_USUAL_MSS: u64 = 1_200;
-/// Round-trip samples from which a median of ACKs' delays means something.
+/// Fewest RTT samples for a meaningful median of ACK delays.
 const MIN_DELAYS: u64 = 50;
-/// A sequence number farther than this from what was sent last is not of this connection.
+/// A sequence number farther than this from SND.MAX does not belong to the connection.
 pub(super) const MAX_SEQ_DISTANCE: u32 = 1 << 30;
 
-/// What is known of the path when a segment is looked at.
+/// What is known of the path when a segment is processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathEstimate {
     /// From the capture point to the data's sender and back.
     pub loop_to_sender: Nanos,
     /// "At once": max(1 ms, RTT/10).
     pub epsilon: Nanos,
-    /// Least round trip of the whole path.
+    /// Minimum RTT of the whole path.
     pub rtt: Option<Nanos>,
     /// The sender is next to the capture point.
     pub near: bool,
-    /// When the sender sends, it has the ACKs that passed the capture point so long ago, and a
-    /// little tolerance.
+    /// A sender that sends now has all ACKs that passed the capture point this long ago (the loop,
+    /// less a small tolerance).
     pub ack_lag: Nanos,
 }
 
 impl PathEstimate {
-    /// `toward`: from the capture point to the data's sender and back. `rtt`: the whole path's
-    /// round trip.
+    /// `toward` is the loop from the capture point to the data's sender; `rtt` is the RTT of the
+    /// whole path.
     pub fn new(toward: Option<Nanos>, rtt: Option<Nanos>) -> Self {
         let toward_sender = toward.unwrap_or_default();
         let epsilon = Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1));
@@ -77,11 +77,11 @@ impl PathEstimate {
 #[derive(Debug)]
 pub(crate) struct SenderState {
     pub(super) isn: Option<SeqNumber>,
-    /// Shift for the windows offered to this sender; none while unknown.
+    /// Shift of the windows offered to this sender; `None` while unknown.
     pub snd_wscale: Option<u8>,
-    /// What is known of it otherwise.
+    /// What the windows themselves tell of the shift, if no SYN does.
     pub(super) inferred_scale: InferredScale,
-    /// Negotiated segment size (without the timestamps' 12 bytes where they are used), once known.
+    /// The negotiated MSS, once known, less 12 bytes if timestamps are in use.
     pub(super) negotiated_mss: Option<u64>,
     /// See [`mss`](Self::mss).
     effective_mss: u64,
@@ -91,31 +91,31 @@ pub(crate) struct SenderState {
     pub facts: DirectionFacts,
 
     pub(super) snd_max: u64,
-    /// Payload bytes that passed, copies included.
+    /// Payload bytes that passed, retransmissions included.
     pub(super) passed: u64,
     pub(super) snd_una: u64,
     pub(super) snd_right_edge: Option<u64>,
     pub(super) snd_wnd: Option<u64>,
     pub(super) outstanding: SliceQueue<OutstandingSegment>,
-    /// Some of them may overlap.
+    /// Whether outstanding segments may overlap.
     pub(super) may_overlap: bool,
     pub(super) holes: Vec<SequenceHole>,
     pub(super) scoreboard: RangeSet,
     pub(super) retransmitted: RangeSet,
     pub(super) retransmits: VecDeque<Retransmit>,
-    /// Behind the highest of them, and of those outstanding that were sent more than once or came
-    /// late.
+    /// End of the highest retransmission, or of the highest outstanding segment that was sent more
+    /// than once or came late.
     pub(super) retransmit_end: u64,
-    /// Behind the highest of those whose first copy was not captured before them.
+    /// The same, of retransmissions whose original was not captured before them.
     pub(super) unseen_retransmit_end: u64,
-    /// Up to when waits for copies of lost copies are counted.
+    /// Waits for lost retransmissions are counted up to here.
     pub(super) lost_retransmit_counted_until: Nanos,
     pub(super) recovery: Recovery,
     pub(super) recovery_start: Nanos,
     pub(super) duplicate_acks: u32,
     pub(super) pending_acks: PendingAcks,
-    /// The last ACK that was taken in, if it waits, the next one may say the same, and nothing but
-    /// plain segments was sent since.
+    /// The last ACK received, if it is pending, the next one may repeat it, and only plain segments
+    /// were sent since.
     pub(super) repeatable_ack: Option<AckHeaderKey>,
     pub(super) last_send: Option<(Nanos, FrameRef)>,
     pub(super) last_send_len: u64,
@@ -124,19 +124,19 @@ pub(crate) struct SenderState {
     pub(super) last_send_pushed: bool,
     pub(super) flight_at_send: u64,
     pub(super) since_send: SinceSend,
-    /// A pause shorter than this, in nanoseconds, says nothing, for nothing but plain sends of the
-    /// next bytes has come to pass since stock was taken; zero where something has. See
-    /// [`update_on_send`](Self::update_on_send).
+    /// A pause shorter than this, in nanoseconds, needs no attention, because only plain sends of
+    /// the next bytes have happened since [`update_on_send`](Self::update_on_send). Zero if
+    /// anything else has.
     pub(super) short_gap_limit: u64,
     pub(super) zero_window_since: Option<Nanos>,
-    /// Payload of the largest segment that is known to have arrived.
+    /// Payload of the largest segment known to have arrived.
     pub(super) largest_acked_len: u64,
     pub(super) srtt: SmoothedRtt,
-    /// Round-trip samples of the whole path that this direction's data gave.
+    /// RTT samples of the whole path from this direction's data.
     pub rtt: Quantiles,
-    /// Lengths of rounds that an ACK ended at once: round trips as the receiver's side sees them.
+    /// Lengths of rounds that an ACK ended at once: RTTs as the receiver's side sees them.
     pub round_lengths: Quantiles,
-    /// How long ACKs took to reach the sender lately, where TSecr tells.
+    /// How long recent ACKs took to reach the sender, where TSecr tells.
     pub(super) recent_loop_to_sender: Nanos,
     pub(super) fin_sent: Option<u64>,
     pub(super) fin_time: Nanos,
@@ -149,25 +149,24 @@ pub(crate) struct SenderState {
     pub(super) round_first_end: u64,
     pub(super) round_end: u64,
     pub(super) round_due: bool,
-    /// The receiver's newest timestamp that was captured.
+    /// The receiver's newest TSval captured so far.
     pub(super) newest_peer_tsval: Option<u32>,
     pub(super) round_start: Nanos,
     /// See [`Seg::time_clamped`].
     pub(super) round_start_clamped: bool,
-    /// The other side's payload since this side's last.
+    /// The peer's payload since this side's last send.
     pub(super) peer_payload: Option<PeerPayload>,
-    /// What had been sent when an ACK for all of it was last seen for the first time, and when that
-    /// passed the capture point.
+    /// SND.MAX when an ACK first covered all of it, and when that ACK passed the capture point.
     pub(super) all_acked_at: (u64, Nanos),
     pub(super) turns: TurnTracker,
-    /// Bytes acknowledged or followed, though never captured.
+    /// Bytes that were never captured, although they were acknowledged or followed by later ones.
     pub unseen_bytes: u64,
     pub unseen_stretches: u64,
     pub first_unseen: Option<Frame>,
     pub stray: u64,
-    /// What ICMP errors told of how long packets may be.
+    /// Packet sizes reported by ICMP errors.
     pub(super) reported_mtus: Vec<ReportedMtu>,
-    /// What each segment was, where that is asked for.
+    /// Notes on each segment, if tracing is on.
     pub(super) trace_notes: Option<Box<TraceNotes>>,
 }
 
@@ -241,24 +240,24 @@ impl Default for SenderState {
 }
 
 impl SenderState {
-    /// The sender has measured its first round trip.
+    /// The sender has measured its first RTT.
     pub fn on_handshake_rtt(&mut self, rtt: Nanos) {
         self.srtt.on_sample(rtt);
     }
 
-    /// The segment size to count in: negotiated, or else the largest that was seen, between the
-    /// default and Ethernet's.
+    /// The MSS to count in: negotiated, or else the largest payload seen, between the default and
+    /// Ethernet's.
     #[inline(always)]
     pub fn mss(&self) -> u64 {
         self.effective_mss
     }
 
-    /// From now on something else is known of the path: none of those that wait may have to.
+    /// Something about the path has changed: pending ACKs may not have to wait any more.
     pub fn forget_repeatable_ack(&mut self) {
         self.repeatable_ack = None;
     }
 
-    /// What the SYNs have settled of segment sizes, or later the path.
+    /// Sets the MSS that the SYNs, or later the path, have settled.
     pub fn on_mss_negotiated(&mut self, mss: Option<u64>) {
         self.repeatable_ack = None;
         self.negotiated_mss = mss;
@@ -281,7 +280,7 @@ impl SenderState {
         }
     }
 
-    /// Bytes over which rates are taken.
+    /// The bytes in one rate sample.
     #[inline(always)]
     pub(super) fn rate_bin(&self) -> u64 {
         10 * self.negotiated_mss.unwrap_or(1460)
@@ -310,20 +309,20 @@ impl SenderState {
         all.saturating_sub(sacked).saturating_sub(lost) + resent
     }
 
-    /// Least room to the right edge since the last send, right after it included; none while the
-    /// edge is not known.
+    /// Returns the least room to the right edge since the last send, including right after it;
+    /// `None` while the edge is unknown.
     #[inline(always)]
     pub(super) fn min_window_room(&self) -> Option<u64> {
         self.since_send.min_right_edge.map(|edge| edge.saturating_sub(self.snd_max))
     }
 
-    /// Most bytes in flight so far.
+    /// Returns the most bytes in flight so far.
     pub(super) fn max_in_flight(&self) -> u64 {
         self.transfer.as_ref().map_or(0, TransferRecorder::max_in_flight).max(self.facts.max_in_flight)
     }
 
-    /// What was sent is known to reach up to `end`, with no send of bytes that passed: a FIN, or
-    /// what was never captured. The room that there was since the last send was as much as before.
+    /// Moves SND.MAX to `end` without a captured send: for a FIN, or for bytes that were never
+    /// captured. The room since the last send stays as it was.
     pub(super) fn advance_snd_max(&mut self, end: u64) {
         let more = end.saturating_sub(self.snd_max);
         self.snd_max += more;
@@ -343,8 +342,7 @@ impl SenderState {
         Some(place.unwrap_or(0))
     }
 
-    /// A segment of the sender passed the capture point.
-    /// Says whether it carried new payload.
+    /// Processes a segment of the sender.
     #[inline(always)]
     pub fn on_segment(&mut self, seg: &Seg, path: &PathEstimate) -> bool {
         self.facts.packets += 1;

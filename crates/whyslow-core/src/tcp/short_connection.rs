@@ -1,10 +1,9 @@
-//! A short connection at a glance: what bounds the time that any cause can have taken from it,
-//! found without following its segments one by one as [`sender`](super::sender) does.
+//! Bounds the time that any cause can have cost a short connection, without tracking its segments
+//! one by one as [`sender`](super::sender) does.
 //!
-//! Of very many connections most are of this kind, and nothing is to be told of them: a request, an
-//! answer in one flight, all of it captured in order, or that one side of it. It promises that
-//! nothing which it gives is less than what following the segments would find; where a connection
-//! is of another kind it says nothing.
+//! Among very many connections most are of this kind, and there is nothing to report: a request and
+//! an answer in one flight, captured completely and in order, or one side of that. No bound is
+//! lower than what tracking the segments would find; for other connections there are no bounds.
 
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
@@ -19,41 +18,41 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::net::IpAddr;
 
-/// Pauses of less than this are none: "at once" is a millisecond at least.
+/// Shorter pauses do not count: "at once" is at least a millisecond.
 const MIN_PAUSE: Nanos = Nanos::from_millis(1);
 
-/// Bounds on a connection whose payload was sent once, in order, each transfer in a single round.
+/// Bounds for a connection whose payload was sent once, in order, each transfer in a single round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShortConnectionBounds {
-    /// Packets of one side alone are there: what held it back cannot be told.
+    /// Only one side was captured, so what held it back is unknown.
     pub one_direction: bool,
     /// Longest time from a transfer's first segment to its last.
     pub max_sending: Nanos,
     /// Pauses between its segments.
     pub pauses: u64,
-    /// By how much an ACK of a transfer's last byte was later than the least round trip, at most.
+    /// By how much an ACK of a transfer's last byte came later than the minimum RTT, at most.
     pub max_ack_late: Nanos,
-    /// Longest time from the end of a request to its answer, on the way past the capture point.
+    /// Longest time from the end of a request to its answer, at the capture point.
     pub max_answer: Nanos,
-    /// Transfers of the side that has more.
+    /// Number of transfers of the side that has more.
     pub transfers: u64,
-    /// Payload of the largest of them, in segments of the negotiated size, begun ones included.
+    /// Payload of the largest, in segments of the negotiated MSS, rounded up.
     pub largest_transfer_segments: u64,
-    /// By how much the handshake took longer than the least round trip.
+    /// By how much the handshake took longer than the minimum RTT.
     pub handshake_late: Nanos,
-    /// Somebody may have been waiting when it ended: who asks had the last word, something was not
-    /// acknowledged, the server reset it before there was any, or the SYN was refused, or not
-    /// answered for as long as its sender would wait.
+    /// Somebody may have been waiting at the end: the requester sent last, something was not
+    /// acknowledged, the server sent RST before any payload, or the SYN was refused, or unanswered
+    /// for as long as its sender would wait.
     pub may_be_awaited: bool,
 }
 
-/// Who has not sent its SYN again by then waits no longer: the first timer is a second (RFC 6298
-/// section 2.1), three on older systems (RFC 1122 section 4.2.3.1).
+/// A client that has not retransmitted its SYN by then has given up: the first timer is one second
+/// (RFC 6298 section 2.1), three on older systems (RFC 1122 section 4.2.3.1).
 pub const INITIAL_SYN_TIMERS: [Nanos; 2] = [Nanos::from_millis(1_000), Nanos::from_millis(3_000)];
 
 impl Connection {
-    /// The bounds, if it is of this kind. No packet of it came up to `until`. The addresses and
-    /// ports are those of side 0 and side 1.
+    /// Returns the bounds, if it is a connection of this kind. No packet of it came up to `until`.
+    /// The endpoints are those of side 0 and side 1.
     pub fn short_connection_bounds(
         &self,
         until: Nanos,
@@ -79,8 +78,8 @@ impl Connection {
         Some(ShortConnectionBounds { one_direction: self.is_one_direction(), may_be_awaited: waits, ..brief })
     }
 
-    /// Of a connection without payload, but for what a RST may have with it (RFC 9293 section
-    /// 3.5.3): the server reset it, or has not answered the SYN until just now.
+    /// Returns whether a connection without payload, except on a RST (RFC 9293 section 3.5.3), was
+    /// reset by the server or has an unanswered SYN.
     fn waits_for_opening(&self, until: Nanos) -> bool {
         let opened = !self.opening.has_syn() || self.opening.syn_ack.is_some();
         let silence = until - self.last;
@@ -90,10 +89,10 @@ impl Connection {
     }
 }
 
-/// A look along a connection.
+/// One pass along a connection.
 struct ShortConnectionScan {
     mss: u64,
-    /// Who asks: the other side's time before an answer counts.
+    /// The side that sends requests: the other side's time before an answer counts.
     requester: Side,
     estimator: VantageEstimator,
     senders: [DirectionScan; 2],
@@ -105,13 +104,13 @@ struct ShortConnectionScan {
 /// One direction's data.
 #[derive(Clone, Copy, Default)]
 struct DirectionScan {
-    /// Behind the last byte sent.
+    /// SND.NXT.
     next: Option<SeqNumber>,
     acked: Option<SeqNumber>,
     /// The receiver's newest timestamp.
     newest_peer_tsval: Option<u32>,
     last_send: Option<Nanos>,
-    /// Least time from the last segment sent to an ACK of new bytes.
+    /// Minimum time from the last segment sent to an ACK of new bytes.
     min_delay: Option<Nanos>,
     /// Longest time from a transfer's last segment to the ACK of all of it.
     max_ack_wait: Nanos,
@@ -120,13 +119,13 @@ struct DirectionScan {
     peer_payload: Option<PeerPayload>,
 }
 
-/// What is being sent.
+/// The transfer being sent.
 #[derive(Clone, Copy)]
 struct TransferScan {
     start: Nanos,
     first: SeqNumber,
     bytes: u64,
-    /// Some of it was acknowledged; all of it was.
+    /// Whether some of it was acknowledged, and whether all of it was.
     acked: (bool, bool),
 }
 
@@ -142,7 +141,7 @@ impl ShortConnectionScan {
         }
     }
 
-    /// None when it is a connection of another kind.
+    /// Returns `None` for other kinds of connections.
     fn scan(&mut self, held: &Buffering) -> Option<()> {
         let mut steps = held.advances();
         while let Some((seg, has_sack)) = steps.next() {
@@ -170,7 +169,7 @@ impl ShortConnectionScan {
         if seg.seq_len() == 0 {
             return Some(());
         }
-        // A SYN that an ACK told of before it lies before what is awaited.
+        // A SYN that an earlier ACK revealed lies below the expected number.
         let expected = seg.seq == next || (syn && seg.seq + 1 == next);
         if !expected {
             return None;
@@ -179,7 +178,7 @@ impl ShortConnectionScan {
         if seg.len == 0 {
             return Some(());
         }
-        // It echoes what an ACK said that was not captured.
+        // It echoes an ACK that was not captured.
         let unseen =
             seg.timestamps().zip(sender.newest_peer_tsval).is_some_and(|((_, echo), newest)| is_newer(echo, newest));
         if unseen {
@@ -237,11 +236,10 @@ impl ShortConnectionScan {
 }
 
 impl DirectionScan {
-    /// An ACK of its bytes passed the capture point; none when it acknowledges what was not
-    /// captured.
+    /// Processes an ACK of these bytes; `None` if it covers bytes that were not captured.
     fn acked(&mut self, seg: &Seg, ack: SeqNumber) -> Option<()> {
         let next = *self.next.get_or_insert(ack);
-        // Beyond what was sent, or too far behind it.
+        // Beyond SND.MAX, or too far below it.
         if next.distance(ack).cast_unsigned() > MAX_SEQ_DISTANCE {
             return None;
         }
@@ -268,11 +266,11 @@ impl DirectionScan {
         Some(())
     }
 
-    /// When the payload ended that this segment answers, if it begins another transfer; none at all
-    /// where more must be known to tell.
+    /// Returns when the payload ended that this segment answers, if it begins another transfer;
+    /// `None` if more must be known.
     fn begin_transfer(&mut self, seg: &Seg, mss: u64) -> Option<Option<Nanos>> {
         let Some(heard) = self.peer_payload.take() else { return Some(None) };
-        // Of what the request was like, and how soon it was answered, nothing is known here.
+        // The kind of the request and the delay of its answer are unknown here.
         let way = Nanos::MAX;
         let before = self.transfer.map(|transfer| PreviousTransfer {
             bytes: transfer.bytes,
@@ -288,7 +286,7 @@ impl DirectionScan {
         }
     }
 
-    /// The other side sent payload.
+    /// Processes payload from the other side.
     fn peer_payload(&mut self, seg: &Seg) {
         let acked_all = seg.ack().zip(self.next).is_none_or(|(ack, next)| ack.distance(next) >= 0);
         PeerPayload::add(&mut self.peer_payload, seg, || (acked_all, Nanos::ZERO));

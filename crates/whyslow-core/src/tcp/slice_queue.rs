@@ -1,14 +1,12 @@
-//! A queue whose members lie in one piece of memory: a slice, which is gone through without a look
-//! at where it wraps.
+//! A queue whose members are contiguous: it derefs to a slice.
 
 use std::ops::{Deref, DerefMut};
 
-/// First in, first out. What has left is at the front of the memory, until there is need for its
-/// room.
+/// First in, first out. Removed members stay at the front of the memory until room is needed.
 #[derive(Clone, Debug)]
 pub(super) struct SliceQueue<T> {
     all: Vec<T>,
-    /// So many of them have left.
+    /// Number of removed members at the front.
     removed: usize,
 }
 
@@ -19,7 +17,7 @@ impl<T> Default for SliceQueue<T> {
 }
 
 impl<T: Copy> SliceQueue<T> {
-    /// Adds one at the end.
+    /// Appends one.
     #[inline(always)]
     pub fn push(&mut self, one: T) {
         if self.all.len() == self.all.capacity() {
@@ -28,8 +26,8 @@ impl<T: Copy> SliceQueue<T> {
         self.all.push(one);
     }
 
-    /// No more than one is moved for each that has left, and at least half of the memory is in use
-    /// when it grows.
+    /// Moves at most one member per removed one, and grows only if at least half of the memory is
+    /// in use.
     #[inline(never)]
     fn make_room(&mut self) {
         if self.removed > self.all.len() / 2 {
@@ -38,7 +36,7 @@ impl<T: Copy> SliceQueue<T> {
         }
     }
 
-    /// Takes out so many of the first, or all, if there are not so many.
+    /// Removes the first `count`, or all if there are fewer.
     #[inline(always)]
     pub fn drop_first(&mut self, count: usize) {
         if count < self.len() {
@@ -59,26 +57,26 @@ impl<T: Copy> SliceQueue<T> {
         self.all.len() - self.removed
     }
 
-    /// Whether none is in it: what has left is not kept for itself.
+    /// Returns whether it is empty: removed members are never kept alone.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// For so many it has memory.
+    /// Returns for how many it has memory.
     #[cfg(test)]
     pub fn capacity(&self) -> usize {
         self.all.capacity()
     }
 
-    /// Gives back the room that is not in use.
+    /// Releases unused memory.
     pub fn shrink_to_fit(&mut self) {
         self.all.drain(..self.removed);
         self.removed = 0;
         self.all.shrink_to_fit();
     }
 
-    /// Puts one before that at `index`, or at the end.
+    /// Inserts one at `index`, or at the end.
     pub fn insert(&mut self, index: usize, one: T) {
         if self.all.len() == self.all.capacity() {
             self.make_room();

@@ -1,13 +1,13 @@
-//! Segments that may never have reached the other end: those with a wrong checksum, and those whose
-//! numbers lie far from all else.
+//! Segments that may never have reached the other end: those with a bad checksum, and those with
+//! numbers far from all others.
 //!
-//! A wrong sum by itself proves nothing, for captures are rewritten and cards finish sums late. It
-//! is looked at only where the sums of its side are right otherwise
-//! ([`ChecksumTally`](crate::wire::ChecksumTally)), and then the segment waits until what follows
-//! shows whether it came: what was answered came; a sender that repeats what an ACK acknowledged,
-//! or says nothing before the next one, never had that ACK; and nobody who closes a connection goes
-//! on with it. A damaged number is known by what follows too: if its sender goes on where it was
-//! before, the number was never sent.
+//! A bad checksum alone proves nothing: captures are rewritten, and network cards complete
+//! checksums late. It counts only where checksums of that side are otherwise good
+//! ([`ChecksumTally`](crate::wire::ChecksumTally)). Then the segment waits until the following ones
+//! show whether it arrived. A segment that was answered arrived. A sender that repeats what an ACK
+//! acknowledged, or says nothing before the next one, never had that ACK. Nobody sends on after
+//! closing. A damaged number is known by what follows too: if its sender continues from where it
+//! was before, the number was never sent.
 
 use super::connection::{Connection, Stage, SuspectReason, SuspectSegment, Tracking};
 use super::segment::Seg;
@@ -15,51 +15,50 @@ use super::sender::SenderState;
 use crate::units::SeqNumber;
 use crate::wire::{Checksum, Flags, SackBlocks};
 
-/// Bytes by which a number may jump over what was never captured without being doubted; where the
-/// receiver's window is known, over its right edge. Captures that lose packets lose more, and what
-/// follows shows it.
+/// How far a number may jump over bytes that were never captured without being suspect; measured
+/// from the receiver's right edge, where that is known. Captures that lose packets lose more, and
+/// what follows shows it.
 const MAX_SEQ_JUMP: u64 = 1 << 20;
 const MAX_JUMP_OVER_EDGE: u64 = 1 << 16;
 
-/// What the wrong checksums of a connection come to.
+/// Summary of a connection's bad checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadChecksums {
-    /// How many segments have one.
+    /// Segments with a bad checksum.
     pub segments: u64,
-    /// All of its segments do, as far as that was looked at.
+    /// All segments that were checked have one.
     pub all: bool,
-    /// The last of them is that of an IPv4 header.
+    /// The last of them is in an IPv4 header.
     pub header: bool,
-    /// Those of a side or of both mean damage.
+    /// Bad checksums of at least one side mean damage.
     pub mean_damage: bool,
     /// All are off by the same amount.
     pub rewritten: bool,
 }
 
-/// What is to be thought of a segment.
+/// What the headers say of a segment.
 enum SegmentVerdict {
     Believed,
     Doubtful(SuspectReason),
-    /// It has a wrong sum, and says what cannot be.
+    /// It has a bad checksum and impossible numbers.
     Damaged,
 }
 
 impl SenderState {
-    /// Where the sender goes on; none before its first segment.
+    /// SND.NXT; `None` before the first segment.
     #[inline(always)]
     fn snd_nxt(&self) -> Option<SeqNumber> {
         Some(self.isn? + self.snd_max as u32)
     }
 
-    /// Whether this number lies farther ahead than anything that may be sent or acknowledged now.
+    /// Returns whether this number lies beyond everything that may be sent or acknowledged now.
     fn is_sequence_jump(&self, number: SeqNumber) -> bool {
         let ahead = self.snd_nxt().and_then(|next| u64::try_from(number.distance(next)).ok());
         let edge = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_max) + MAX_JUMP_OVER_EDGE);
         ahead.is_some_and(|ahead| ahead >= edge.unwrap_or(MAX_SEQ_JUMP))
     }
 
-    /// Whether a number is one of those that the sender may use now: not yet acknowledged, or the
-    /// next.
+    /// Returns whether the sender may use this number now: not yet acknowledged, or the next one.
     fn is_acceptable_seq(&self, number: SeqNumber) -> bool {
         let Some(behind) = self.snd_nxt().map(|next| number.distance(next)) else { return true };
         let in_flight = self.snd_max.saturating_sub(self.snd_una).saturating_add(1);
@@ -68,8 +67,8 @@ impl SenderState {
 }
 
 impl Tracking {
-    /// Whether a segment must be [looked at](Self::defers_or_drops) before it is taken in: nearly
-    /// none.
+    /// Returns whether a segment must be [checked](Self::defers_or_drops) before it is processed.
+    /// Nearly none must.
     #[inline(always)]
     pub(super) fn needs_check(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.senders[seg.from()], &self.senders[1 - seg.from()]);
@@ -78,12 +77,12 @@ impl Tracking {
         !(is_next & is_sent) | self.suspect.is_some() | seg.has_bad_checksum()
     }
 
-    /// Whether a segment is not taken in, or not yet.
+    /// Returns whether to drop or defer a segment.
     #[inline(never)]
     pub(super) fn defers_or_drops(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         let aside = self.checks_and_defers(seg, sack);
         if aside {
-            // A packet captured twice is that, whatever it is.
+            // A duplicate frame is just that.
             self.recent[seg.from()].note(seg, sack);
         }
         aside
@@ -110,7 +109,7 @@ impl Tracking {
             }
             SegmentVerdict::Doubtful(why) => why,
         };
-        // One waits at a time.
+        // Only one segment waits at a time.
         self.accept_suspect();
         self.suspect = Some(Box::new(SuspectSegment { seg: *seg, sack: *sack, reason: why, passed: None }));
         true
@@ -120,7 +119,7 @@ impl Tracking {
         let (own, other) = (&self.senders[seg.from()], &self.senders[1 - seg.from()]);
         if seg.has_bad_checksum() && self.checksums_reliable[seg.from()] {
             if seg.len > 0 {
-                // What becomes of bytes shows in ACKs, and in copies.
+                // The fate of payload shows in ACKs and retransmissions.
                 return SegmentVerdict::Believed;
             }
             let may_be = own.is_acceptable_seq(seg.seq) && seg.ack().is_none_or(|ack| other.is_acceptable_seq(ack));
@@ -138,7 +137,7 @@ impl Tracking {
         }
     }
 
-    /// Takes in the one that waits.
+    /// Processes the suspect segment: it arrived.
     pub(super) fn accept_suspect(&mut self) {
         if let Some(doubted) = self.suspect.take() {
             let SuspectSegment { mut seg, sack, passed, .. } = *doubted;
@@ -149,7 +148,7 @@ impl Tracking {
         }
     }
 
-    /// The one that waits is not taken in.
+    /// Drops the suspect segment: it did not arrive.
     fn drop_suspect(&mut self) {
         self.dropped.extend(self.suspect.take().map(|doubted| doubted.seg));
     }
@@ -157,7 +156,7 @@ impl Tracking {
     /// No more segments come.
     pub(super) fn finish_suspect(&mut self) {
         match &self.suspect {
-            // Nothing has gone on from there.
+            // Nothing has continued from there.
             Some(doubted) if !matches!(doubted.reason, SuspectReason::Sum) => self.drop_suspect(),
             _ => self.accept_suspect(),
         }
@@ -165,18 +164,18 @@ impl Tracking {
 }
 
 impl SuspectSegment {
-    /// What the next segment tells of it, if anything.
+    /// Returns whether the segment arrived, if the next one tells.
     fn was_received(&self, next: &Seg, Tracking { senders, paths, .. }: &Tracking) -> Option<bool> {
         let own = self.seg.from();
         match self.reason {
-            // The data that it acknowledges is the other side's.
+            // It acknowledges the other side's data.
             SuspectReason::Sum => self.is_answered(next, paths[1 - own].near),
             SuspectReason::Seq => self.continues_from(next, own, self.seg.seq, &senders[own]),
             SuspectReason::Ack => self.continues_from(next, 1 - own, self.seg.ack()?, &senders[1 - own]),
         }
     }
 
-    /// Whether the numbers of this `side` go on from the one that jumped, or from where they were
+    /// Returns whether the numbers of this `side` continue from the jump, or from where they were
     /// before.
     fn continues_from(&self, next: &Seg, side: usize, number: SeqNumber, sender: &SenderState) -> Option<bool> {
         let now = if next.from() == side { Some(next.seq) } else { next.ack() }?;
@@ -184,19 +183,19 @@ impl SuspectSegment {
         if there < here {
             return Some(true);
         }
-        // Only its own sender's next word contradicts it: the other side's may have crossed it.
+        // Only its own sender's next segment contradicts it: the other side's may have crossed it.
         (next.from() == self.seg.from()).then_some(false)
     }
 
-    /// `at_receiver`: the capture stands next to the side that it was sent to, so that this side's
-    /// next word answers it.
+    /// `at_receiver`: the capture stands next to the receiver, so that its next segment answers
+    /// this one.
     fn is_answered(&self, next: &Seg, at_receiver: bool) -> Option<bool> {
         let (seg, same) = (&self.seg, next.from() == self.seg.from());
         if seg.flags.has(Flags::SYN) {
             return Some(true);
         }
         if seg.flags.has(Flags::RST) {
-            // Who resets a connection sends nothing else in it.
+            // A sender of RST sends nothing else.
             return same.then(|| next.flags.has(Flags::RST));
         }
         if seg.flags.has(Flags::FIN) {
@@ -207,8 +206,8 @@ impl SuspectSegment {
                 false => next.ack().filter(|ack| is_over(*ack)).map(|_| true),
             };
         }
-        // An ACK. Its receiver has it if it echoes its timestamp, and had it not if it repeats what
-        // was acknowledged.
+        // An ACK arrived if its receiver echoes its timestamp, and did not if the receiver
+        // retransmits what it acknowledged.
         if same {
             return Some(false);
         }
@@ -224,7 +223,7 @@ impl SuspectSegment {
 }
 
 impl Connection {
-    /// A wrong checksum, off by so much.
+    /// Records a bad checksum that is off by `by`.
     #[cold]
     pub(super) fn note_bad_checksum(&mut self, from: usize, by: u16) {
         self.checksums[from].note(false);
@@ -239,7 +238,7 @@ impl Connection {
         self.update_fast_path();
     }
 
-    /// Whether the wrong sums that there were mean damage, by side.
+    /// Returns whether bad checksums mean damage, by side.
     pub(super) fn bad_checksums_mean_damage(&self) -> [bool; 2] {
         let may_tell = self
             .rare
@@ -248,7 +247,7 @@ impl Connection {
         self.checksums.map(|sums| may_tell && sums.is_reliable())
     }
 
-    /// What its wrong checksums come to, if it has some.
+    /// Summarizes the connection's bad checksums, if there are any.
     pub fn bad_checksums(&self) -> Option<BadChecksums> {
         let defects =
             self.rare.as_ref().map(|rare| &rare.capture_defects).filter(|defects| defects.all_bad_checksums > 0)?;
@@ -265,13 +264,13 @@ impl Connection {
         })
     }
 
-    /// Whether this opens what has begun with another number, and is damaged.
+    /// Returns whether this SYN is damaged: the connection began with another number.
     pub(super) fn is_damaged_syn(&self, seg: &Seg) -> bool {
         let other = self.isns[seg.from()].is_some_and(|origin| origin != seg.seq);
         other && seg.has_bad_checksum() && self.bad_checksums_mean_damage()[seg.from()]
     }
 
-    /// Takes back what segments told of the connection as a whole that have not come.
+    /// Undoes what dropped segments changed in the connection.
     #[cold]
     #[inline(never)]
     pub(super) fn undo_dropped(&mut self) {

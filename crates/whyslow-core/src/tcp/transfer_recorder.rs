@@ -1,4 +1,4 @@
-//! Rounds and pauses of one transfer while it goes on, in bounded memory.
+//! Records the rounds and pauses of a current transfer in bounded memory.
 
 use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use super::rtt::{MIN_PROBE_TIMER, Quantiles, update_min};
@@ -6,31 +6,32 @@ use super::segment::FrameRef;
 use crate::analysis::Frame;
 use crate::units::Nanos;
 
-/// Rounds kept one by one at the start of a transfer; those after may be merged in pairs.
+/// Rounds at the start of a transfer that are kept one by one; later ones may be merged in pairs.
 const WHOLE_ROUNDS: usize = 512;
-/// Most rounds held.
+/// Most rounds to keep.
 const MAX_ROUNDS: usize = 8192;
-/// Most pauses held; beyond that the shorter ones go into their rounds' sums.
+/// Most pauses to keep; then the shorter ones are added to the sums of their rounds.
 const MAX_GAPS: usize = 16_384;
-/// Points of the curve of delivered bytes at most (odd, so that thinning keeps the last one).
+/// Most points of the delivery curve (odd, so that thinning keeps the last one).
 const MAX_POINTS: usize = 511;
-/// First frames sent again that are remembered as evidence.
+/// Most retransmitted frames to remember as evidence.
 const MAX_RESENT_FRAMES: usize = 16;
 
-/// A transfer that is going on.
+/// A current transfer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransferRecorder {
     /// See [`short_gap_limit_of`](Self::short_gap_limit).
     short_gap_limit: u64,
-    /// But for what follows from the last segment, which is added when the round ends.
+    /// Without what the last segment adds at the end of the round.
     facts: TransferFacts,
-    /// The same; its bytes, and its pauses that are told nowhere else, are added then as well.
+    /// The same; its bytes and short pauses are added then too.
     round: RoundFacts,
-    /// What had been sent when the round began.
+    /// SND.MAX at the start of the round.
     round_from: u64,
-    /// From here on the round's pauses count: the last segment before it.
+    /// The round's pauses count from here: the last segment before it.
     gaps_from: Nanos,
-    /// Nanoseconds of those pauses that are told one by one, or as something else than flowing.
+    /// Nanoseconds of those pauses that are recorded one by one, or as something other than
+    /// flowing.
     attributed_gap_nanos: u64,
     /// How many rounds one entry stands for, after merging.
     weight: u32,
@@ -39,38 +40,38 @@ pub(crate) struct TransferRecorder {
     bin: u64,
     sent_rate: RateMeter,
     acked_rate: RateMeter,
-    /// Bytes that passed, less the sequence space behind which they end: copies add to it, what
-    /// never passed is less.
+    /// Bytes that passed, less the sequence space that they fill: retransmissions add to it, bytes
+    /// that never passed are subtracted.
     copies: u64,
     /// Bytes delivered.
     delivered: u64,
-    /// From so many on a bin of `acked_rate`, or a stretch of the curve, is full.
+    /// A bin of `acked_rate`, or an interval of the curve, ends at this many.
     delivered_due: u64,
-    /// Delivered at the last point of the curve, bytes.
+    /// Bytes delivered at the last point of the curve.
     point_at: u64,
-    /// How many bins lie between two points of it, less one.
+    /// Bins between two points of the curve, less one.
     thinned: u64,
 }
 
-/// Rates over successive equal amounts of bytes: alike when one rate governs them all, whatever the
+/// Rates over successive equal amounts of bytes: alike if one rate governs them all, whatever the
 /// rounds do.
 #[derive(Clone, Debug, Default)]
 struct RateMeter {
-    /// When the first bin began, and how many bytes there were then.
+    /// Time and byte count at the start of the first bin.
     first: Option<(Nanos, u64)>,
-    /// When the bin began.
+    /// Start of the current bin.
     since: Option<Nanos>,
-    /// How many bytes there were then.
+    /// Byte count at its start.
     from: u64,
-    /// From so many bytes on it is full.
+    /// Byte count at its end.
     due: u64,
-    /// Nanoseconds per mebibyte, so that the quantiles are of a time.
+    /// Nanoseconds per mebibyte, because the quantiles are of times.
     paces: Quantiles,
 }
 
 impl RateMeter {
-    /// There have been so many bytes by now. The first ones open the first bin: their own time is
-    /// before it.
+    /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
+    /// it.
     #[inline(always)]
     fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
         if total >= self.due {
@@ -94,8 +95,8 @@ impl RateMeter {
         (self.since, self.from, self.due) = (Some(time), total, total + bin);
     }
 
-    /// Takes over the bins of another that goes on where this one stopped, and has counted `less`
-    /// bytes less. Between the two lies a bin of its own.
+    /// Adds the bins of a meter that continues this one and has counted `less` bytes less. Between
+    /// the two lies a bin of its own.
     fn absorb(&mut self, more: Self, less: u64) {
         let Some((time, bytes)) = more.first else { return };
         match self.since {
@@ -116,13 +117,13 @@ impl RateMeter {
     }
 }
 
-/// So many bytes in so long, as a time for a mebibyte.
+/// Converts bytes and time to a time per mebibyte.
 fn pace(bytes: u64, time: Nanos) -> Nanos {
     Nanos(time.scale(1_048_576.0 / bytes as f64).0.max(1))
 }
 
 impl TransferRecorder {
-    /// Begins with the transfer's first byte. Rates are taken over `bin` bytes.
+    /// Begins with the transfer's first byte; `bin` is the bytes in one rate sample.
     pub fn new(seq: u64, time: Nanos, frame: Frame, gap_floor: Nanos, bin: u64) -> Self {
         let facts = TransferFacts {
             seq: (seq, seq),
@@ -146,7 +147,7 @@ impl TransferRecorder {
         }
     }
 
-    /// From now on rates are taken over `bin` bytes.
+    /// Changes the bytes in one rate sample.
     pub fn set_rate_bin(&mut self, bin: u64) {
         self.bin = bin;
         for meter in [&mut self.sent_rate, &mut self.acked_rate] {
@@ -155,8 +156,7 @@ impl TransferRecorder {
         self.update_due();
     }
 
-    /// The round that is going on ends with the segment `last`; the next begins with the one sent
-    /// at `time`.
+    /// Ends the round with the segment `last` and begins the next with the one sent at `time`.
     pub fn next_round(&mut self, time: Nanos, frame: Frame, last: Option<(Nanos, FrameRef)>) {
         self.end_round(last);
         let done = std::mem::replace(&mut self.round, new_round(time, frame));
@@ -164,7 +164,7 @@ impl TransferRecorder {
         self.facts.rounds_total += 1;
     }
 
-    /// A segment with new bytes up to `end`, behind all that was sent before.
+    /// Records a segment with new bytes up to `end`.
     #[inline(always)]
     pub fn on_send(&mut self, end: u64, time: Nanos, in_flight: u64) {
         self.sent_rate.advance(end.wrapping_add(self.copies), time, self.bin);
@@ -173,7 +173,7 @@ impl TransferRecorder {
         self.round.in_flight = self.round.in_flight.max(in_flight);
     }
 
-    /// The window at a send.
+    /// Records the window at a send.
     pub fn note_window(&mut self, window: Option<u64>) {
         if let Some(window) = window
             && self.round.window.is_none_or(|most| window > most)
@@ -182,7 +182,7 @@ impl TransferRecorder {
         }
     }
 
-    /// A segment of `bytes` sent again.
+    /// Records a retransmission of `bytes`.
     pub fn on_retransmit(&mut self, time: Nanos, frame: Frame, bytes: u64) {
         self.copies = self.copies.wrapping_add(bytes);
         self.sent_rate.advance(self.facts.seq.1.wrapping_add(self.copies), time, self.bin);
@@ -190,8 +190,7 @@ impl TransferRecorder {
         self.on_unseen_retransmit(frame);
     }
 
-    /// What [`on_send`](Self::on_send) is told of as new was sent again, its first copy not
-    /// captured.
+    /// Records that the next new bytes are a retransmission whose original was not captured.
     pub fn on_unseen_retransmit(&mut self, frame: Frame) {
         self.round.retransmitted += 1;
         if self.facts.retransmitted_frames.len() < MAX_RESENT_FRAMES {
@@ -199,7 +198,7 @@ impl TransferRecorder {
         }
     }
 
-    /// The last segment of the round is known, if it had any. Times never go back.
+    /// Ends the round at its last segment, if it had any. Times never go back.
     fn end_round(&mut self, last: Option<(Nanos, FrameRef)>) {
         let (start, first_frame) = (self.round.start, self.round.first_frame);
         let (time, frame) = last.map_or((start, first_frame), |(time, place)| (time, place.frame()));
@@ -216,49 +215,49 @@ impl TransferRecorder {
         (self.gaps_from, self.attributed_gap_nanos) = (time, 0);
     }
 
-    /// Most bytes in flight so far.
+    /// Returns the most bytes in flight so far.
     pub fn max_in_flight(&self) -> u64 {
         self.facts.max_in_flight.max(self.round.in_flight)
     }
 
-    /// Pauses up to this long are counted in their rounds only. The sender's time between the sends
-    /// of a round is flowing, but for what [`add_window_full_gap`](Self::add_window_full_gap),
-    /// [`add_recovery_gap`](Self::add_recovery_gap) and [`add_gap`](Self::add_gap) are told of.
+    /// Returns the length up to which pauses count only in their rounds. Time between sends of a
+    /// round is flowing, except what [`add_window_full_gap`](Self::add_window_full_gap),
+    /// [`add_recovery_gap`](Self::add_recovery_gap) and [`add_gap`](Self::add_gap) record.
     pub fn gap_floor(&self) -> Nanos {
         self.facts.gap_floor
     }
 
-    /// A pause shorter than this, in nanoseconds, is told nowhere else, and is no silence of a
-    /// timer's length.
+    /// Returns the length, in nanoseconds, below which a pause is not recorded and no silence of an
+    /// RTO.
     #[inline(always)]
     pub fn short_gap_limit(&self) -> u64 {
         self.short_gap_limit
     }
 
-    /// Every pause is looked at by itself.
+    /// Makes every pause go through the general code.
     #[cfg(test)]
     pub fn disable_short_gaps(&mut self) {
         self.short_gap_limit = 0;
     }
 
-    /// The first segment passes now: what was before it is no pause.
+    /// Records the first segment: no pause precedes it.
     pub fn start_at(&mut self, time: Nanos) {
         self.gaps_from = time;
     }
 
-    /// A short pause has ended in which the window was full.
+    /// Adds a short pause with a full window.
     pub fn add_window_full_gap(&mut self, length: Nanos) {
         self.round.window_full += length;
         self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(length.since(Nanos::ZERO));
     }
 
-    /// A short pause in recovery has ended.
+    /// Adds a short pause in recovery.
     pub fn add_recovery_gap(&mut self, length: Nanos) {
         self.round.recovering += length;
         self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(length.since(Nanos::ZERO));
     }
 
-    /// A longer pause that has just ended.
+    /// Adds a longer pause.
     pub fn add_gap(&mut self, gap: Gap) {
         self.attributed_gap_nanos = self.attributed_gap_nanos.wrapping_add(gap.end.since(gap.start));
         self.facts.gaps.push(gap);
@@ -267,8 +266,8 @@ impl TransferRecorder {
         }
     }
 
-    /// An ACK reached the sender: `delivered` bytes more are known to have arrived, by it or by its
-    /// SACKs.
+    /// Records an ACK at the sender, after which `delivered` more bytes are known to have arrived,
+    /// by cumulative ACK or SACK.
     #[inline(always)]
     pub fn on_ack(&mut self, time: Nanos, ack: u64, delivered: u64, rtt: Option<Nanos>, late: Nanos) {
         if delivered > 0 {
@@ -284,7 +283,7 @@ impl TransferRecorder {
         self.on_acked_up_to(time, ack);
     }
 
-    /// A SACK shows that a segment arrived which was sent so long ago.
+    /// Records the RTT of a segment that a SACK reported.
     pub fn on_sack(&mut self, trip: Nanos) {
         self.round.sacked.0 += 1;
         self.round.sacked.1 += trip;
@@ -303,13 +302,13 @@ impl TransferRecorder {
         self.delivered_due = self.acked_rate.due.min(self.point_due());
     }
 
-    /// From so many delivered bytes on the curve has another point.
+    /// Delivered bytes at which the curve gets its next point.
     fn point_due(&self) -> u64 {
         let apart = self.bin.saturating_mul(self.thinned + 1);
         if self.facts.delivered.is_empty() { 0 } else { self.point_at.saturating_add(apart) }
     }
 
-    /// All up to here is acknowledged.
+    /// Records that everything up to `ack` is acknowledged.
     #[inline(always)]
     pub fn on_acked_up_to(&mut self, time: Nanos, ack: u64) {
         if ack >= self.facts.seq.1 && !self.facts.acknowledged {
@@ -318,11 +317,11 @@ impl TransferRecorder {
         }
     }
 
-    /// Takes the curve of delivered bytes on.
+    /// Extends the delivery curve.
     fn add_curve_points(&mut self, time: Nanos) {
         let curve = &mut self.facts.delivered;
         match curve.last() {
-            // The bytes of the first point are before it.
+            // The bytes of the first point lie before it.
             None => curve.push((time, 0)),
             Some(&(last, _)) if time <= last => return,
             Some(&(_, before)) => curve.push((time, before.saturating_add(self.delivered - self.point_at))),
@@ -333,28 +332,28 @@ impl TransferRecorder {
         }
     }
 
-    /// More bytes follow after all were acknowledged: the end is open again.
+    /// More bytes follow after everything was acknowledged: the end is open again.
     pub fn reopen(&mut self) {
         self.facts.acknowledged = false;
     }
 
-    /// What was recorded so far, to count in.
+    /// The facts recorded so far, to count in.
     pub fn facts(&mut self) -> &mut TransferFacts {
         &mut self.facts
     }
 
-    /// Bytes were acknowledged that were never captured: the transfer reaches at least to `end`.
+    /// Extends the transfer to `end` for bytes that were acknowledged but never captured.
     pub fn extend(&mut self, end: u64) {
         let more = end.saturating_sub(self.facts.seq.1);
         self.facts.seq.1 += more;
         self.copies = self.copies.wrapping_sub(more);
     }
 
-    /// What was taken for another transfer is more of this one, of which `last` was the last
-    /// segment. `pause`: what lies between the two, if it is told of on its own.
+    /// Appends `more`, which continues this transfer; `last` is this one's last segment, and
+    /// `pause` lies between them, if it is recorded on its own.
     pub fn absorb(&mut self, last: Option<(Nanos, FrameRef)>, pause: Option<Gap>, mut more: Self) {
         self.end_round(last);
-        // The short pause between them belongs to the round behind it.
+        // The short pause between them belongs to the following round.
         if pause.is_none() {
             let between = (more.facts.start - self.facts.last_send).or_zero();
             more.facts.rounds.first_mut().unwrap_or(&mut more.round).flowing += between;
@@ -384,10 +383,10 @@ impl TransferRecorder {
         self.facts.absorb(more.facts);
     }
 
-    /// The curve of delivered bytes goes on with that of what follows.
+    /// Appends the delivery curve of what follows.
     fn absorb_curve(&mut self, more: &Self) {
         let reach = |recorder: &Self| recorder.facts.delivered.last().map_or(0, |&(_, bytes)| bytes);
-        // What was delivered before the first point of each is on no curve.
+        // Bytes delivered before the first point of each are on no curve.
         let first = self.delivered + more.point_at.saturating_sub(reach(more));
         let before = if self.facts.delivered.is_empty() { first } else { self.point_at.saturating_sub(reach(self)) };
         for &(time, bytes) in &more.facts.delivered {
@@ -413,7 +412,7 @@ impl TransferRecorder {
         self.thinned = 2 * self.thinned + 1;
     }
 
-    /// The transfer is over; `last` was its last segment.
+    /// Finishes the transfer; `last` was its last segment.
     pub fn finish(mut self, last: Option<(Nanos, FrameRef)>) -> TransferFacts {
         self.end_round(last);
         let last = self.round;
@@ -490,8 +489,8 @@ fn add_gap_to_round(round: &mut RoundFacts, length: Nanos, recovering: bool, win
     }
 }
 
-/// Where pauses up to `floor` long are not told one by one, one shorter than this is not, and is no
-/// silence of a timer's length.
+/// The length below which a pause is neither recorded on its own, given that pauses up to `floor`
+/// are not, nor a silence of an RTO.
 fn short_gap_limit_of(floor: Nanos) -> u64 {
     (floor + Nanos(1)).min(MIN_PROBE_TIMER).since(Nanos::ZERO)
 }

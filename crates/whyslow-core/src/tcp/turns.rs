@@ -1,14 +1,14 @@
-//! Turns: what begins another transfer.
+//! Decides what begins another transfer.
 //!
-//! A *request* comes after all was delivered and acknowledged, whenever its program likes, of any
-//! size; what follows it is another transfer. A protocol's *credit* comes while the sender still
-//! has bytes to send, soon after what freed it, again and again at even amounts, and what follows
-//! it is more of the same. Where the payload is readable it tells (`content::kind`). A small
-//! message that comes as soon as all was acknowledged may be either: a boundary is drawn then, and
-//! taken back if the next such messages come after as many bytes again.
+//! A *request* comes after everything was delivered and acknowledged, at any time and of any size;
+//! what follows it is another transfer. A protocol's *credit* comes while the sender still has data
+//! to send, soon after it was freed, repeatedly and for equal amounts; what follows it continues
+//! the transfer. Readable payload decides (`content::kind`). A small message right after everything
+//! was acknowledged may be either: it draws a boundary, which is removed if the next such messages
+//! come after the same number of bytes.
 //!
-//! A *push* needs no request: after a pause in which nothing was outstanding, longer than any of
-//! TCP's own, new data is another message.
+//! A *push* needs no request: new data is another message after a pause with nothing outstanding
+//! that is longer than any of TCP's own.
 
 use super::content::PayloadKind;
 use super::facts::PeerMessage;
@@ -18,30 +18,29 @@ use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use crate::units::Nanos;
 
-/// Nothing of TCP's own keeps a sender silent for so long without a reason in the capture: RFC
-/// 6298's least timer, …
+/// TCP itself is not silent for longer without a reason in the capture: RFC 6298's least timer, …
 pub(super) const MIN_IDLE: Nanos = Nanos::from_millis(1_000);
-/// … and so many round trips.
+/// … and this many RTTs.
 const IDLE_ROUND_TRIPS: f64 = 4.0;
-/// Boundaries that may yet be taken back.
+/// Most boundaries that may still be removed.
 const MAX_OPEN_TRANSFERS: usize = 2;
 
 /// What begins with new data.
 pub(super) enum NewDataBegins {
-    /// Nothing: it goes on.
+    /// Nothing: the transfer continues.
     Nothing,
-    /// A transfer that answers, or one that does not.
+    /// Another transfer, with the message that it answers, if any.
     Transfer(Option<PeerMessage>),
 }
 
-/// Whether two amounts are one quota: frames and records add to it a little more or less than a
+/// Returns whether two amounts are one quota: frames and records change it by no more than about a
 /// hundredth.
 fn is_same_quota(one: u64, other: u64) -> bool {
     one.abs_diff(other) * 100 <= one.max(other)
 }
 
 impl SenderState {
-    /// What new data at `start` begins.
+    /// Returns what begins with new data at `start`.
     pub(super) fn what_begins(&mut self, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         let heard = self.peer_payload.take();
         let before = self.transfer.as_mut().map(|transfer| PreviousTransfer {
@@ -67,7 +66,7 @@ impl SenderState {
             (Some(TurnOutcome::Turn), Some(heard)) => self.begin_new_transfer(Some(heard.peer_message())),
             (Some(TurnOutcome::Ambiguous), Some(heard)) => self.begin_ambiguous(heard, seg, start, path),
             _ if self.was_idle(seg, start, path) => {
-                // It crossed what comes now, and is answered later.
+                // It crossed this segment and is answered later.
                 self.peer_payload = heard.filter(|_| then == Some(TurnOutcome::GoesOn { resumed: false }));
                 self.begin_new_transfer(None)
             }
@@ -76,14 +75,14 @@ impl SenderState {
         }
     }
 
-    /// What was sent is over, however it was cut.
+    /// Ends the transfer and its earlier parts.
     fn begin_new_transfer(&mut self, asked: Option<PeerMessage>) -> NewDataBegins {
         self.finish_transfer();
         self.turns.request_len = asked.map(|asked| asked.bytes);
         NewDataBegins::Transfer(asked)
     }
 
-    /// A message let it go on.
+    /// Continues the transfer after credit.
     fn continue_transfer(&mut self, heard: PeerPayload, start: u64) -> NewDataBegins {
         self.turns.note_credit(heard.seq_range);
         self.turns.credited_at = start;
@@ -93,7 +92,7 @@ impl SenderState {
         NewDataBegins::Nothing
     }
 
-    /// A small message, which came as soon as all was acknowledged, let it go on or asked for more.
+    /// Handles a small message right after everything was acknowledged: credit or a request.
     fn begin_ambiguous(&mut self, heard: PeerPayload, seg: &Seg, start: u64, path: &PathEstimate) -> NewDataBegins {
         let Some(sent) = self.transfer.as_mut().map(|transfer| transfer.facts().bytes()) else {
             return NewDataBegins::Transfer(Some(heard.peer_message()));
@@ -102,7 +101,7 @@ impl SenderState {
             return self.continue_transfer(heard, start);
         }
         if let Some(quota) = self.turns.quota {
-            // What stops short of its credit has stopped by itself.
+            // A transfer that ends before its credit is used up has ended by itself.
             let used = sent.min(start.saturating_sub(self.turns.credited_at));
             return if used >= quota || is_same_quota(used, quota) {
                 self.continue_transfer(heard, start)
@@ -127,11 +126,11 @@ impl SenderState {
         NewDataBegins::Transfer(Some(heard.peer_message()))
     }
 
-    /// The parts are one transfer after all, as far as messages of this size came between them.
+    /// Joins the parts into one transfer, as far as messages of this size lie between them.
     fn join_open_transfers(&mut self, message: u64) {
         let Some(mut whole) = self.transfer.take() else { return };
         let mut open = std::mem::take(&mut self.turns.open_transfers);
-        // The oldest first, as their messages follow one another.
+        // Oldest first, in the order of their messages.
         let joined = open.iter().rev().take_while(|part| part.message.bytes == message).count();
         open.iter().rev().take(joined).rev().for_each(|part| self.turns.note_credit(part.message.seq_range));
         while let Some(part) = open.pop_if(|part| part.message.bytes == message) {
@@ -146,7 +145,7 @@ impl SenderState {
         self.transfer = Some(whole);
     }
 
-    /// Nothing more is sent: whether what was heard last wanted no answer.
+    /// At the end of the data: decides whether the last message wanted no answer.
     pub(super) fn end_turns(&mut self) {
         let Some(heard) = self.peer_payload.take() else { return };
         heard.earlier_credit.into_iter().for_each(|place| self.turns.note_credit(place));
@@ -162,19 +161,19 @@ impl SenderState {
         }
     }
 
-    /// Transfers that were over, though they might have gone on.
+    /// Finishes transfers that might have continued.
     pub(super) fn close_open_transfers(&mut self) {
         for part in std::mem::take(&mut self.turns.open_transfers) {
             self.push_transfer(part.transfer, part.last);
         }
     }
 
-    /// Whether the sender had nothing to do before this segment: all was acknowledged, the window
-    /// was open, and it was silent for longer than TCP itself is. A silence may also be the
-    /// timer's, for what was lost on the way here, or within the sender's host: away from the
-    /// sender its last segment shows that it had no more, or its numbers that it sent nothing.
-    /// Where they show that it sent what never came, and the silence is no longer than so many of
-    /// its timers, it was that.
+    /// Returns whether the sender was idle before this segment: everything was acknowledged, the
+    /// window was open, and the silence was longer than TCP's own. A silence may also be an RTO
+    /// after a loss before the capture point, or in the sender's host. Away from the sender, its
+    /// last segment shows that it had no more data, or its IP IDs show that it sent nothing. If
+    /// they show packets that never came, and the silence is no longer than that many timers, it
+    /// was an RTO.
     fn was_idle(&self, seg: &Seg, start: u64, path: &PathEstimate) -> bool {
         let Some((last, _)) = self.last_send else {
             return false;
