@@ -1,48 +1,47 @@
-//! Where the connections of the newest segments stand in the table, by what their headers say as it
-//! stands there: most segments follow one of the same connection and direction, and need not be put
-//! in order, hashed and looked for.
+//! Caches where the connections of recent segments are in the table, by their raw header fields.
+//! Most segments follow another of the same connection and direction, and need no normalised key,
+//! hash or lookup.
 //!
-//! It knows places, and promises nothing: what is noted may long have left the table, or have been
-//! written over by another direction. Who asks must see for himself that the connection at the
-//! place is still the one that was noted, by its number, which no other has.
+//! An entry may be stale: the connection may have left, or another direction may have overwritten
+//! the entry. The caller must check by the unique id that the slot still holds the connection.
 
 use super::entry::{ConnectionId, Side};
 use crate::wire::RawFlowKey;
 
-/// Directions that are kept in mind at most.
+/// Most directions in the cache.
 const CAPACITY: usize = 1 << CAPACITY_BITS;
 const CAPACITY_BITS: u32 = 10;
 
-/// The newest directions, each at the only place that its heading has.
+/// Recent directions, each at the only index for its key.
 #[derive(Debug)]
 pub(super) struct FlowCache {
     noted: Box<[CacheEntry; CAPACITY]>,
 }
 
-/// What is known of a heading.
+/// One cached direction.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct CacheEntry {
     pub key: RawFlowKey,
-    /// Its connection, the part of the table that it is in, and its place in that.
+    /// Its connection, shard, and slot index.
     pub id: ConnectionId,
     pub place: u32,
     pub shard: u8,
-    /// Side 1 sends.
+    /// Whether side 1 sends.
     pub from_one: bool,
-    /// It is another table's: there is no place.
+    /// Whether another table has it; then there is no slot.
     pub other_table: bool,
 }
 
 const _: () = assert!(size_of::<CacheEntry>() == 64, "one line of the processor's cache");
 
 impl CacheEntry {
-    /// Whose segments are another table's.
+    /// An entry for another table's segments.
     pub fn other_table(raw_key: &RawFlowKey, shard: u8) -> Self {
         Self { key: *raw_key, shard, other_table: true, ..Self::default() }
     }
 
-    /// Who sends.
+    /// Returns the sending side.
     #[inline(always)]
     pub fn from(&self) -> Side {
         usize::from(self.from_one)
@@ -61,7 +60,7 @@ impl FlowCache {
         (raw_key.cache_hash() >> (u64::BITS - CAPACITY_BITS)) as usize % CAPACITY
     }
 
-    /// What was noted of this heading.
+    /// Returns the entry of this key.
     #[inline(always)]
     pub fn get(&self, raw_key: &RawFlowKey) -> Option<&CacheEntry> {
         let noted = &self.noted[Self::place(raw_key)];

@@ -7,22 +7,21 @@ use crate::wire::{Flags, FlowKey, Segment};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
-/// One of the two ends, before it is known which is the client: 0 sent the first packet that was
-/// seen.
+/// One of the two ends before the client is known: 0 sent the first captured packet.
 pub type Side = usize;
 
-/// How long a connection may be silent before it leaves the table, by its state.
+/// How long a connection may be silent before it leaves the table, by state.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTimeouts {
     /// After a reset, or FINs from both ends (TIME-WAIT is 2 MSL = 4 min at most, RFC 9293; Linux
     /// holds 60 s).
     pub closed: Nanos,
-    /// Only SYNs so far (Linux gives up after 127 s, RFC 6298 back-off with 6 retries).
+    /// Only SYNs so far (Linux gives up after 127 s: RFC 6298 back-off with 6 retries).
     pub opening: Nanos,
     /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
     pub open: Nanos,
-    /// Most connections held at once, over all parts; half as many, and a sixteenth, of those of
-    /// which a single segment came.
+    /// Most connections over all shards. Connections with a single segment may fill half of it plus
+    /// a sixteenth.
     pub connections: usize,
 }
 
@@ -37,16 +36,16 @@ impl Default for FlowTimeouts {
     }
 }
 
-/// A connection that is in the table, or has left it.
+/// A connection in the table, or one that has left it.
 #[derive(Debug)]
 pub struct FlowEntry<T> {
-    /// Which it is.
+    /// Its id.
     pub id: ConnectionId,
-    /// What was kept for it.
+    /// The stored value.
     pub value: T,
-    /// Those of its first segment: side 0 is the sender of that.
+    /// Key of the first segment, whose sender is side 0.
     pub key: FlowKey,
-    /// Initial sequence numbers, of sides that have sent a SYN.
+    /// ISNs of sides that have sent a SYN.
     pub(super) isn: [SeqNumber; 2],
     pub(super) syn: [bool; 2],
     pub(super) fin: [bool; 2],
@@ -55,7 +54,7 @@ pub struct FlowEntry<T> {
 }
 
 impl<T> FlowEntry<T> {
-    /// Who sent a segment with these ends.
+    /// Returns which side sent a segment with this key.
     #[inline(always)]
     pub(super) fn side(&self, ends: &FlowKey) -> Side {
         usize::from(!self.key.same_sender(ends))
@@ -65,7 +64,7 @@ impl<T> FlowEntry<T> {
         self.reset || (self.fin[0] && self.fin[1])
     }
 
-    /// Whether this SYN opens another connection on the same four-tuple.
+    /// Returns whether this SYN opens another connection on the same four-tuple.
     pub(super) fn is_reuse(&self, from: Side, segment: &Segment<'_>) -> bool {
         let known = self.syn[from] && self.isn[from] == segment.seq;
         let simultaneous = !self.syn[from] && self.syn[1 - from] && !self.answered;

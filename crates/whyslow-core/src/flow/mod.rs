@@ -1,14 +1,13 @@
-//! `flow`: segments → connections.
+//! `flow`: from segments to connections.
 //!
-//! Knows four-tuples and SYNs, nothing else of TCP, and keeps for each connection what the stage
-//! behind it wants kept. It promises that a four-tuple used again is a new connection, and that
-//! memory stays bounded (closed and idle connections leave the table, and so do the idlest ones
-//! when the table is full, counted).
+//! Knows four-tuples and SYNs, nothing else of TCP, and stores one value per connection for the
+//! next stage. A reused four-tuple is a new connection, and memory stays bounded: closed and idle
+//! connections leave the table, and so do the idlest ones when it is full, which is counted.
 //!
-//! The table is cut into [`SHARDS`] by the four-tuple's hash, each with its own share of the room.
-//! What becomes of a connection depends on its own part and on the time alone, so that parts can be
-//! looked after by several tables, each given the segments of its own parts and told the time of
-//! all, and the outcome is that of one.
+//! The table is divided into [`SHARDS`] by the hash of the four-tuple, each with its own share of
+//! the room. The fate of a connection depends only on its own shard and on time. Shards can
+//! therefore be distributed over several tables, if each is given the segments of its own shards
+//! and the time of all; the result is that of one table.
 
 mod cache;
 mod entry;
@@ -24,34 +23,34 @@ use shard::Slot;
 #[cfg(test)]
 mod tests;
 
-/// Parts of a table.
+/// Shards of a table.
 pub const SHARDS: usize = 64;
 
-/// The part that a four-tuple of this hash belongs to.
+/// Returns the shard of a four-tuple with this hash.
 #[inline(always)]
 pub fn shard_of(hash: u64) -> usize {
-    // The lowest bits and the highest are the hash table's own.
+    // The hash table itself uses the lowest and the highest bits.
     (hash >> 40) as usize % SHARDS
 }
 
-/// Where a segment belongs.
+/// The connection of a segment.
 #[derive(Debug)]
 pub struct Routed<'a, T> {
     /// Its connection.
     pub id: ConnectionId,
-    /// What is kept for it.
+    /// The value stored for it.
     pub value: &'a mut T,
-    /// Who sent it.
+    /// The side that sent it.
     pub from: Side,
-    /// It is the connection's first.
+    /// It is the first of the connection.
     pub new: bool,
 }
 
-/// A connection that is in the table, and the end of it that was asked for.
+/// A connection in the table, and the side that was looked up.
 #[derive(Debug)]
 pub struct FoundFlow<'a, T> {
     slot: &'a mut Slot<T>,
-    /// Who sends from that end.
+    /// The side of that end.
     pub from: Side,
 }
 
@@ -61,19 +60,18 @@ impl<'a, T> FoundFlow<'a, T> {
         Self { slot, from }
     }
 
-    /// Which connection it is.
+    /// Returns the connection's id.
     pub fn id(&self) -> ConnectionId {
         self.slot.entry.id
     }
 
-    /// What is kept for the connection, of which no segment came.
+    /// Returns the value, without a segment of the connection.
     pub fn value(self) -> &'a mut T {
         &mut self.slot.entry.value
     }
 
-    /// What is kept for the connection, of which a [plain](crate::wire::PlainSegment) segment was
-    /// captured at `time`: that neither opens nor ends one, so that nothing else need be done about
-    /// it.
+    /// Returns the value for a [plain](crate::wire::PlainSegment) segment captured at `time`, which
+    /// neither opens nor closes the connection.
     #[inline(always)]
     pub fn on_plain_segment(self, time: Nanos) -> &'a mut T {
         self.slot.last.on_segment(time);
@@ -81,34 +79,34 @@ impl<'a, T> FoundFlow<'a, T> {
         &mut self.slot.entry.value
     }
 
-    /// As [`on_plain_segment`](Self::on_plain_segment), of a segment that is plain but that its
-    /// side [ends](crate::wire::FastPacket::closing) with it.
+    /// Like [`on_plain_segment`](Self::on_plain_segment), for a segment that is plain except that
+    /// its side [closes](crate::wire::FastPacket::closing) with it.
     pub fn on_closing_segment(self, time: Nanos) -> &'a mut T {
         self.slot.entry.fin[self.from] = true;
         self.on_plain_segment(time)
     }
 }
 
-/// What is known of a segment's connection by its heading alone.
+/// Result of a cache lookup.
 #[derive(Debug)]
 pub enum CacheLookup<'a, T> {
-    /// It is in this part of the table.
+    /// The connection is in this shard.
     Here(usize, FoundFlow<'a, T>),
-    /// It is another table's, which this part is in the care of.
+    /// Another table has it; this shard counts it.
     OtherTable(usize),
-    /// Nothing: it must be looked for.
+    /// Not cached: look it up in the table.
     Unknown,
 }
 
-/// The connections that are open now.
+/// The open connections.
 #[derive(Debug)]
 pub struct FlowTable<T> {
     shards: Box<[Shard<T>; SHARDS]>,
     cache: FlowCache,
     timeouts: FlowTimeouts,
-    /// Up to this time nobody looks for silent connections.
+    /// No sweep for idle connections before this time.
     next_sweep: Nanos,
-    /// Connections that were let go while still open, because they were idle or the table was full.
+    /// Connections evicted while open, because they were idle or the table was full.
     pub evicted: u64,
 }
 
@@ -118,7 +116,7 @@ impl<T> Default for FlowTable<T> {
     }
 }
 
-/// The table is looked over for silent connections this often, in the capture's time.
+/// Interval of sweeps for idle connections, in the capture's time.
 const SWEEP_INTERVAL: Nanos = Nanos::from_millis(10_000);
 /// From the first segment on.
 const NEVER_SWEPT: Nanos = Nanos(i64::MIN);
@@ -130,19 +128,18 @@ impl<T> FlowTable<T> {
         Self { shards, cache: FlowCache::default(), timeouts, next_sweep: NEVER_SWEPT, evicted: 0 }
     }
 
-    /// How many connections are in the table.
+    /// Returns the number of connections.
     pub fn len(&self) -> usize {
         self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Whether the table is empty.
+    /// Returns whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A segment was captured at `time`, whether or not it is this table's. Connections that have
-    /// been silent for too long go to `gone`, oldest first. Says whether it was time to look for
-    /// them.
+    /// Advances time to a segment captured at `time`, in this table or another. Moves idle
+    /// connections to `evicted`, oldest first. Returns whether a sweep was due.
     #[inline(always)]
     pub fn advance_time(&mut self, time: Nanos, evicted: &mut Evicted<T>) -> bool {
         let due = time > self.next_sweep;
@@ -152,8 +149,8 @@ impl<T> FlowTable<T> {
         due
     }
 
-    /// The connection between these ends, if there is one. The time of a segment must have been
-    /// told with [`advance_time`](Self::advance_time).
+    /// Returns the connection with this key, if any. Call [`advance_time`](Self::advance_time)
+    /// first.
     #[inline(always)]
     pub fn find(&mut self, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
         let slot = self.shards[shard_of(hash)].find(ends, hash)?;
@@ -161,8 +158,8 @@ impl<T> FlowTable<T> {
         Some(FoundFlow::new(slot, from))
     }
 
-    /// The connection of a segment with this heading, if that was [found](Self::find_and_cache) not
-    /// long ago. The time must have been told with [`advance_time`](Self::advance_time).
+    /// Returns the connection with this raw key, if it was [cached](Self::find_and_cache) recently.
+    /// Call [`advance_time`](Self::advance_time) first.
     #[inline(always)]
     pub fn lookup_cached(&mut self, raw_key: &RawFlowKey) -> CacheLookup<'_, T> {
         let Some(noted) = self.cache.get(raw_key) else { return CacheLookup::Unknown };
@@ -176,8 +173,8 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// As [`find`](Self::find), and the connection will be [recalled](Self::lookup_cached) by this
-    /// heading, which is that of the segment.
+    /// Like [`find`](Self::find), and [caches](Self::lookup_cached) the connection under the
+    /// segment's raw key.
     #[inline]
     pub fn find_and_cache(&mut self, raw_key: &RawFlowKey, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
         let shard = shard_of(hash);
@@ -190,14 +187,14 @@ impl<T> FlowTable<T> {
         Some(FoundFlow::new(slot, from))
     }
 
-    /// Segments with this heading are another table's, and will be recalled as that.
+    /// Caches that another table has the segments with this raw key.
     pub fn cache_as_other_tables(&mut self, raw_key: &RawFlowKey, hash: u64) {
         self.cache.insert(CacheEntry::other_table(raw_key, shard_of(hash) as u8));
     }
 
-    /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A
-    /// connection that it ends by using its four-tuple again goes to `gone`. The time must have
-    /// been told with [`advance_time`](Self::advance_time).
+    /// Finds the segment's connection, or inserts it with this id and the value of `make`. A
+    /// connection that it replaces on the same four-tuple goes to `evicted`. Call
+    /// [`advance_time`](Self::advance_time) first.
     #[inline]
     pub fn route<'a>(
         &'a mut self,
@@ -243,14 +240,13 @@ impl<T> FlowTable<T> {
         Routed { id: entry.id, value: &mut entry.value, from, new }
     }
 
-    /// The connections of a part, which are this table's no more.
+    /// Removes a shard and returns its connections.
     pub fn take_shard(&mut self, shard: usize) -> Shard<T> {
         self.cache = FlowCache::default();
         self.shards.get_mut(shard).map(std::mem::take).unwrap_or_default()
     }
 
-    /// The connections of a part of which this table has none, from one that was told the same
-    /// times.
+    /// Inserts a shard from a table that was given the same times.
     pub fn put_shard(&mut self, shard: usize, connections: Shard<T>) {
         if let Some(place) = self.shards.get_mut(shard) {
             debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {shard}");
@@ -259,10 +255,10 @@ impl<T> FlowTable<T> {
         }
     }
 
-    /// Everything that is still open, in order.
+    /// Removes all open connections, in order.
     pub fn drain(&mut self) -> Evicted<T> {
         let mut all: Evicted<T> = self.shards.iter_mut().flat_map(Shard::drain).collect();
-        // They lie all over the memory: each is looked at once.
+        // They are scattered in memory: each is visited once.
         all.sort_by_cached_key(|entry| entry.id);
         all
     }

@@ -1,5 +1,5 @@
-//! One part of the table: a hash table whose slots hold what a look over all of them needs, so that
-//! the connections themselves are touched only when a segment is theirs or they leave.
+//! One shard of the table: a hash table whose slots hold everything that a sweep needs, so that a
+//! connection itself is touched only for its own segments or when it leaves.
 
 use super::entry::{Evicted, FlowEntry, FlowTimeouts};
 use crate::units::Nanos;
@@ -7,15 +7,15 @@ use crate::wire::FlowKey;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-/// The connections of one part.
+/// The connections of one shard.
 #[derive(Debug)]
 pub struct Shard<T> {
     slots: HashTable<Slot<T>>,
-    /// Connections that began since it was looked for those of a single segment.
+    /// Connections begun since the last search for single-segment ones.
     started_since_sweep: usize,
 }
 
-/// A connection's place.
+/// A slot of the hash table.
 #[derive(Debug)]
 pub(super) struct Slot<T> {
     hash: u64,
@@ -23,8 +23,7 @@ pub(super) struct Slot<T> {
     pub(super) entry: Box<FlowEntry<T>>,
 }
 
-/// When a connection's newest segment came, in even nanoseconds; the odd bit says that it is the
-/// only one so far.
+/// Time of the newest segment in even nanoseconds; the odd bit says that it is the only one so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastSeen(i64);
 
@@ -33,7 +32,7 @@ impl LastSeen {
         Self(time.0 | 1)
     }
 
-    /// Another one came.
+    /// Records another segment.
     #[inline(always)]
     pub(super) fn on_segment(&mut self, time: Nanos) {
         self.0 = self.0.max(time.0) & !1;
@@ -54,7 +53,7 @@ impl<T> Default for Shard<T> {
     }
 }
 
-/// Kept out of the way of segments whose connection is there already.
+/// Not inlined: most segments belong to known connections.
 #[cold]
 #[inline(never)]
 fn boxed<T>(make: impl FnOnce() -> T) -> Box<T> {
@@ -75,27 +74,28 @@ impl<T> Shard<T> {
         self.slots.find(hash, is_of(ends, hash)).is_some()
     }
 
-    /// The slot of these ends, if there is one.
+    /// Returns the slot with this key, if any.
     #[inline(always)]
     pub(super) fn find(&mut self, ends: &FlowKey, hash: u64) -> Option<&mut Slot<T>> {
         self.slots.find_mut(hash, is_of(ends, hash))
     }
 
-    /// As [`find`](Self::find), and its place, which another may have once it has left.
+    /// Like [`find`](Self::find), with the slot's index, which may be reused once the connection
+    /// has left.
     #[inline]
     pub(super) fn find_place(&mut self, ends: &FlowKey, hash: u64) -> Option<(usize, &mut Slot<T>)> {
         let place = self.slots.find_bucket_index(hash, is_of(ends, hash))?;
         Some((place, self.slots.get_bucket_mut(place)?))
     }
 
-    /// The slot at a place, if there is one.
+    /// Returns the slot at an index, if any.
     #[inline(always)]
     pub(super) fn slot_at(&mut self, place: u32) -> Option<&mut Slot<T>> {
         self.slots.get_bucket_mut(place as usize)
     }
 
-    /// The slot of these ends, and whether it is new: it is when there was none, or when the one
-    /// that was there is `over`.
+    /// Returns the slot with this key, and whether it is new: there was none, or the old one is
+    /// `over`.
     #[inline(always)]
     pub(super) fn find_or_insert(
         &mut self,
@@ -124,10 +124,9 @@ impl<T> Shard<T> {
         }
     }
 
-    /// Those that have been silent for too long leave.
+    /// Evicts idle connections.
     pub(super) fn sweep(&mut self, time: Nanos, expiry: &FlowTimeouts, evicted: &mut Evicted<T>) {
-        // No connection is told to leave sooner than this, so that most need not be looked at
-        // closely.
+        // No connection leaves sooner than this, so most need no closer look.
         let least = expiry.closed.min(expiry.opening).min(expiry.open);
         let silent = |slot: &mut Slot<T>| {
             let silence = time - slot.last.time();
@@ -136,23 +135,22 @@ impl<T> Shard<T> {
         evicted.extend(self.slots.extract_if(silent).map(|slot| slot.entry));
     }
 
-    /// Whether room must be [made](Self::make_room) before one more connection comes, or looked
-    /// for.
+    /// Returns whether to call [`make_room`](Self::make_room) before inserting.
     pub(super) fn may_have_no_room(&self, most: usize) -> bool {
         self.len() >= most || self.started_since_sweep > most / 16
     }
 
-    /// Lets the idlest go if there are so many connections, or too many of a single segment: a
-    /// sixteenth at least, so that a flood of new ones pays for one look over the part in many.
-    /// Says how many those are.
+    /// Evicts the idlest connections if the shard is full, or has too many single-segment ones: at
+    /// least a sixteenth, so that a flood of new connections pays for a scan only rarely. Returns
+    /// how many.
     pub(super) fn make_room(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         let singles = self.evict_singles(most, evicted);
         if self.len() < most { singles } else { singles + self.evict((most / 16).max(1), |_| true, evicted) }
     }
 
-    /// Of connections of a single segment no more than half of `most` are held, and a sixteenth:
-    /// SYNs that nobody answers, flows of which nothing else passes here. What they are can be told
-    /// without waiting for more. Says how many leave, the idlest first.
+    /// Evicts the idlest single-segment connections beyond half of `most` plus a sixteenth:
+    /// unanswered SYNs, flows of which nothing else passes here. They can be judged without waiting
+    /// for more. Returns how many.
     fn evict_singles(&mut self, most: usize, evicted: &mut Evicted<T>) -> u64 {
         if std::mem::take(&mut self.started_since_sweep) <= most / 16 || self.len() <= most / 2 {
             return 0;
@@ -164,7 +162,7 @@ impl<T> Shard<T> {
         }
     }
 
-    /// The idlest `share` of those that may leave do.
+    /// Evicts the idlest `share` of those that may leave.
     fn evict(&mut self, share: usize, may_leave: impl Fn(&Slot<T>) -> bool, evicted: &mut Evicted<T>) -> u64 {
         let age = |slot: &Slot<T>| (slot.last.time(), slot.entry.id);
         let mut by_age: Vec<_> = self.slots.iter().filter(|slot| may_leave(slot)).map(age).collect();
