@@ -1,9 +1,8 @@
-//! The whole flow behind one door: packets in, [`Analysis`] out.
+//! The whole pipeline: packets in, [`Analysis`] out.
 //!
-//! An [`Explainer`] can take all connections, or be one of several that share them: each is given
-//! all packets, takes up the connections whose four-tuples fall to it, and ends as a [`Fragment`];
-//! [`Fragment::merge_all`] puts the fragments together. What comes out does not depend on how many
-//! there are.
+//! One [`Explainer`] can take all connections, or several can share them: each is given all
+//! packets, processes the connections in its own shards, and ends as a [`Fragment`];
+//! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
 mod accounts;
 mod fragment;
@@ -30,35 +29,35 @@ use openings::OpeningPositions;
 use shard_owners::{ShardMove, ShardOwners};
 use std::net::IpAddr;
 
-/// Names held for addresses; a capture that names more is not believed.
+/// Most host names; a capture with more is not trusted.
 const MAX_NAMES: usize = 65_536;
 
-/// Takes the packets of one or more captures that continue each other, and explains their
+/// Takes the packets of one or more captures that continue each other and explains their
 /// connections.
 #[derive(Debug)]
 pub struct Explainer {
     owners: ShardOwners,
     captures: Vec<CaptureState>,
-    /// The last capture's, as frames tell it.
+    /// File number of the current capture, for frames.
     file: Option<u16>,
     start: tcp::FrameRef,
-    /// Segments of the last capture.
+    /// Segments of the current capture.
     segments: u64,
-    /// Counts packets over all captures: a connection is known by its first one.
+    /// Counts packets over all captures: a connection is identified by its first one.
     packets: PacketCount,
-    /// Those before this one are looked at closely: the first ones of each capture.
+    /// Packets before this one are sampled for checksums: the first ones of each capture.
     close_until: u64,
     table: FlowTable<OpenConnection>,
     evicted: Evicted<OpenConnection>,
-    /// Of all connections that fell to this explainer.
+    /// Of all connections of this explainer.
     openings: OpeningPositions,
     accounts: AccountList,
     host_names: Names,
     replays: Replays,
     flows: LargestFlows,
-    /// The first packet of all: times are told from it.
+    /// Time of the first packet, from which all times are counted.
     first_time: Option<Nanos>,
-    /// What the path carries, payload bits per second, where somebody said so.
+    /// What the path carries, payload bits per second, if the user said so.
     path_rate: Option<f64>,
 }
 
@@ -85,8 +84,8 @@ impl Default for Explainer {
     }
 }
 
-/// How many packets came before the newest one. There is none yet one short of zero, so that a step
-/// tells whether it is the first.
+/// Number of packets before the newest one. It starts at -1, so that one addition tells whether it
+/// is the first.
 #[derive(Debug)]
 struct PacketCount(u64);
 
@@ -97,61 +96,60 @@ impl Default for PacketCount {
 }
 
 impl PacketCount {
-    /// One more has come: whether fewer than `until` came before it.
+    /// Counts a packet. Returns whether fewer than `until` came before it.
     #[inline(always)]
     fn is_before(&mut self, until: u64) -> bool {
         self.0 = self.0.wrapping_add(1);
         self.0 < until
     }
 
-    /// How many there are, the newest one included.
+    /// Returns the number of packets.
     fn all(&self) -> u64 {
         self.0.wrapping_add(1)
     }
 }
 
-/// A part of the connections, on its way from one explainer to another.
+/// A shard on its way from one explainer to another.
 #[derive(Debug)]
 pub struct MovedShard(flow::Shard<OpenConnection>);
 
-/// Which part goes to which explainer.
+/// Which shard goes to which explainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handover {
     part: usize,
     to: usize,
 }
 
-/// Parts that change hands between explainers.
+/// Shards that move between explainers.
 #[derive(Debug, Default)]
 pub struct Rebalance {
-    /// What this one has no more.
+    /// Shards that this explainer gives away.
     pub outgoing: Vec<(Handover, MovedShard)>,
-    /// What it is to be given, before it takes any more packets.
+    /// Shards that it must receive before its next packet.
     pub incoming: Vec<Handover>,
 }
 
 impl Explainer {
-    /// Nothing read yet; takes all connections.
+    /// Creates an explainer of all connections.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Several that share the connections; each must be given all packets. At least one, and at
-    /// most [`flow::SHARDS`].
+    /// Creates several that share the connections: at least one, at most [`flow::SHARDS`]. Each
+    /// must be given all packets.
     pub fn sharing(count: usize) -> Vec<Self> {
         let of = count.clamp(1, flow::SHARDS);
         (0..of).map(|own| Self { owners: ShardOwners::new(own, of), ..Self::default() }).collect()
     }
 
-    /// The path of the connections carries no more than this, payload bits per second: what fixes
-    /// are promised to bring respects it, and buffers are made for it. All that share the
-    /// connections are told the same.
+    /// Sets what the path carries at most, payload bits per second. Predictions and recommended
+    /// buffers respect it. All explainers that share connections need the same value.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
     }
 
-    /// Evens out what there is to do, where several share the connections: each must be asked at
-    /// the same places between packets. What one gives another awaits.
+    /// Rebalances shards between explainers; each must be asked between the same packets. What one
+    /// gives, another awaits.
     pub fn rebalance(&mut self) -> Rebalance {
         let mut deal = Rebalance::default();
         for ShardMove { part, from, to } in self.owners.rebalance(self.packets.all()) {
@@ -164,12 +162,12 @@ impl Explainer {
         deal
     }
 
-    /// Takes over a part that was [awaited](Rebalance::incoming).
+    /// Accepts an [incoming](Rebalance::incoming) shard.
     pub fn accept_shard(&mut self, ticket: Handover, MovedShard(connections): MovedShard) {
         self.table.put_shard(ticket.part, connections);
     }
 
-    /// The packets that follow come from this capture; the first one has index 0.
+    /// Begins a capture; the first one has index 0.
     pub fn begin_capture(&mut self, path: &str) {
         self.count_segments();
         self.file = u16::try_from(self.captures.len()).ok();
@@ -178,7 +176,7 @@ impl Explainer {
         self.close_until = self.packets.all() + wire::ChecksumSample::PACKETS;
     }
 
-    /// Hands the last capture what was counted for it.
+    /// Adds the segment count to the current capture.
     fn count_segments(&mut self) {
         let segments = std::mem::take(&mut self.segments);
         if let Some(capture) = self.captures.last_mut() {
@@ -186,25 +184,24 @@ impl Explainer {
         }
     }
 
-    /// The capture that was begun last has ended.
+    /// Ends the current capture.
     pub fn end_capture(&mut self, summary: Summary) {
         if let Some(capture) = self.captures.last_mut() {
             capture.summary = Some(summary);
         }
     }
 
-    /// Everything was read.
+    /// Finishes the analysis.
     pub fn finish(self) -> Analysis {
         self.finish_with_fingerprints().0
     }
 
-    /// Everything was read: what was found, and what each connection that has times is recognised
-    /// by in other captures.
+    /// Finishes the analysis, with a fingerprint of each connection that has times.
     pub fn finish_with_fingerprints(self) -> (Analysis, Vec<ConnectionFingerprint>) {
         Fragment::merge_all(vec![self.into_fragment()]).finish()
     }
 
-    /// Everything was read: closes the connections that are still open.
+    /// Closes the connections that are still open.
     pub fn close_all(&mut self) {
         let end = self.end();
         for kept in self.table.drain() {
@@ -212,21 +209,19 @@ impl Explainer {
         }
     }
 
-    /// Of several that share the connections and have [closed](Self::close_all) all of theirs: what
-    /// will not be listed of all of them together is left out, so that none need account for more
-    /// than its share. Without, the outcome is the same.
+    /// Discards what will not be listed over all explainers, after [`close_all`](Self::close_all),
+    /// so that each accounts only for its share. The result is the same without.
     pub fn discard_unlisted(explainers: &mut [Self]) {
         AccountList::drop_lowest_of_all(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
     }
 
-    /// The last packet of all captures that have ended.
+    /// Returns the time of the last packet of all captures.
     fn end(&self) -> Nanos {
         let ends = self.captures.iter().filter_map(|capture| capture.summary.as_ref()?.last_time);
         ends.max().unwrap_or(Nanos(i64::MIN))
     }
 
-    /// Everything was read: [closes](Self::close_all) what is still open, and accounts for what is
-    /// listed.
+    /// [Closes](Self::close_all) what is open and accounts for what is listed.
     pub fn into_fragment(mut self) -> Fragment {
         self.count_segments();
         self.close_all();
@@ -247,10 +242,9 @@ impl Explainer {
         }
     }
 
-    /// No more packets of this connection come, and none came up to `until`: what is left of it is
-    /// its account, if it may be listed.
+    /// Closes a connection without packets up to `until`: its account is kept, if it may be listed.
     fn close(&mut self, kept: Box<FlowEntry<OpenConnection>>, until: Nanos) {
-        // Looked at where it is: most of very many are not accounted for.
+        // Checked in place: among very many, most are never accounted for.
         let tcp = &kept.value.tcp;
         if let Some(wrong) = tcp.bad_checksums()
             && let Some(capture) = self.captures.get_mut(kept.value.capture)
@@ -317,7 +311,7 @@ impl Explainer {
         }
     }
 
-    /// A packet of which a glance tells the connection.
+    /// Processes a packet with a fast parse.
     #[inline(always)]
     fn on_fast_packet(&mut self, packet: &Packet<'_>, glance: FastPacket<'_>) {
         self.tick(packet.time);
@@ -334,8 +328,8 @@ impl Explainer {
         }
     }
 
-    /// As [`on_fast_packet`](Self::on_fast_packet), where nothing was known of its heading. What it
-    /// is given it has of its own, so that for the others nothing need be written down.
+    /// Like [`on_fast_packet`](Self::on_fast_packet), if its raw key is not cached. It takes its
+    /// arguments by value, so that the others need not be stored.
     #[inline(never)]
     fn on_uncached_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
         let (raw_key, ends) = (glance.raw_flow_key(), glance.flow_key());
@@ -353,17 +347,17 @@ impl Explainer {
         }
     }
 
-    /// One whose connection is known, and which is not plain.
+    /// Processes a packet that is not plain, of a cached connection.
     #[cold]
     fn on_unusual_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
         let ends = glance.flow_key();
         self.on_any_segment(&packet, &glance, &ends, ends.hash());
     }
 
-    /// One that is not plain, or the first of its connection.
+    /// Processes a packet that is not plain, or the first of its connection.
     #[inline(never)]
     fn on_any_segment(&mut self, packet: &Packet<'_>, glance: &FastPacket<'_>, ends: &FlowKey, hash: u64) {
-        // Every connection that ends as it should has two such segments, and many have few others.
+        // Every connection that ends properly has two such segments, and many have few others.
         if let Some(closing) = glance.closing()
             && let Some(found) = self.table.find(ends, hash)
         {
@@ -375,7 +369,7 @@ impl Explainer {
         }
     }
 
-    /// Looks for connections that have been silent for too long.
+    /// Sweeps for idle connections.
     #[inline(always)]
     fn tick(&mut self, time: Nanos) {
         if self.table.advance_time(time, &mut self.evicted) {
@@ -390,7 +384,7 @@ impl Explainer {
         }
     }
 
-    /// One of a capture's first packets comes.
+    /// Samples the checksums of one of a capture's first packets.
     #[cold]
     fn sample_checksums(&mut self, packet: &Packet<'_>) {
         if self.packets.0 == 0 {
@@ -399,7 +393,7 @@ impl Explainer {
                 self.begin_capture("");
             }
         }
-        // All who share the packets do so, and know the same.
+        // All explainers do so and know the same.
         if let (Some(capture), Ok(segment)) = (self.captures.last_mut(), wire::decode_verified(packet)) {
             capture.checksum_sample.take(&segment);
         }
@@ -411,9 +405,8 @@ impl Explainer {
         }
     }
 
-    /// What an ICMP error says of a segment goes to the segment's connection, if there is one that
-    /// may have sent it. It is no segment, so that connections stay and leave as if it had not
-    /// come.
+    /// Passes an ICMP error to the connection whose segment it quotes, if any. It is no segment, so
+    /// it does not affect when connections leave.
     fn on_icmp_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
         let ends = error.flow_key();
         let hash = ends.hash();
@@ -434,8 +427,8 @@ impl Explainer {
         }
     }
 
-    /// A packet that a glance is not enough for. Each of those who share the packets looks at it,
-    /// and one counts it.
+    /// Decodes a packet that the fast parse does not handle. Every explainer decodes it, and one
+    /// counts it.
     #[cold]
     fn decode_packet(&mut self, packet: Packet<'_>) {
         match wire::decode(&packet) {
@@ -465,7 +458,7 @@ impl Sink for Explainer {
         if self.packets.is_before(self.close_until) {
             self.sample_checksums(packet);
         }
-        // Two calls, each inlined for its IP version.
+        // Two calls, one inlined per IP version.
         match wire::parse_fast(packet) {
             Some(glance @ FastPacket::V4(_)) => self.on_fast_packet(packet, glance),
             Some(glance @ FastPacket::V6(_)) => self.on_fast_packet(packet, glance),

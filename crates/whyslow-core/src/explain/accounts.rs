@@ -1,9 +1,9 @@
-//! The accounts of connections that are over: of very many, those that lost most time, and how many
-//! others there were.
+//! Accounts of finished connections: of very many, those that lost the most time, and the number of
+//! the others.
 //!
-//! An account costs far more than all else that is done for a short connection. One that is known
-//! to have lost nothing has its rank by its bytes alone, and needs none before it is certain that
-//! it will be listed.
+//! An account costs far more than everything else about a short connection. A connection known to
+//! have lost nothing is ranked by bytes alone and needs no account until it is certain to be
+//! listed.
 
 use super::open_connection::OpenConnection;
 use crate::analysis::{Connection, MAX_CONNECTIONS};
@@ -13,21 +13,21 @@ use crate::rules::ConnectionSummary;
 use crate::units::Nanos;
 use std::cmp::Reverse;
 
-/// What is known of a connection without accounting for it.
+/// What is known of a connection without an account.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConnectionSize {
     pub(super) id: ConnectionId,
-    /// Up to here no more packets of it came.
+    /// No packets of it came up to this time.
     pub(super) until: Nanos,
-    /// From its first packet to the last one that carried or answered payload or a SYN, or to the
-    /// end of a wait for an answer: all that it can have lost.
+    /// Time from its first packet to the last one that carried or answered payload or a SYN, or to
+    /// the end of a wait for an answer: it cannot have lost more.
     pub(super) active: Nanos,
-    /// Payload that was seen, copies included.
+    /// Captured payload, retransmissions included.
     pub(super) bytes: u64,
 }
 
 impl ConnectionSize {
-    /// What is listed first: what lost most, then what carried most, then what came first.
+    /// Order of the list: most time lost, then most bytes, then first opened.
     fn rank(&self, lost: Nanos) -> Rank {
         (Reverse(lost.min(self.active)), Reverse(self.bytes), self.id)
     }
@@ -35,15 +35,15 @@ impl ConnectionSize {
 
 pub(super) type Rank = (Reverse<Nanos>, Reverse<u64>, ConnectionId);
 
-/// What is left of a connection.
+/// What is kept of a connection.
 #[derive(Debug)]
 pub(super) struct ConnectionAccount {
     size: ConnectionSize,
     pub(super) connection: Connection,
     pub(super) summary: ConnectionSummary,
-    /// None for one without times.
+    /// `None` for a connection without times.
     pub(super) fingerprint: Option<ConnectionFingerprint>,
-    /// By its findings, which may speak of the same time twice.
+    /// Cost of its findings, which may overlap in time.
     cost: Nanos,
 }
 
@@ -72,10 +72,10 @@ impl ConnectionAccount {
     }
 }
 
-/// One that may be listed.
+/// A connection that may be listed.
 #[derive(Debug)]
 enum Entry {
-    /// It is accounted for.
+    /// It has an account.
     Accounted(Box<ConnectionAccount>),
     /// It lost nothing.
     CostFree(ConnectionSize, Box<FlowEntry<OpenConnection>>),
@@ -116,13 +116,13 @@ impl Unlisted {
     }
 }
 
-/// Those that may be listed of the connections of one explainer, in any order.
+/// Connections of one explainer that may be listed, in any order.
 #[derive(Debug)]
 pub(super) struct AccountList {
     held: Vec<Entry>,
-    /// Most that will be listed; an eighth more are held before the least of them leave.
+    /// Most connections to list; an eighth more are kept before the lowest are dropped.
     most: usize,
-    /// The last place among so many, once there were more.
+    /// The lowest rank to keep, once there were more.
     last: Option<Rank>,
     unlisted: Unlisted,
 }
@@ -138,24 +138,24 @@ impl AccountList {
         Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default() }
     }
 
-    /// Whether a connection may be among those that are listed, if it has lost no more than this.
-    /// So most of very many are never accounted for.
+    /// Returns whether a connection that lost no more than `lost` could be listed. Of very many
+    /// connections most need no account.
     pub(super) fn could_be_listed(&self, size: &ConnectionSize, lost: Nanos) -> bool {
         self.last.is_none_or(|last| size.rank(lost) < last)
     }
 
-    /// A connection that is not listed.
+    /// Counts a connection that is not listed.
     pub(super) fn skip(&mut self, size: &ConnectionSize) {
         self.unlisted.add(Unlisted::one(size));
     }
 
-    /// A connection that is accounted for.
+    /// Adds a connection with an account.
     pub(super) fn push(&mut self, account: ConnectionAccount) {
         self.insert(Entry::Accounted(Box::new(account)));
     }
 
-    /// A connection that lost nothing: it is accounted for at the [end](Self::into_listed), if it
-    /// is listed then.
+    /// Adds a connection that lost nothing: it gets its account at the [end](Self::into_listed), if
+    /// it is listed then.
     pub(super) fn push_cost_free(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) {
         if self.could_be_listed(&size, Nanos::ZERO) {
             self.insert(Entry::CostFree(size, entry));
@@ -164,13 +164,13 @@ impl AccountList {
         }
     }
 
-    /// How many may be listed.
+    /// Returns how many may be listed.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// How many of them are not accounted for unless they are listed.
+    /// Returns how many of them have no account.
     #[cfg(test)]
     pub(super) fn cost_free_count(&self) -> usize {
         self.held.iter().filter(|entry| matches!(entry, Entry::CostFree(..))).count()
@@ -191,7 +191,7 @@ impl AccountList {
         others.iter().for_each(|entry| self.skip(entry.size()));
     }
 
-    /// No more connections come to any of these: what is not listed of all of them together leaves.
+    /// Drops what is not listed over all of these together. No more connections come.
     pub(super) fn drop_lowest_of_all<'a>(all: impl Iterator<Item = &'a mut Self>) {
         let mut all: Vec<_> = all.collect();
         let most = all.first().map_or(1, |first| first.most);
@@ -207,7 +207,7 @@ impl AccountList {
         }
     }
 
-    /// No more connections come: those that are listed are accounted for.
+    /// Accounts for all that are listed. No more connections come.
     pub(super) fn into_listed(
         mut self,
         mut account: impl FnMut(ConnectionSize, Box<FlowEntry<OpenConnection>>) -> ConnectionAccount,
@@ -221,7 +221,7 @@ impl AccountList {
     }
 }
 
-/// Leaves so many of the first places, and gives the others.
+/// Keeps the first `most` ranks and returns the others.
 fn split_off_least<T>(all: &mut Vec<T>, most: usize, rank: impl Fn(&T) -> Rank) -> Vec<T> {
     if all.len() <= most {
         return Vec::new();
@@ -247,13 +247,13 @@ impl Default for ListedAccounts {
 }
 
 impl ListedAccounts {
-    /// Takes over those of another, of other connections.
+    /// Adds the accounts of another explainer.
     pub(super) fn merge(&mut self, other: Self) {
         self.accounts.extend(other.accounts);
         self.unlisted.add(other.unlisted);
     }
 
-    /// Those that are listed, in the order of their connections.
+    /// Returns the listed accounts in the order of their connections.
     pub(super) fn finish(&mut self) -> Vec<ConnectionAccount> {
         let mut accounts = std::mem::take(&mut self.accounts);
         for account in split_off_least(&mut accounts, self.most, |account| account.rank()) {

@@ -3,7 +3,7 @@
 use crate::flow::FlowEntry;
 use crate::tcp;
 
-/// A connection, and the capture in which it began.
+/// A connection and the capture in which it began.
 #[derive(Debug)]
 pub(super) struct OpenConnection {
     pub(super) capture: usize,

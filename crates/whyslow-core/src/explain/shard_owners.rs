@@ -1,28 +1,26 @@
-//! Which connections fall to which of several explainers: whole parts of the table, dealt out again
-//! where one of them has more to do than another.
+//! Decides which explainer owns which shards of the flow table, and rebalances them if one
+//! explainer has more to do.
 //!
-//! Nobody asks anybody: all see the same packets, count them in the same way, and come to the same
-//! decision at the same place.
+//! Explainers do not communicate: all see the same packets, count them alike, and reach the same
+//! decision at the same packet.
 
 use crate::flow::{SHARDS, shard_of};
 
-/// Packets after which it is looked for the first time who has how much to do, and after which it
-/// is looked for at least; each time it is twice as many as the time before. What was right so far
-/// mostly stays so.
+/// Packets before the first rebalance, and the longest interval; each interval is twice the one
+/// before, because a balanced state mostly stays so.
 const REBALANCE_INTERVAL: (u64, u64) = (1 << 13, 1 << 18);
-/// Parts change hands if one explainer has so much more to do than another: this part of a fair
-/// share.
+/// Shards move if one explainer exceeds another by this part of a fair share.
 const IMBALANCE: u64 = 16;
 
-/// The parts that fall to one of several explainers, and to whom the others do.
+/// The shards of one explainer, and the owners of the others.
 #[derive(Clone, Debug)]
 pub(super) struct ShardOwners {
     own: usize,
     count: usize,
-    /// Own parts, a bit each.
+    /// Own shards, one bit each.
     parts: u64,
     owners: [usize; SHARDS],
-    /// Packets of each part since it was looked for last.
+    /// Packets of each shard since the last rebalance.
     loads: [u64; SHARDS],
     due: u64,
     interval: u64,
@@ -36,7 +34,7 @@ impl Default for ShardOwners {
     }
 }
 
-/// A part that changes hands.
+/// A shard that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShardMove {
     pub(super) part: usize,
@@ -45,7 +43,7 @@ pub(super) struct ShardMove {
 }
 
 impl ShardOwners {
-    /// Those of the one at place `own` among so many.
+    /// The shards of explainer `own` of `count`.
     pub(super) fn new(own: usize, count: usize) -> Self {
         let owners = std::array::from_fn(|part| part % count);
         let mut shares = Self {
@@ -66,23 +64,23 @@ impl ShardOwners {
         self.parts = own.fold(0, |parts, part| parts | 1 << part);
     }
 
-    /// Whether it counts what falls to nobody.
+    /// Returns whether it counts packets that belong to nobody.
     pub(super) fn is_first(&self) -> bool {
         self.own == 0
     }
 
-    /// Its place among them.
+    /// Returns its index.
     pub(super) fn own(&self) -> usize {
         self.own
     }
 
-    /// It is time to deal whenever it is asked for.
+    /// Makes every call rebalance.
     #[cfg(test)]
     pub(super) fn rebalance_always(&mut self) {
         (self.due, self.interval) = (0, 0);
     }
 
-    /// Counts a packet of a connection of this hash. Says whether it falls to this one.
+    /// Counts a packet with this hash. Returns whether this explainer owns its connection.
     #[inline(always)]
     pub(super) fn owns(&mut self, hash: u64) -> bool {
         let part = shard_of(hash);
@@ -90,14 +88,14 @@ impl ShardOwners {
         self.parts >> part & 1 != 0
     }
 
-    /// Counts a packet of a connection of this part.
+    /// Counts a packet of this shard.
     #[inline(always)]
     pub(super) fn count(&mut self, part: usize) {
         self.loads[part % SHARDS] += 1;
     }
 
-    /// After so many packets in all: deals the parts out again if it is time to, and unevenly much
-    /// was to do with them since the last time. All who are asked at the same place say the same.
+    /// Rebalances after this many packets, if it is due and the load was uneven. All explainers get
+    /// the same moves at the same packet.
     pub(super) fn rebalance(&mut self, packets: u64) -> Vec<ShardMove> {
         if packets < self.due || self.count == 1 {
             return Vec::new();
@@ -112,8 +110,8 @@ impl ShardOwners {
         moved.map(|part| ShardMove { part, from: before[part], to: self.owners[part] }).collect()
     }
 
-    /// As long as one has too much to do, it gives one part to the one with the least: that which
-    /// leaves the two least apart.
+    /// While one explainer has too much, it gives a shard to the one with the least: the shard that
+    /// leaves the two most equal.
     fn balance(&mut self) {
         let mut sums = vec![0; self.count];
         (0..SHARDS).for_each(|part| sums[self.owners[part]] += self.loads[part]);
