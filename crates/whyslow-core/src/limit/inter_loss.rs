@@ -1,39 +1,38 @@
-//! What passed between one loss and the next: a full queue, or a policer whose tokens are used up,
-//! loses what exceeds its rate, so that between two losses exactly that rate passed, whatever the
-//! sender's window did meanwhile. Losses that come by chance cut the time into stretches of any
-//! rate.
+//! The rate between losses. A full queue, or a policer without tokens, drops what exceeds its rate,
+//! so that exactly its rate passes between two losses, whatever the sender's window does. Random
+//! losses cut the time into intervals of any rate.
 
 use super::context::{Context, PooledRate};
 use crate::stats::median;
 use crate::tcp::facts::{Loss, TransferFacts};
 use crate::units::Nanos;
 
-/// Stretches that are needed, and segments in each: fewer say little of a rate.
+/// Intervals needed, and segments in each: fewer say little about a rate.
 const MIN_STRETCHES: usize = 5;
 const MIN_SEGMENTS: u64 = 20;
-/// Of their time, what one of them may take.
+/// Share of their total time that one interval may take.
 const MAX_STRETCH_SHARE: f64 = 0.4;
 /// Losses needed (Flach et al. 2016, section 2.1).
 const MIN_LOSSES: usize = 8;
 /// Stretches over all transfers of a connection, more than one in each: from the first loss of a
 /// transfer to its last anything may pass.
 const MIN_POOLED_STRETCHES: usize = 2 * MIN_STRETCHES;
-/// And of a transfer beside others that show the rate.
+/// Losses needed of a transfer beside others that show the rate.
 const FEW_LOSSES: usize = 3;
-/// Rates are one when the upper tenth is no more than this above the median, and the lower one no
-/// more than that below. Tokens that overflow, and a queue that runs empty, make stretches slower,
-/// and nothing makes one faster.
+/// Rates are equal if the upper tenth is at most this far above the median, and the lower one at
+/// most that far below. Overflowing tokens and empty queues make intervals slower; nothing makes
+/// one faster.
 const ABOVE: f64 = 1.12;
 const BELOW: f64 = 1.3;
-/// Round trips at losses that are longer than so many of the least show a queue (Flach et al.).
+/// RTTs at losses above this multiple of the minimum show a queue (Flach et al.).
 const INFLATED: f64 = 1.3;
-/// Rounds before a loss that are looked at for a round trip.
+/// Rounds before a loss that are searched for an RTT.
 const BEFORE: usize = 3;
 
-/// One rate between losses.
+/// A single rate between losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InterLossRate {
-    /// Payload bits per second: median over the stretches, and the tenths around it.
+    /// Payload bits per second: median over the intervals, with tenths.
     pub rate: f64,
     /// A tenth of the stretches were slower.
     pub low: f64,
@@ -41,11 +40,10 @@ pub struct InterLossRate {
     pub high: f64,
     /// How many stretches there are.
     pub stretches: usize,
-    /// Losses in one burst, median: slow start overruns a path by as much as is in flight,
-    /// whatever it loses later.
+    /// Losses in one burst, median: slow start overruns a path by as much as is in flight, whatever
+    /// is lost later.
     pub burst: f64,
-    /// The rate is that of other transfers of the connection as well, and this one has too few
-    /// losses to tell it alone.
+    /// The rate is that of other transfers too, and this one has too few losses to show it alone.
     pub by_others: bool,
     /// Round trips were longer than the path needs when something was lost.
     pub queued: bool,
@@ -81,12 +79,12 @@ fn rates(losses: &[Loss], mss: u64, rtt: Nanos, strict: bool) -> Vec<(f64, Nanos
     stretches(losses, MIN_SEGMENTS * mss, ends)
 }
 
-/// Whether a loss is of another burst than the one before it.
+/// Returns whether a loss belongs to another burst than the one before it.
 fn is_new_burst(since: Nanos, rtt: Nanos) -> bool {
     since > rtt.scale(0.5)
 }
 
-/// The rate at which bytes passed between losses, if it is one rate.
+/// Returns the rate at which bytes passed between losses, if it is one rate.
 pub(super) fn inter_loss_rate(transfer: &TransferFacts, context: &Context) -> Option<InterLossRate> {
     let rtt = context.rtt?;
     if transfer.losses.len() < if context.pooled_rate.is_some() { FEW_LOSSES } else { MIN_LOSSES } {
@@ -107,7 +105,7 @@ pub(super) fn inter_loss_rate(transfer: &TransferFacts, context: &Context) -> Op
     Some(InterLossRate { rate, low, high, stretches, burst: burst(&losses, rtt), by_others, queued })
 }
 
-/// Whether what passed between the losses of one transfer agrees with what all of them show.
+/// Returns whether the intervals of one transfer agree with those of all.
 fn is_of(pool: &PooledRate, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u64) -> bool {
     if own.is_empty() {
         own = stretches(losses, MIN_SEGMENTS * mss, |loss, _| {
@@ -122,7 +120,7 @@ fn is_of(pool: &PooledRate, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u6
     }
 }
 
-/// Losses in the typical burst.
+/// Returns the losses of a typical burst.
 fn burst(losses: &[Loss], rtt: Nanos) -> f64 {
     let mut sizes = vec![1usize];
     for pair in losses.windows(2) {
@@ -157,7 +155,7 @@ fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -
         if from.is_none() && end {
             (from, lost) = (Some(*loss), 0);
         }
-        // Seen before it was lost, it did not pass.
+        // Captured before it was lost, it did not pass.
         lost += if loss.unseen { 0 } else { loss.bytes };
     }
     rates
@@ -209,7 +207,7 @@ fn rtts_before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos>
     times
 }
 
-/// Whether these round trips are longer than the least, as a rule.
+/// Returns whether these RTTs are usually longer than the minimum.
 fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
     median(times).is_some_and(|typical| typical > least.scale(INFLATED) + Nanos::from_millis(1))
 }
