@@ -1,11 +1,10 @@
-//! The congestion window that a sender would have after some transfers of a connection, had no
-//! silence between them cut it.
+//! The congestion window that a sender would have after earlier transfers of a connection, if no
+//! silence had reduced it.
 //!
-//! Knows: slow start as Linux has it, where a segment that is acknowledged adds one to the window
-//! while the window is less than twice the most that was in flight (`tcp_is_cwnd_limited`), and
-//! each transfer goes on from what the one before it left. Promises: never less than what was seen
-//! in flight; a loss, or growth that had become slow, ends slow start for the rest of the
-//! connection. Ignores: how far slow growth goes on after that.
+//! Knows slow start as in Linux: an acknowledged segment adds one to cwnd while cwnd is less than
+//! twice the most in flight (`tcp_is_cwnd_limited`), and each transfer continues from the window of
+//! the previous one. The result is never less than what was in flight; a loss, or growth that has
+//! become slow, ends slow start for the rest of the connection. Ignores later slow growth.
 
 use super::window::{cap, initial_window, ssthresh};
 use crate::limit::{Context, Partition};
@@ -14,17 +13,17 @@ use crate::tcp::facts::{Release, TransferFacts};
 /// What CUBIC leaves of a window after a loss (RFC 9438 section 4.6).
 const AFTER_LOSS: f64 = 0.7;
 
-/// A window that the transfers before left.
+/// A window left by earlier transfers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CarriedWindow {
     /// Segments.
     pub(super) cwnd: f64,
-    /// Slow start is still on.
+    /// Whether slow start continues.
     pub(super) grows: bool,
 }
 
 impl CarriedWindow {
-    /// After these transfers of one sender; none without any.
+    /// Returns the window after these transfers of one sender; `None` without any.
     pub(super) fn over(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Option<Self> {
         let mss = context.mss.max(1);
         let (first, partition) = earlier.first()?;
@@ -43,8 +42,7 @@ impl CarriedWindow {
             return;
         }
         let cap = cap(transfer, partition);
-        // The windows that were offered and what capped the sender are the same whatever the
-        // congestion window is.
+        // Offered windows and sender caps do not depend on the congestion window.
         let offered = transfer.rounds.iter().filter_map(|round| round.window).max();
         let bound = [cap, offered].into_iter().flatten().min().map_or(f64::INFINITY, segments);
         if self.grows {
@@ -60,7 +58,7 @@ impl CarriedWindow {
     }
 }
 
-/// The bytes that the program gave at a time: between silences in which nothing was in flight.
+/// The bytes of each burst of the program, between silences with nothing in flight.
 fn bursts(transfer: &TransferFacts) -> impl Iterator<Item = u64> {
     let silences = transfer.gaps.iter().filter(|gap| gap.idle && gap.release != Release::Timer);
     let places = silences.map(|gap| gap.snd_max).chain([transfer.seq.1]);
@@ -68,13 +66,13 @@ fn bursts(transfer: &TransferFacts) -> impl Iterator<Item = u64> {
     places.map(move |at| at.saturating_sub(std::mem::replace(&mut from, at)))
 }
 
-/// The window after so many segments, of which never more than `bound` are in flight, in slow
-/// start.
+/// Returns the window after this many segments in slow start, of which never more than `bound` are
+/// in flight.
 fn grown(mut window: f64, segments: f64, bound: f64) -> f64 {
     let mut flight = window.min(segments).min(bound);
     let (mut sent, mut most) = (flight, flight);
     while flight >= 1.0 {
-        // Each ACK takes a segment out of flight and lets two follow, as long as there are any.
+        // Each ACK takes one segment out of flight and lets two follow, while there are any.
         let next = (2.0 * flight).min(segments - sent).min(bound);
         most = most.max((flight + next / 2.0).min(bound));
         let before = window;

@@ -34,5 +34,5 @@ impl Work<'_> {
     }
 }
 
-/// A change that saves less than this share of the time is no promise either.
+/// A change that saves less than this share of the time is not predicted.
 pub(super) const MIN_GAIN: f64 = 0.02;

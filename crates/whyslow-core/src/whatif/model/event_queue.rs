@@ -1,10 +1,9 @@
-//! What is going to happen to the sender, in the order of time.
+//! Future events at the sender, in order of time.
 //!
-//! At the same time, what was arranged first comes first. ACKs come in the order in which they were
-//! arranged, for nothing overtakes on the path; and every ACK that is held back is held back
-//! equally long. So both wait in lines, of which only the heads are compared. Of what else happens
-//! nothing is expected twice: each has a place of its own; but for the times at which the sender
-//! looks for losses again, which are seldom and stay.
+//! Events at the same time come in the order of scheduling. ACKs come in that order because nothing
+//! overtakes on the path, and every delayed ACK is delayed equally long; both are therefore FIFOs
+//! of which only the heads are compared. Other events have one slot each, except rechecks for loss,
+//! which are rare and stay.
 
 use super::receiver::Ack;
 use super::ring::Ring;
@@ -12,18 +11,18 @@ use crate::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Acked(Ack),
-    /// The ACK that is held back since this segment arrived is due.
+    /// The delayed ACK of this segment is due.
     AckDue(usize),
-    /// The sender looks for losses again.
+    /// The sender checks for losses again.
     Recheck,
     Wakes(Wake),
 }
 
-/// Why something happens though nothing arrives.
+/// An event without an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wake {
     PauseEnds,
@@ -31,7 +30,7 @@ pub(super) enum Wake {
     Pace,
 }
 
-/// When something happens, and since when that is known.
+/// When an event is due, and when it was scheduled.
 pub(super) type DueTime = (Nanos, Nanos);
 
 /// Later than everything.
@@ -49,7 +48,7 @@ pub(super) struct EventQueue {
 }
 
 impl EventQueue {
-    /// Of so many segments.
+    /// For this many segments.
     pub(super) fn new(segments: u64) -> Self {
         Self {
             acks: Fifo(Ring::new(segments)),
@@ -59,13 +58,13 @@ impl EventQueue {
         }
     }
 
-    /// An ACK comes to the sender; no earlier than the one before.
+    /// Schedules an ACK, no earlier than the previous one.
     #[inline]
     pub(super) fn schedule_ack(&mut self, turn: DueTime, ack: Ack) {
         self.acks.push(turn, ack);
     }
 
-    /// A held-back ACK is due; no earlier than the one before.
+    /// Schedules a delayed ACK, no earlier than the previous one.
     pub(super) fn schedule_delayed_ack(&mut self, turn: DueTime, segment: usize) {
         self.delayed_acks.push(turn, segment);
     }
@@ -74,7 +73,7 @@ impl EventQueue {
         self.rechecks.push(Reverse(turn));
     }
 
-    /// This happens then, and not when it was said to before.
+    /// Reschedules this event.
     pub(super) fn schedule_wake(&mut self, turn: DueTime, wake: Wake) {
         let known = &mut self.wakes[wake as usize];
         if known.0 != turn.0 {
@@ -86,13 +85,13 @@ impl EventQueue {
         self.wakes[wake as usize] = NEVER;
     }
 
-    /// What comes next, and when.
+    /// Returns the next event and its time.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(Nanos, Event)> {
         let (ack, held) = (self.acks.due(), self.delayed_acks.due());
         let recheck = self.rechecks.peek().map_or(NEVER, |turn| turn.0);
         let [pause, timer, pace] = self.wakes;
-        // Mostly an ACK, and earlier than all else: times tell, and seldom more is asked.
+        // Usually an ACK that is earlier than all else: comparing times is enough.
         if ack.0 < held.0.min(recheck.0).min(pause.0.min(timer.0).min(pace.0)) {
             return Some((ack.0, Event::Acked(self.acks.pop()?)));
         }
@@ -113,7 +112,7 @@ impl EventQueue {
         Some((wake.0, Event::Wakes(which)))
     }
 
-    /// The first ACK, and when it comes.
+    /// Returns the first ACK and its time.
     #[inline]
     pub(super) fn first_ack(&self) -> Option<(Nanos, &Ack)> {
         self.acks.0.front().map(|(turn, ack)| (turn.0, ack))
@@ -124,7 +123,7 @@ impl EventQueue {
         self.acks.0.pop();
     }
 
-    /// When the first happens of what is neither an ACK's nor a timer's doing.
+    /// Returns when the first event other than an ACK or the timer is due.
     #[inline]
     pub(super) fn first_but_timer(&self) -> Nanos {
         let [pause, _, pace] = self.wakes;
@@ -132,19 +131,19 @@ impl EventQueue {
         pause.0.min(pace.0).min(recheck.0).min(self.delayed_acks.due().0)
     }
 
-    /// When the timer fires, as far as is known.
+    /// Returns when the timer fires, as far as known.
     pub(super) fn timer(&self) -> Nanos {
         self.wakes[Wake::Timer as usize].0
     }
 
-    /// Takes a held-back ACK that is due before this turn: when, and its segment.
+    /// Removes a delayed ACK due before this time, with its segment.
     pub(super) fn due_before(&mut self, turn: DueTime) -> Option<(Nanos, usize)> {
         let due = self.delayed_acks.due();
         if due < turn { self.delayed_acks.pop().map(|segment| (due.0, segment)) } else { None }
     }
 }
 
-/// What happens in the order in which it was arranged.
+/// Events in the order of scheduling.
 #[derive(Debug)]
 struct Fifo<T>(Ring<(DueTime, T)>);
 
@@ -155,7 +154,7 @@ impl<T: Copy + Default> Fifo<T> {
         self.0.push((turn, what));
     }
 
-    /// Of the first in it.
+    /// When the first is due.
     fn due(&self) -> DueTime {
         self.0.front().map_or(NEVER, |first| first.0)
     }

@@ -1,25 +1,23 @@
-//! What the sender knows of round trips, and the timer that it sets by them (RFC 6298, with Linux'
-//! least values).
+//! The sender's RTT estimate and RTO (RFC 6298, with Linux' minimums).
 
 use super::RTO_MIN;
 use crate::units::Nanos;
 
 #[derive(Debug)]
 pub(super) struct RttEstimator {
-    /// Smoothed, and how much they vary.
+    /// SRTT and RTTVAR.
     srtt: Nanos,
     rttvar: Nanos,
     min_rtt: Nanos,
 }
 
 impl RttEstimator {
-    /// When the handshake took so long.
+    /// Starts with the RTT of the handshake.
     pub(super) fn new(rtt: Nanos) -> Self {
         Self { srtt: rtt, rttvar: rtt.scale(0.5), min_rtt: rtt }
     }
 
-    /// Another one: no longer than [`MAX_TIME`](super::MAX_TIME), so that what follows needs no
-    /// care.
+    /// Adds a sample, at most [`MAX_TIME`](super::MAX_TIME), so that later sums cannot overflow.
     #[inline]
     pub(super) fn on_sample(&mut self, rtt: Nanos) {
         self.min_rtt = self.min_rtt.min(rtt);
@@ -32,24 +30,23 @@ impl RttEstimator {
         self.srtt
     }
 
-    /// For how long a segment that something sent later has overtaken may yet be on its way (RFC
-    /// 8985 section 6.2).
+    /// Returns how long an overtaken segment may still arrive (RFC 8985 section 6.2).
     pub(super) fn reordering_window(&self) -> Nanos {
         self.srtt + Nanos(eighths(self.min_rtt.0, 2))
     }
 
-    /// The retransmission timer's length, with Linux' least variation.
+    /// Returns the RTO, with Linux' minimum variation.
     pub(super) fn rto(&self) -> Nanos {
         self.srtt + times(self.rttvar, 4).max(RTO_MIN)
     }
 }
 
-/// As [`Nanos::scale`], in whole numbers: these are reckoned for each packet.
+/// Like [`Nanos::scale`], in whole numbers: called for each packet.
 pub(super) fn times(time: Nanos, factor: i64) -> Nanos {
     Nanos(time.0.saturating_mul(factor))
 }
 
-/// So many eighths, less than eight, rounded.
+/// A number of eighths, less than eight, rounded.
 fn eighths(time: i64, number: i64) -> i64 {
     (time * number + 4) >> 3
 }

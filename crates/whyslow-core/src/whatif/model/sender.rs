@@ -1,8 +1,8 @@
-//! The sending host: what is outstanding, what was lost, and what may be sent next.
+//! The sending host: outstanding and lost segments, and what may be sent next.
 //!
-//! Losses are found as RACK does (RFC 8985): a segment is lost once one that was sent later has
-//! arrived, and three have, or a quarter of a round trip passed. Silence ends with a tail loss
-//! probe, then with the retransmission timer.
+//! Losses are detected as in RACK (RFC 8985): a segment is lost once a later one has arrived, and
+//! either three have or a quarter of an RTT has passed. A silence ends with a tail loss probe, then
+//! with the RTO.
 
 use super::buffer::SendBuffer;
 use super::congestion::{AckSample, CongestionController};
@@ -20,7 +20,7 @@ enum State {
     #[default]
     InFlight,
     Lost,
-    /// It has arrived, and the receiver said so.
+    /// The receiver has reported it.
     Arrived,
 }
 
@@ -28,7 +28,7 @@ enum State {
 struct Segment {
     end: u64,
     sent: Nanos,
-    /// How many packets had been sent before its latest copy.
+    /// Packets sent before its latest copy.
     order: u64,
     /// Bytes: a segment has a megabyte at most.
     size: u32,
@@ -36,14 +36,14 @@ struct Segment {
     retransmitted: bool,
 }
 
-/// Less than this part of a segment is not sent while something is outstanding.
+/// Less than this fraction of a segment is not sent while something is outstanding (silly window
+/// avoidance).
 const SWS_FRACTION: u64 = 8;
 
-/// A tail loss probe waits for so much more than two round trips, where more than one segment is in
-/// flight.
+/// How much longer than two RTTs a tail loss probe waits with more than one segment in flight.
 const MIN_PROBE_WAIT: Nanos = Nanos::from_millis(2);
 
-/// Why nothing is sent now.
+/// Why nothing can be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blocked {
     /// Everything was sent.
@@ -69,7 +69,7 @@ pub(super) struct Packet {
     pub(super) first_copy: bool,
 }
 
-/// What may be sent: segments that may be in flight, and the byte up to which they may go.
+/// The current limit: segments that may be in flight, and the byte up to which they may reach.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     segments: u32,
@@ -82,32 +82,32 @@ pub(super) struct Sender<C> {
     cap: u64,
     buffer: Option<SendBuffer>,
     pacing: Option<f64>,
-    /// Those that an ACK may yet be for.
+    /// Segments that an ACK may still cover.
     segments: Ring<Segment>,
-    /// Whether an ACK may be for a segment that is acknowledged: where a receiver holds ACKs back.
+    /// Whether an ACK may refer to an acknowledged segment, because the receiver delays ACKs.
     keeps: bool,
-    /// All before this one are acknowledged.
+    /// All segments before this one are acknowledged.
     snd_una: usize,
     acked_bytes: u64,
     sent_bytes: u64,
-    /// Bytes that the program has given.
+    /// Bytes written by the program.
     available: u64,
     snd_right_edge: u64,
     in_flight: u32,
-    /// Arrived beyond a hole.
+    /// Segments that arrived beyond a hole.
     sacked_out: u32,
     lost: BTreeSet<usize>,
-    /// First copies of those before this one were looked for; later copies, which are few, stand in
-    /// a line with their order.
+    /// Originals before this one have been checked for loss; the few retransmissions are queued
+    /// with their order.
     checked_until: usize,
     retransmit_queue: VecDeque<(usize, u64)>,
     packets_sent: u64,
-    /// The latest copy that is known to have arrived.
+    /// The latest copy known to have arrived.
     newest_delivered: (u64, Nanos),
     control: C,
     recovery: Option<Recovery>,
     round_end: usize,
-    /// Most in flight in this round and in the one before.
+    /// Most in flight in this round and the previous one.
     max_in_flight: (u32, u32),
     held_by_window: (bool, bool),
     rtt: RttEstimator,
@@ -123,8 +123,7 @@ pub(super) struct Sender<C> {
 }
 
 impl<C: CongestionController> Sender<C> {
-    /// As it is before the first of so many bytes; the receiver lets it send up to
-    /// `snd_right_edge`.
+    /// Creates a sender before its first byte; the receiver lets it send up to `snd_right_edge`.
     pub(super) fn new(scenario: &Scenario, bytes: u64, edge: u64) -> Self {
         Self {
             mss: scenario.mss,
@@ -162,7 +161,7 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// The program has given so many bytes by now.
+    /// Sets how many bytes the program has written.
     pub(super) fn offer(&mut self, available: u64) {
         self.available = available;
     }
@@ -179,7 +178,7 @@ impl<C: CongestionController> Sender<C> {
         self.get(segment).map_or(self.sent_bytes, |segment| segment.end)
     }
 
-    /// How many segments there have been.
+    /// Returns the number of segments so far.
     fn count(&self) -> usize {
         self.segments.end()
     }
@@ -204,7 +203,7 @@ impl<C: CongestionController> Sender<C> {
         self.control.cwnd() < self.control.ssthresh()
     }
 
-    /// The retransmission timer's length; twice as long each time that it fires for nothing.
+    /// Returns the RTO, doubled for each back-off.
     pub(super) fn rto(&self) -> Nanos {
         times(self.rtt.rto(), 1 << self.backoff.min(8))
     }
@@ -216,7 +215,7 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// The next packet that may be sent now, or why there is none.
+    /// Returns the next packet to send now, or why there is none.
     #[inline]
     pub(super) fn next(&mut self, now: Nanos) -> Result<Packet, Blocked> {
         let full = f64::from(self.in_flight) + 1.0 > self.max_in_flight_now().max(1.0);
@@ -243,22 +242,22 @@ impl<C: CongestionController> Sender<C> {
         Ok(self.send_new(now, size))
     }
 
-    /// What may be sent in full segments until the next ACK, when all is calm.
+    /// Returns how many full segments may be sent until the next ACK, while nothing disturbs.
     #[inline]
     pub(super) fn allowance(&self) -> Allowance {
         let bytes = self.acked_bytes.saturating_add(self.cap).min(self.available).min(self.snd_right_edge);
         Allowance { segments: self.control.cwnd().max(1.0) as u32, bytes }
     }
 
-    /// The next full segment within this allowance.
+    /// Returns the next full segment within this allowance.
     #[inline]
     pub(super) fn next_full(&mut self, now: Nanos, allowance: Allowance) -> Option<Packet> {
         let may = self.in_flight < allowance.segments && self.sent_bytes + self.mss <= allowance.bytes;
         may.then(|| self.send_new(now, self.mss))
     }
 
-    /// Whether the sender plainly has to wait, when no full segment is left of this allowance.
-    /// `over`: the program gives no more.
+    /// Returns whether the sender simply has to wait once the allowance is used up. `over`: the
+    /// program writes no more.
     #[inline]
     pub(super) fn must_wait(&mut self, allowance: Allowance, over: bool) -> bool {
         if self.sent_bytes + self.mss <= allowance.bytes {
@@ -279,8 +278,7 @@ impl<C: CongestionController> Sender<C> {
         self.buffer.as_ref().map(|buffer| buffer.room)
     }
 
-    /// How much new data the next segment may carry; why none, where it is not the congestion
-    /// window.
+    /// Returns how much new data the next segment may carry, or what other than cwnd prevents it.
     fn next_size(&self, full: bool) -> Result<u64, Blocked> {
         let size = self.mss.min(self.available.saturating_sub(self.sent_bytes));
         if size == 0 {
@@ -291,8 +289,8 @@ impl<C: CongestionController> Sender<C> {
         }
         if self.sent_bytes + size > self.snd_right_edge {
             let room = self.snd_right_edge.saturating_sub(self.sent_bytes);
-            // Hosts cut their segments so that a small window is used up (Linux: to half of it);
-            // crumbs they keep back (RFC 9293 section 3.8.6.2.1).
+            // Hosts cut segments to use up a small window (Linux: down to half of it) and hold back
+            // tiny ones (RFC 9293 section 3.8.6.2.1).
             let useful = room > 0 && (room >= self.mss / SWS_FRACTION || self.in_flight == 0);
             return if useful { Ok(room) } else { Err(Blocked::Receiver) };
         }
@@ -340,25 +338,25 @@ impl<C: CongestionController> Sender<C> {
         self.rearm_at = Some(now);
     }
 
-    /// Whether nothing is missing and nothing is being repaired, as far as the sender knows; and
-    /// what may be sent changes with ACKs alone, not with a pace or a buffer.
+    /// Returns whether nothing is missing or being repaired, and only ACKs change what may be sent,
+    /// not pacing or a buffer.
     pub(super) fn is_undisturbed(&self) -> bool {
         let is_plain = self.buffer.is_none() && self.pace().is_none();
         is_plain && self.recovery.is_none() && self.lost.is_empty() && self.sacked_out == 0
     }
 
-    /// Whether an ACK tells of the oldest segment's arrival and of nothing else, when all is calm:
-    /// then no loss comes to light.
+    /// Returns whether an ACK reports the oldest segment and nothing else, while nothing disturbs:
+    /// it reveals no loss.
     #[inline]
     pub(super) fn expects(&self, ack: &Ack) -> bool {
         let is_oldest = ack.segment == self.snd_una && ack.next == self.snd_una + 1;
-        // Nothing younger was sent before the newest that is known to have arrived.
+        // Nothing later was sent before the newest segment known to have arrived.
         let is_plain =
             |it: &Segment| it.state == State::InFlight && !it.retransmitted && it.order >= self.newest_delivered.0;
         is_oldest && self.get(self.snd_una).is_some_and(is_plain)
     }
 
-    /// An ACK arrives that was expected: what [`Self::acknowledge`] does then.
+    /// Processes an expected ACK, with the result of [`Self::acknowledge`].
     #[inline]
     pub(super) fn acknowledge_next(&mut self, now: Nanos, edge: u64) {
         let Some(&known) = self.segments.get(self.snd_una) else { return };
@@ -373,11 +371,11 @@ impl<C: CongestionController> Sender<C> {
             Some(known) => known.state = State::Arrived,
             None => self.segments.pop(),
         }
-        // Who asks for the rate of delivery sets a pace.
+        // A controller that needs the delivery rate paces.
         self.on_controller_ack(now, 1.0, rtt, new_round, 0.0);
     }
 
-    /// An ACK arrives.
+    /// Processes an ACK.
     pub(super) fn acknowledge(&mut self, now: Nanos, ack: &Ack) {
         self.snd_right_edge = self.snd_right_edge.max(ack.right_edge);
         let mut newly = 0.0;
@@ -407,7 +405,7 @@ impl<C: CongestionController> Sender<C> {
         self.on_controller_ack(now, newly, rtt, new_round, rate);
     }
 
-    /// Round trips and rounds, by an ACK that told of a segment's arrival. Whether a round begins.
+    /// Updates RTT and rounds by an ACK for a segment. Returns whether a round begins.
     #[inline]
     fn update_rtt_and_round(&mut self, rtt: Option<Nanos>, advanced: bool) -> bool {
         if let Some(rtt) = rtt {
@@ -429,7 +427,7 @@ impl<C: CongestionController> Sender<C> {
         new_round
     }
 
-    /// The congestion controller is told what an ACK told.
+    /// Passes an ACK to the congestion controller.
     #[inline(always)]
     fn on_controller_ack(
         &mut self,
@@ -460,7 +458,7 @@ impl<C: CongestionController> Sender<C> {
         self.rearm_at = Some(now);
     }
 
-    /// Lets go of the segments that no ACK can be for any more.
+    /// Drops segments that no ACK can cover any more.
     #[inline]
     fn drop_acknowledged(&mut self) {
         if !self.keeps {
@@ -497,7 +495,7 @@ impl<C: CongestionController> Sender<C> {
         news
     }
 
-    /// Looks for copies that something sent later has overtaken.
+    /// Looks for copies that a later one has overtaken.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Nanos) {
         self.recheck = None;
@@ -518,8 +516,8 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// The oldest copy on its way that was sent before the newest that has arrived: its segment,
-    /// and when it was sent.
+    /// Returns the oldest copy in flight that was sent before the newest one that arrived: its
+    /// segment, and when it was sent.
     #[inline]
     fn overtaken(&mut self) -> Option<(usize, Nanos)> {
         self.checked_until = self.checked_until.max(self.snd_una);
@@ -548,7 +546,7 @@ impl<C: CongestionController> Sender<C> {
         }
     }
 
-    /// PRR: how many may be in flight after so many arrived.
+    /// Updates PRR: how many may be in flight after these arrived.
     fn update_prr(&mut self, newly: f64) {
         let Some(recovery) = &mut self.recovery else { return };
         if self.snd_una >= recovery.until {
@@ -566,15 +564,14 @@ impl<C: CongestionController> Sender<C> {
         self.get(segment).is_some_and(|it| it.state == State::InFlight)
     }
 
-    /// A timer that started anew at this time does not fire before.
+    /// A timer started now does not fire before this time.
     pub(super) fn timer_after(&self, now: Nanos) -> Nanos {
         Nanos(now.0 + self.rtt.srtt().0 + MIN_PROBE_WAIT.0)
     }
 
-    /// When the timer fires.
+    /// Returns when the timer fires.
     pub(super) fn rto_timer(&mut self) -> Option<Nanos> {
-        // Each packet and each ACK starts it anew, and only the last time counts before something
-        // else happens.
+        // Each packet and ACK restarts it, and only the last restart before another event matters.
         if let Some(now) = self.rearm_at.take() {
             self.rto_timer = self.timer_from(now);
         }
@@ -596,8 +593,8 @@ impl<C: CongestionController> Sender<C> {
         self.recovery.is_none() && self.sacked_out == 0 && !self.probed && self.backoff == 0
     }
 
-    /// The timer fired. Returns a probe to send, or none when everything outstanding counts as lost
-    /// from now on.
+    /// Handles the timer. Returns a probe to send, or `None` if everything outstanding counts as
+    /// lost now.
     pub(super) fn on_timer(&mut self, now: Nanos) -> Option<Packet> {
         self.rto_timer = None;
         if self.may_probe() && self.in_flight > 0 {
@@ -615,7 +612,7 @@ impl<C: CongestionController> Sender<C> {
         None
     }
 
-    /// The timer has fired: everything outstanding counts as lost, and the window is one segment.
+    /// Handles an RTO: everything outstanding counts as lost, and cwnd is one segment.
     pub(super) fn on_rto(&mut self, now: Nanos) {
         for segment in self.snd_una..self.count() {
             if self.is_in_flight(segment) {
@@ -625,12 +622,12 @@ impl<C: CongestionController> Sender<C> {
         self.collapse_cwnd(now);
     }
 
-    /// After a long silence the window is the initial one again (RFC 5681 section 4.1).
+    /// Restores the initial window after a long silence (RFC 5681 section 4.1).
     pub(super) fn restart_after_idle(&mut self, initial_window: f64) {
         self.control.on_idle(initial_window);
     }
 
-    /// The timer leaves a window of one segment.
+    /// Reduces cwnd to one segment.
     fn collapse_cwnd(&mut self, now: Nanos) {
         self.control.on_timeout(now);
         self.recovery = (!self.lost.is_empty()).then(|| Recovery::after_timer(self.count()));
