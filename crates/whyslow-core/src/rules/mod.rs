@@ -90,7 +90,8 @@ use std::sync::LazyLock;
 
 macro_rules! rules {
     ($($file:ident $name:ident $slug:literal,)*) => {
-        /// The rule of every cause, at the place that the cause has in [`Cause::ALL`].
+        /// The rule of every cause, at the place that the cause has in
+        /// [`Cause::ALL`](crate::cause::Cause::ALL).
         const RULES: &[Rule] = &[$($file::RULE,)*];
     };
 }

@@ -106,8 +106,8 @@ pub enum Checksum {
 
 impl Checksum {
     /// That of a packet whose IPv4 header was damaged, where [that is
-    /// known](super::Sample::headers_reliable). A sum that is off by nothing is right, so that this
-    /// is no other.
+    /// known](super::ChecksumSample::headers_reliable). A sum that is off by nothing is right, so
+    /// that this is no other.
     pub const DAMAGED: Self = Self::Bad(0);
 
     /// Whether the packet is not as it was when it was summed up.
