@@ -1,7 +1,8 @@
 //! What each stage of the analysis takes, alone: `make stages`.
 //!
-//! Every benchmark is given what the stage before it made, so that it times one stage and no other; `whole` is all of them.
-//! divan tells packets a second: 1,000 divided by its `Mitem/s` is the nanoseconds a packet.
+//! Every benchmark is given what the stage before it made, so that it times one stage and no other;
+//! `whole` is all of them. divan tells packets a second: 1,000 divided by its `Mitem/s` is the
+//! nanoseconds a packet.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use divan::counter::ItemsCount;
@@ -12,13 +13,13 @@ use whyslow_bench::make::recipes;
 use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Gone, Side, Table};
+use whyslow_core::flow::{ConnectionId, Evicted, FlowTable, Side};
 use whyslow_core::limit::{self, Context};
 use whyslow_core::tcp::Connection;
 use whyslow_core::tcp::facts::Facts;
 use whyslow_core::units::Nanos;
-use whyslow_core::whatif::model::{Algorithm, Losses, Receiving, Scenario, Sending, Window, time};
-use whyslow_core::wire::{self, Ends, Plain, Segment};
+use whyslow_core::whatif::model::{Algorithm, Losses, ReceiverSettings, Scenario, SenderSettings, Window, time};
+use whyslow_core::wire::{self, FlowKey, PlainSegment, Segment};
 
 /// Many packets of few connections, and few packets of many.
 const INPUTS: [&str; 2] = ["bulk", "short"];
@@ -37,16 +38,16 @@ struct Routed {
 /// A segment as the stages hand it on: in short if it is a plain one.
 struct Taken {
     segment: Segment<'static>,
-    plain: Option<Plain<'static>>,
-    ends: Ends,
+    plain: Option<PlainSegment<'static>>,
+    ends: FlowKey,
     time: Nanos,
 }
 
 impl Taken {
     fn of(packet: &Packet<'static>) -> Self {
         let segment = wire::decode(packet).unwrap();
-        let plain = wire::glance(packet).and_then(|glance| glance.plain());
-        Self { segment, plain, ends: Ends::of(&segment), time: packet.time }
+        let plain = wire::parse_fast(packet).and_then(|glance| glance.plain());
+        Self { segment, plain, ends: FlowKey::of(&segment), time: packet.time }
     }
 }
 
@@ -81,7 +82,7 @@ impl Stages {
         let segments: Vec<_> = packets.iter().map(Taken::of).collect();
         let routed = route(&segments);
         let firsts = segments.iter().zip(&routed).filter(|(_, routed)| routed.new).map(|(first, _)| first);
-        let ends = firsts.map(|first| first.ends.told());
+        let ends = firsts.map(|first| first.ends.to_endpoints());
         let facts = push(&segments, &routed).into_iter().zip(ends).map(|(tcp, ends)| tcp.finish(ends)).collect();
         Self { file, packets, segments, routed, facts }
     }
@@ -105,19 +106,19 @@ impl Sink for Count {
 }
 
 fn route(segments: &[Taken]) -> Vec<Routed> {
-    let (mut table, mut gone) = (Table::default(), Gone::new());
+    let (mut table, mut gone) = (FlowTable::default(), Evicted::new());
     let mut opened = 0;
     segments
         .iter()
         .map(|Taken { segment, plain, ends, time }| {
             gone.clear();
-            table.tick(*time, &mut gone);
+            table.advance_time(*time, &mut gone);
             let hash = ends.hash();
             if plain.is_some()
                 && let Some(found) = table.find(ends, hash)
             {
                 let from = found.from;
-                return Routed { id: *found.plain(*time), from, new: false };
+                return Routed { id: *found.on_plain_segment(*time), from, new: false };
             }
             let id = ConnectionId(opened);
             let to = table.route(segment, (ends, hash), *time, id, &mut gone, || id);
@@ -159,8 +160,8 @@ fn walk(bencher: Bencher<'_, '_>, input: &str) {
 fn decode(bencher: Bencher<'_, '_>, input: &str) {
     let stages = Stages::of(input);
     let read = |packet: &Packet<'_>| {
-        let Some(glance) = wire::glance(packet) else { return 0 };
-        let hash = glance.ends().hash();
+        let Some(glance) = wire::parse_fast(packet) else { return 0 };
+        let hash = glance.flow_key().hash();
         let payload = match glance.plain() {
             Some(plain) => plain.payload_len(),
             None => glance.decode_to(|segment| segment.payload_len).unwrap_or(0),
@@ -193,7 +194,11 @@ fn limits(bencher: Bencher<'_, '_>, input: &str) {
     bencher.counter(ItemsCount::new(stages.packets.len())).bench(|| {
         let partition = |facts: &Facts, side| {
             let context = Context::new(facts, side);
-            facts.halves[side].transfers.iter().map(|one| limit::partition(one, &context).spans.len()).sum::<usize>()
+            facts.directions[side]
+                .transfers
+                .iter()
+                .map(|one| limit::partition(one, &context).spans.len())
+                .sum::<usize>()
         };
         black_box(&stages.facts).iter().map(|facts| partition(facts, 0) + partition(facts, 1)).sum::<usize>()
     });
@@ -211,7 +216,8 @@ fn finish(bencher: Bencher<'_, '_>, input: &str) {
     bencher.counter(ItemsCount::new(stages.packets.len())).with_inputs(read).bench_values(Explainer::finish);
 }
 
-/// What the model plays: 10,000 segments through a window that grows, through a narrow link, and with a loss every 500.
+/// What the model plays: 10,000 segments through a window that grows, through a narrow link, and
+/// with a loss every 500.
 fn scenario(kind: &str) -> Scenario {
     let mut scenario = Scenario {
         bytes: 14_480_000,
@@ -220,8 +226,8 @@ fn scenario(kind: &str) -> Scenario {
         rate: None,
         queue: None,
         losses: Losses::NONE,
-        sender: Sending { hystart: false, ..Sending::usual(Algorithm::Cubic) },
-        receiver: Receiving { window: Window::Unlimited, ack_delay: Nanos::ZERO },
+        sender: SenderSettings { hystart: false, ..SenderSettings::usual(Algorithm::Cubic) },
+        receiver: ReceiverSettings { window: Window::Unlimited, ack_delay: Nanos::ZERO },
         pauses: Vec::new(),
     };
     match kind {

@@ -4,15 +4,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads a little-endian pcap file and goes from record to record, without a look at a packet. Returns how many there are.
-/// This is no reader but a yardstick: whoever looks at packets cannot be faster.
+/// Reads a little-endian pcap file and goes from record to record, without a look at a packet.
+/// Returns how many there are. This is no reader but a yardstick: whoever looks at packets cannot
+/// be faster.
 ///
 /// # Errors
 /// When the file cannot be read, or ends within a record.
 pub fn walk(path: &Path) -> io::Result<u64> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; 1 << 20];
-    // Bytes to pass over, from the start of the buffer on, and those of a record header that are at its start.
+    // Bytes to pass over, from the start of the buffer on, and those of a record header that are at
+    // its start.
     let (mut skip, mut kept, mut packets) = (24, 0, 0);
     loop {
         let read = file.read(buffer.get_mut(kept..).unwrap_or_default())?;

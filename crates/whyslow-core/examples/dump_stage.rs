@@ -1,11 +1,12 @@
-//! Prints what one stage of the analysis gives, one record a line: what a wrong verdict is bisected by.
+//! Prints what one stage of the analysis gives, one record a line: what a wrong verdict is bisected
+//! by.
 //!
 //! `cargo run --release -p whyslow-core --example dump_stage -- STAGE CAPTURE [CONNECTION]`
 //!
-//! `STAGE` is `capture`, `wire`, `flow`, `tcp`, `limit` or `rules`; `CAPTURE` is not compressed; `CONNECTION` counts from
-//! 1, and says which one `flow` and later stages tell of. Times are from the capture's first packet. What the
-//! explainer adds between the stages, and payload, is left out: what ICMP errors and wrong checksums say, and where a text
-//! lacks packets.
+//! `STAGE` is `capture`, `wire`, `flow`, `tcp`, `limit` or `rules`; `CAPTURE` is not compressed;
+//! `CONNECTION` counts from 1, and says which one `flow` and later stages tell of. Times are from
+//! the capture's first packet. What the explainer adds between the stages, and payload, is left
+//! out: what ICMP errors and wrong checksums say, and where a text lacks packets.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;
@@ -15,12 +16,12 @@ use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Finding, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Gone, Table};
+use whyslow_core::flow::{ConnectionId, Evicted, FlowTable};
 use whyslow_core::limit::{self, Context};
 use whyslow_core::tcp::Connection;
 use whyslow_core::tcp::facts::{Facts, TransferFacts};
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, Ends, Segment};
+use whyslow_core::wire::{self, FlowKey, Segment};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -81,7 +82,7 @@ struct Dump<W> {
     only: Option<u64>,
     first: Option<Nanos>,
     last: Nanos,
-    table: Table<()>,
+    table: FlowTable<()>,
     connections: Vec<(Connection, [(IpAddr, u16); 2])>,
     /// The first thing that could not be written.
     written: io::Result<()>,
@@ -97,7 +98,7 @@ impl<W: Write> Sink for Dump<W> {
 
 impl<W: Write> Dump<W> {
     fn new(out: W, stage: Stage, only: Option<u64>) -> Self {
-        let (table, connections) = (Table::default(), Vec::new());
+        let (table, connections) = (FlowTable::default(), Vec::new());
         Self { out, stage, only, first: None, last: Nanos::ZERO, table, connections, written: Ok(()) }
     }
 
@@ -120,14 +121,14 @@ impl<W: Write> Dump<W> {
     }
 
     fn route(&mut self, segment: &Segment<'_>, time: Nanos, number: u64) -> io::Result<()> {
-        let (ends, mut gone) = (Ends::of(segment), Gone::new());
-        self.table.tick(time, &mut gone);
+        let (ends, mut gone) = (FlowKey::of(segment), Evicted::new());
+        self.table.advance_time(time, &mut gone);
         let id = ConnectionId(self.connections.len() as u64);
         let to = self.table.route(segment, (&ends, ends.hash()), time, id, &mut gone, || ());
         let (id, from, is_new) = (to.id.0, to.from, to.new);
         let frame = Frame { file: None, number };
         if is_new {
-            self.connections.push((Connection::new(segment, time, frame), ends.told()));
+            self.connections.push((Connection::new(segment, time, frame), ends.to_endpoints()));
         }
         if self.stage == Stage::Flow && self.only.is_none_or(|only| only == id + 1) {
             let new = if is_new { " new" } else { "" };
@@ -158,7 +159,7 @@ impl<W: Write> Dump<W> {
 
 /// What TCP did: the connection, each side, each of its transfers with rounds, pauses and losses.
 fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
-    let Facts { endpoints, client, state, vantage, rtt, handshake, doubts, .. } = facts;
+    let Facts { endpoints, client, state, vantage, rtt, handshake, capture_defects: doubts, .. } = facts;
     writeln!(out, "{id} {endpoints:?} client {client} {state:?}")?;
     writeln!(out, "{id} {vantage:?}")?;
     writeln!(out, "{id} {rtt:?}")?;
@@ -167,12 +168,12 @@ fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
     for exchange in &facts.exchanges {
         writeln!(out, "{id} {exchange:?}")?;
     }
-    for (side, half) in facts.halves.iter().enumerate() {
+    for (side, half) in facts.directions.iter().enumerate() {
         for retransmission in &half.retransmissions {
             writeln!(out, "{id} side {side} {retransmission:?}")?;
         }
         for (at, transfer) in half.transfers.iter().enumerate() {
-            let TransferFacts { seq, start, end, frames, request, .. } = transfer;
+            let TransferFacts { seq, start, end, frames, answered: request, .. } = transfer;
             let (first, last) = frames;
             let at = format!("{id} side {side} transfer {at}");
             writeln!(out, "{at} seq {seq:?} {start:?} {end:?} frames {first}-{last} {request:?}")?;
@@ -192,7 +193,7 @@ fn tcp(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
 
 /// What held each transfer.
 fn limits(out: &mut impl Write, id: u64, facts: &Facts) -> io::Result<()> {
-    for (side, half) in facts.halves.iter().enumerate() {
+    for (side, half) in facts.directions.iter().enumerate() {
         let context = Context::new(facts, side);
         for (at, transfer) in half.transfers.iter().enumerate() {
             let partition = limit::partition(transfer, &context);

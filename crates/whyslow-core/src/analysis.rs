@@ -1,7 +1,9 @@
-//! [`Analysis`]: what whyslow says of its captures, as data. The renderers print it and compute nothing.
+//! [`Analysis`]: what whyslow says of its captures, as data. The renderers print it and compute
+//! nothing.
 //!
-//! This is the JSON contract, `"schema": "whyslow/1"`: names are added, never renamed. Times are seconds from the
-//! capture's first packet, rates bits per second, pairs `[client, server]`, and what is unknown is null.
+//! This is the JSON contract, `"schema": "whyslow/1"`: names are added, never renamed. Times are
+//! seconds from the capture's first packet, rates bits per second, pairs `[client, server]`, and
+//! what is unknown is null.
 
 mod exchange;
 mod icmp;
@@ -27,8 +29,8 @@ pub const PARTIAL: &str = "partial";
 pub struct Analysis {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The inputs were not read, or not captured, to their end, and the captures' problem [`PARTIAL`] says how far. Left out
-    /// where it is not so.
+    /// The inputs were not read, or not captured, to their end, and the captures' problem
+    /// [`PARTIAL`] says how far. Left out where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// The inputs, in the order in which they were read.
@@ -37,8 +39,8 @@ pub struct Analysis {
     pub connections: Vec<Connection>,
     /// Findings that span connections, ordered by seconds lost.
     pub findings: Vec<Finding>,
-    /// Connections that two of the captures hold, compared packet by packet: those that carried most first, at most
-    /// [`MAX_PAIRS`].
+    /// Connections that two of the captures hold, compared packet by packet: those that carried
+    /// most first, at most [`MAX_PAIRS`].
     pub pairs: Vec<Pair>,
     /// How many such connections there are, and those that could not be compared among them.
     pub pairs_total: u64,
@@ -63,10 +65,12 @@ pub struct Capture {
     pub duration_s: Option<Nanos>,
     /// What was skipped, cut or odd.
     pub problems: Vec<Problem>,
-    /// Of a text: echo requests that it tells of, by ping's own words or tcpdump's lines, at most 64. Left out where there are none.
+    /// Of a text: echo requests that it tells of, by ping's own words or tcpdump's lines, at
+    /// most 64. Left out where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<Ping>,
-    /// Of a text: names that were asked for in it, in time order, at most 256. Left out where there are none.
+    /// Of a text: names that were asked for in it, in time order, at most 256. Left out where there
+    /// are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lookups: Vec<Lookup>,
 }
@@ -84,7 +88,8 @@ pub struct Ping {
     pub received: Option<u64>,
     /// Of those, the share that was not answered, 0–1.
     pub loss: Option<f64>,
-    /// The round trips, as ping tells them or from request to answer where tcpdump captured; null where the text shows none.
+    /// The round trips, as ping tells them or from request to answer where tcpdump captured; null
+    /// where the text shows none.
     pub rtt_ms: Option<PingRtt>,
 }
 
@@ -147,12 +152,13 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Its name, or else its address, and its port, as [`host_and_port`] writes them.
-    pub fn told(&self) -> String {
+    pub fn host_and_port(&self) -> String {
         host_and_port(self.name.as_ref().unwrap_or(&self.address), self.port)
     }
 }
 
-/// `host:port`, with an IPv6 address in brackets (RFC 5952 section 6); the host alone where the port is not known.
+/// `host:port`, with an IPv6 address in brackets (RFC 5952 section 6); the host alone where the
+/// port is not known.
 pub fn host_and_port(host: &str, port: u16) -> String {
     match port {
         0 => host.to_owned(),
@@ -214,7 +220,8 @@ pub enum State {
     Refused,
     /// Open when the capture ended.
     Open,
-    /// One end has sent FIN, and it was acknowledged, and the other never answered with its own: CLOSE_WAIT there.
+    /// One end has sent FIN, and it was acknowledged, and the other never answered with its own:
+    /// CLOSE_WAIT there.
     HalfClosed,
     /// FINs from both ends.
     Closed,
@@ -251,20 +258,22 @@ pub struct Connection {
     pub handshake: Option<Handshake>,
     /// Capture problems that concern this connection.
     pub problems: Vec<Problem>,
-    /// What ICMP errors said of its packets, in the order of their first ones; at most eight that say different things. Left out where
-    /// none came.
+    /// What ICMP errors said of its packets, in the order of their first ones; at most eight that
+    /// say different things. Left out where none came.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icmp: Vec<IcmpError>,
     /// How many ICMP errors came about its packets. Left out where none did.
     #[serde(skip_serializing_if = "is_zero")]
     pub icmp_total: u64,
-    /// Where packets of it were left out of a text, in time order. Left out itself where there is no such place.
+    /// Where packets of it were left out of a text, in time order. Left out itself where there is
+    /// no such place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elided: Vec<Elided>,
     /// Client's, then server's.
     pub directions: Vec<Direction>,
-    /// Requests with their answers, and pushes, in time order; at most [`MAX_EXCHANGES`], the first ones and those that were waited for
-    /// longest. The TLS handshake is none, nor is credit that a program grants in mid-stream.
+    /// Requests with their answers, and pushes, in time order; at most [`MAX_EXCHANGES`], the first
+    /// ones and those that were waited for longest. The TLS handshake is none, nor is credit that a
+    /// program grants in mid-stream.
     pub exchanges: Vec<Exchange>,
     /// How many exchanges there were.
     pub exchanges_total: u64,
@@ -285,7 +294,8 @@ pub struct Elided {
     pub duration_s: Nanos,
 }
 
-/// Most connections listed: those that lost most time. Of others a capture's problem `connections-not-listed` tells.
+/// Most connections listed: those that lost most time. Of others a capture's problem
+/// `connections-not-listed` tells.
 pub const MAX_CONNECTIONS: usize = 10_000;
 /// Most transfers told in full of one connection.
 pub const MAX_TRANSFERS: usize = 256;
@@ -306,7 +316,8 @@ pub struct Rtt {
 /// What the two SYNs said; pairs are `[client, server]`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Handshake {
-    /// From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from any vantage.
+    /// From the SYN that was answered to the ACK of the SYN-ACK, milliseconds: one round trip from
+    /// any vantage.
     pub rtt_ms: Option<f64>,
     /// Maximum segment size, bytes.
     pub mss: [Option<u16>; 2],
@@ -325,7 +336,8 @@ pub struct Handshake {
 pub struct Direction {
     /// Who sends.
     pub from: End,
-    /// Payload as sequence space: each byte counted once, whether or not every segment is in the capture.
+    /// Payload as sequence space: each byte counted once, whether or not every segment is in the
+    /// capture.
     pub bytes: u64,
     /// Segments.
     pub packets: u64,
@@ -343,7 +355,8 @@ pub struct Direction {
     pub window_probes: u64,
     /// Keep-alive probes.
     pub keep_alives: u64,
-    /// Segments that the network duplicated: the receiver reports a copy (D-SACK), and the sender sent none.
+    /// Segments that the network duplicated: the receiver reports a copy (D-SACK), and the sender
+    /// sent none.
     pub duplicated: u64,
     /// ACKs that offered no byte (as tcptrace and Wireshark count zero windows).
     pub zero_windows: u64,
@@ -351,7 +364,8 @@ pub struct Direction {
     pub zero_window_s: Nanos,
     /// Most bytes in flight, as the sender knew it.
     pub max_in_flight: u64,
-    /// Largest window that the other end offered to this direction's sender, bytes; null when the scale is unknown.
+    /// Largest window that the other end offered to this direction's sender, bytes; null when the
+    /// scale is unknown.
     pub max_window: Option<u64>,
     /// Largest TLS record whose header was seen, with that header, bytes; null where there is none.
     pub largest_record: Option<u32>,
@@ -366,9 +380,11 @@ pub struct Retransmitted {
     pub timeout: u64,
     /// Tail loss probes (RFC 8985 section 7).
     pub tail_probe: u64,
-    /// Needless: the first copy had arrived (D-SACK, or Eifel's timestamps). Counted here and in no other kind.
+    /// Needless: the first copy had arrived (D-SACK, or Eifel's timestamps). Counted here and in no
+    /// other kind.
     pub spurious: u64,
-    /// Of all the above, those whose first copy was lost before the capture point: only the later copy is in the capture.
+    /// Of all the above, those whose first copy was lost before the capture point: only the later
+    /// copy is in the capture.
     pub unseen_original: u64,
 }
 
@@ -398,7 +414,7 @@ pub struct Retransmission {
     /// Payload bytes; none of a FIN alone.
     pub bytes: u64,
     /// Why it was sent.
-    pub kind: ResendKind,
+    pub kind: RetransmissionKind,
     /// Its first copy was lost before the capture point.
     pub unseen_original: bool,
 }
@@ -406,7 +422,7 @@ pub struct Retransmission {
 /// Why a segment was sent again, named as in [`Retransmitted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ResendKind {
+pub enum RetransmissionKind {
     /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
     Fast,
     /// After the retransmission timer.
@@ -417,14 +433,15 @@ pub enum ResendKind {
     Spurious,
 }
 
-/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths of its time, or less than 10 ms.
-pub const HEALTHY: &str = "nothing held it back beyond what the path needs";
+/// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
+/// of its time, or less than 10 ms.
+pub const HEALTHY_VERDICT: &str = "nothing held it back beyond what the path needs";
 
 /// The verdict on a transfer whose time the capture cannot explain, for the most part.
-pub const UNTOLD: &str = "what held it back cannot be told from this capture";
+pub const UNKNOWN_VERDICT: &str = "what held it back cannot be told from this capture";
 
 /// The same, where packets were left out of a text.
-pub const UNTOLD_ELIDED: &str = "what held it back cannot be told: packets of it were left out of the text";
+pub const UNKNOWN_ELIDED_VERDICT: &str = "what held it back cannot be told: packets of it were left out of the text";
 
 /// One contiguous bulk of payload in one direction.
 #[derive(Clone, Debug, Serialize)]
@@ -443,23 +460,25 @@ pub struct Transfer {
     pub label: Option<String>,
     /// What went before its first byte: handshakes, the request's way, the server's thinking.
     pub before: Vec<LimitShare>,
-    /// From the first byte sent to the first byte that the receiving application could read (a whole TLS record), seconds.
+    /// From the first byte sent to the first byte that the receiving application could read (a
+    /// whole TLS record), seconds.
     pub first_byte_s: Option<Nanos>,
-    /// The TLS record with which it begins, its header included, bytes; null where it begins with none that was seen.
+    /// The TLS record with which it begins, its header included, bytes; null where it begins with
+    /// none that was seen.
     pub first_record: Option<u64>,
     /// The first rounds, at most [`MAX_ROUNDS`].
     pub rounds: Vec<Round>,
     /// How many rounds there were.
     pub rounds_total: u64,
-    /// Packets of it were left out of a text: `rounds` are the longest run of them that is shown whole, and what held it beside these is
-    /// not known. Left out where it is not so.
+    /// Packets of it were left out of a text: `rounds` are the longest run of them that is shown
+    /// whole, and what held it beside these is not known. Left out where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
-    /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It promises nothing (see
-    /// [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
+    /// What the model of `whatif` takes for the transfer as it was; null when it was not run. It
+    /// promises nothing (see [`Finding::predicted_s`]) unless it is within 15 % of `duration_s`.
     pub model_s: Option<Nanos>,
-    /// The model was not run for it, or not for all of its findings, though it could have been: the work is bounded, and transfers that
-    /// lost more came first.
+    /// The model was not run for it, or not for all of its findings, though it could have been: the
+    /// work is bounded, and transfers that lost more came first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub model_skipped: bool,
     /// Partition of `duration_s`; the shares sum to 1.
@@ -473,7 +492,8 @@ pub struct Transfer {
 }
 
 impl Connection {
-    /// Does something with every frame that is named of it, so that frames of several captures can be told apart.
+    /// Does something with every frame that is named of it, so that frames of several captures can
+    /// be told apart.
     pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame) + Copy) {
         for resent in self.directions.iter_mut().flat_map(|direction| &mut direction.retransmissions) {
             act(&mut resent.frame);
@@ -489,8 +509,8 @@ impl Connection {
 }
 
 impl Finding {
-    /// Whether somebody waited for the network or the server meanwhile. What the client's own program takes is told, and ranks behind all
-    /// that was waited for.
+    /// Whether somebody waited for the network or the server meanwhile. What the client's own
+    /// program takes is told, and ranks behind all that was waited for.
     pub fn is_waited_for(&self) -> bool {
         self.cause != Cause::ClientThink
     }
@@ -502,8 +522,8 @@ impl Finding {
 }
 
 impl Transfer {
-    /// For how long its user waited: from the request, or its first byte, to its end. Handshakes are not part of it, nor what the client's
-    /// own program took, nor idle time.
+    /// For how long its user waited: from the request, or its first byte, to its end. Handshakes
+    /// are not part of it, nor what the client's own program took, nor idle time.
     pub fn waited(&self) -> Nanos {
         let is_wait = |limit| matches!(limit, Limit::RequestWait | Limit::ServerThink | Limit::Timeout);
         let before: Nanos = self.before.iter().filter(|phase| is_wait(phase.limit)).map(|phase| phase.seconds).sum();
@@ -518,11 +538,12 @@ impl Transfer {
     }
 
     /// Whether the capture does not tell what held it back.
-    pub fn is_untold(&self) -> bool {
-        self.verdict == UNTOLD || self.verdict == UNTOLD_ELIDED
+    pub fn is_verdict_unknown(&self) -> bool {
+        self.verdict == UNKNOWN_VERDICT || self.verdict == UNKNOWN_ELIDED_VERDICT
     }
 
-    /// Whether the model comes near enough to the measured time to promise anything; none when it was not run.
+    /// Whether the model comes near enough to the measured time to promise anything; none when it
+    /// was not run.
     pub fn model_fits(&self) -> Option<bool> {
         Some(self.is_fitted_by(self.model_s?))
     }
@@ -678,13 +699,15 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What to do.
     pub fix: Option<Fix>,
-    /// The time with this cause gone, seconds: of the transfer, of the connection for a finding over one, of the connections together
-    /// for one that spans several. Null when that is not known: no model was run or it does not fit.
+    /// The time with this cause gone, seconds: of the transfer, of the connection for a finding
+    /// over one, of the connections together for one that spans several. Null when that is not
+    /// known: no model was run or it does not fit.
     pub predicted_s: Option<Nanos>,
     /// That the path carries more than it was seen to carry, where nothing tells how much it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted_assumes: Option<Assumed>,
-    /// Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those that share it.
+    /// Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those
+    /// that share it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<u64>,
     /// It sums up findings of these connections, and its time is theirs.

@@ -1,4 +1,5 @@
-//! From what a connection's stages found to its entry in the [`Analysis`](crate::analysis::Analysis).
+//! From what a connection's stages found to its entry in the
+//! [`Analysis`](crate::analysis::Analysis).
 
 mod exchanges;
 mod label;
@@ -12,23 +13,23 @@ use crate::analysis::{
 };
 use crate::flow::Side;
 use crate::limit::{self, Context, Partition, Wait};
-use crate::rules::{self, ConnectionCase, Exit, Flows, Outline, TransferCase, say};
+use crate::rules::{self, ConnectionCase, ConnectionSummary, Exit, LargestFlows, TransferCase, say};
 use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
-use crate::whatif::{Earlier, Replay, Replays};
+use crate::whatif::{EarlierTransfers, Replay, Replays};
 use label::{end_of, label};
 
-/// A connection's entry, and its outline for the rules over several. Times are told from `first`; `path_rate` is what is said of the path
-/// (payload bits per second). Replays of its transfers are kept in `replays`, and the transfers themselves in `flows`, as far as they
-/// are wanted.
+/// A connection's entry, and its outline for the rules over several. Times are told from `first`;
+/// `path_rate` is what is said of the path (payload bits per second). Replays of its transfers are
+/// kept in `replays`, and the transfers themselves in `flows`, as far as they are wanted.
 pub(crate) fn connection(
     facts: &Facts,
     id: u64,
     capture: usize,
     first: Nanos,
     (names, path_rate): (&Names, Option<f64>),
-    (replays, flows): (&mut Replays, &mut Flows),
-) -> (Connection, Outline) {
+    (replays, flows): (&mut Replays, &mut LargestFlows),
+) -> (Connection, ConnectionSummary) {
     let client = facts.client;
     let contexts = [0, 1].map(|side| Context { path_rate, ..Context::new(facts, side) });
     let cut = [client, 1 - client].map(|side| cut_all(facts, side, &contexts[side]));
@@ -40,10 +41,10 @@ pub(crate) fn connection(
     let mut early_exit = None;
     for sender in [client, 1 - client] {
         for (index, (transfer, partition)) in by_side[sender].iter().enumerate() {
-            if facts.is_told(sender, transfer) {
+            if facts.is_listed(sender, transfer) {
                 let earlier = &by_side[sender][..index];
-                let wait = waits.iter().find(|wait| wait.is_of(sender == facts.asker, index));
-                let (told, exit) = told(
+                let wait = waits.iter().find(|wait| wait.is_of(sender == facts.requester, index));
+                let (told, exit) = transfer_entry(
                     facts,
                     (sender, contexts[sender]),
                     (transfer, partition),
@@ -59,15 +60,15 @@ pub(crate) fn connection(
     transfers.sort_by_key(|transfer| (transfer.start_s, transfer.from.index()));
     let held: usize = cut.iter().map(Vec::len).sum();
     let handshakes = (held - transfers.len()) as u64;
-    let transfers_total = facts.halves.iter().map(|half| half.transfers_total).sum::<u64>() - handshakes;
+    let transfers_total = facts.directions.iter().map(|direction| direction.transfers_total).sum::<u64>() - handshakes;
     keep_longest(&mut transfers);
     transfers.shrink_to_fit();
-    let (exchanges, exchanges_total) = exchanges::told(&case, &transfers, first);
+    let (exchanges, exchanges_total) = exchanges::list_exchanges(&case, &transfers, first);
     let endpoint = |side: Side| endpoint(facts, side, names);
     let server = endpoint(1 - client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
     let tls = limit::tls_handshake(facts).map_or(Nanos::ZERO, |(time, _)| time);
-    let outline = Outline {
+    let outline = ConnectionSummary {
         id,
         client: facts.endpoints[client].0,
         server: facts.endpoints[1 - client],
@@ -78,7 +79,7 @@ pub(crate) fn connection(
         unseen: facts.min_rtt().filter(|_| ends_before_its_client(facts)).unwrap_or_default(),
         handshakes: limit::handshake(facts).unwrap_or_default() + tls,
         slow_start,
-        bytes: facts.halves.iter().map(|half| half.bytes).sum(),
+        bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
         reset: facts.state == State::Reset,
         rtt: facts.min_rtt(),
@@ -99,7 +100,7 @@ pub(crate) fn connection(
         rtt_ms: if facts.timeless { Rtt::default() } else { rtt(&facts.rtt) },
         handshake: handshake(facts),
         problems: problems(facts),
-        icmp: rules::icmp::told(facts, first),
+        icmp: rules::icmp::describe_all(facts, first),
         icmp_total: facts.notices.total,
         elided: facts
             .elided
@@ -120,7 +121,7 @@ pub(crate) fn connection(
 fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a TransferFacts, Partition)> {
     let mut context = *context;
     context.one_direction |= facts.timeless;
-    facts.halves[sender].transfers.iter().map(|t| (t, limit::partition(t, &context))).collect()
+    facts.directions[sender].transfers.iter().map(|t| (t, limit::partition(t, &context))).collect()
 }
 
 /// Whether it was captured at the server, and the server ended it: its client had the answer later.
@@ -146,20 +147,20 @@ fn keep_longest(transfers: &mut Vec<Transfer>) {
     });
 }
 
-fn told(
+fn transfer_entry(
     facts: &Facts,
     (sender, context): (Side, Context),
     (transfer, partition): (&TransferFacts, &Partition),
     (earlier, wait): (&[(&TransferFacts, Partition)], Option<&Wait>),
     (id, first): (u64, Nanos),
-    (replays, flows): (&mut Replays, &mut Flows),
+    (replays, flows): (&mut Replays, &mut LargestFlows),
 ) -> (Transfer, Option<Exit>) {
-    let opening = !earlier.iter().any(|(t, _)| facts.is_told(sender, t))
-        && !facts.halves[1 - sender]
+    let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
+        && !facts.directions[1 - sender]
             .transfers
             .iter()
-            .any(|t| t.start < transfer.start && facts.is_told(1 - sender, t) && sender == facts.client);
-    let before = limit::before(facts, sender, transfer, opening, wait);
+            .any(|t| t.start < transfer.start && facts.is_listed(1 - sender, t) && sender == facts.client);
+    let before = limit::phases_before(facts, sender, transfer, opening, wait);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
     flows.offer(&case, id, first);
@@ -171,7 +172,7 @@ fn told(
     if let Some(worst) = findings.first().filter(|worst| worst.seconds > Nanos::ZERO) {
         model_skipped = Replay::is_possible(transfer, &context);
         if replays.wants(worst.seconds, id)
-            && let Some(replay) = Replay::new(transfer, partition, &context, Earlier::of(earlier, &context))
+            && let Some(replay) = Replay::new(transfer, partition, &context, EarlierTransfers::of(earlier, &context))
         {
             replays.keep(worst.seconds, id, transfer.start - first, replay);
         }
@@ -187,7 +188,7 @@ fn told(
         first_record: first_record(facts, sender, transfer).map(|(start, end)| end.saturating_sub(start)),
         rounds: rounds(transfer, partition, first),
         rounds_total: transfer.rounds_total,
-        elided: transfer.told.is_some(),
+        elided: transfer.known_span.is_some(),
         model_s: None,
         model_skipped,
         limits: partition.shares(),
@@ -200,7 +201,7 @@ fn told(
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
-    let end = transfer.told.map_or(transfer.end, |(_, until)| until);
+    let end = transfer.known_span.map_or(transfer.end, |(_, until)| until);
     let ends = transfer.rounds.iter().skip(1).map(|round| round.start).chain([end]);
     transfer
         .rounds
@@ -222,7 +223,8 @@ fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<
         .collect()
 }
 
-/// From the first byte sent to the end of the first TLS record: only a whole record can be read by the application.
+/// From the first byte sent to the end of the first TLS record: only a whole record can be read by
+/// the application.
 fn first_byte(facts: &Facts, sender: Side, transfer: &TransferFacts) -> Option<Nanos> {
     let (_, end) = first_record(facts, sender, transfer)?;
     let round = transfer.rounds.get(transfer.round_of(end.min(transfer.seq.1))?)?;
@@ -281,38 +283,39 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 }
 
 fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
-    let half = &facts.halves[sender];
+    let direction = &facts.directions[sender];
     let told = |resent: &Retransmission| Retransmission { time_s: resent.time_s - first, ..*resent };
     Direction {
         from: end_of(facts, sender),
-        bytes: half.bytes,
-        packets: half.packets,
-        retransmitted: half.retransmitted,
-        retransmissions: half.retransmissions.iter().map(told).collect(),
-        retransmissions_total: half.retransmissions_total,
-        out_of_order: half.out_of_order,
-        duplicate_acks: half.duplicate_acks,
-        window_probes: half.window_probes,
-        keep_alives: half.keep_alives,
-        duplicated: half.duplicated,
-        zero_windows: half.zero_windows,
-        zero_window_s: half.zero_window,
-        max_in_flight: half.max_in_flight,
-        max_window: half.max_window,
+        bytes: direction.bytes,
+        packets: direction.packets,
+        retransmitted: direction.retransmitted,
+        retransmissions: direction.retransmissions.iter().map(told).collect(),
+        retransmissions_total: direction.retransmissions_total,
+        out_of_order: direction.out_of_order,
+        duplicate_acks: direction.duplicate_acks,
+        window_probes: direction.window_probes,
+        keep_alives: direction.keep_alives,
+        duplicated: direction.duplicated,
+        zero_windows: direction.zero_windows,
+        zero_window_s: direction.zero_window,
+        max_in_flight: direction.max_in_flight,
+        max_window: direction.max_window,
         largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),
     }
 }
 
 fn problems(facts: &Facts) -> Vec<Problem> {
-    let doubts = &facts.doubts;
+    let doubts = &facts.capture_defects;
     let mut problems = rules::capture_problems(facts);
     let mut add = |slug: &str, number: u64, what: &str, detail: &str| {
         if number > 0 {
             problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
         }
     };
-    // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not the capture's.
-    let reported: u64 = facts.halves.iter().map(|half| half.duplicated).sum();
+    // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not
+    // the capture's.
+    let reported: u64 = facts.directions.iter().map(|direction| direction.duplicated).sum();
     add(
         "duplicate-frames",
         doubts.duplicate_frames.saturating_sub(reported),

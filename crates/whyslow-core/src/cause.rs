@@ -1,7 +1,8 @@
 //! [`Cause`]: why a transfer was slow, or what a capture cannot show.
 //!
 //! This is the only list of causes: their rules, their documentation, the names on the command line
-//! and the tests of the casebook come from it. What a cause means stands at the top of its rule's file.
+//! and the tests of the casebook come from it. What a cause means stands at the top of its rule's
+//! file.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -107,12 +108,18 @@ impl Cause {
     /// Its documentation as Markdown, as `help-cause` prints it: the first line is the cause in one
     /// sentence.
     pub fn markdown(self) -> String {
-        self.source()
+        let text = self
+            .source()
             .lines()
             .take_while(|line| line.starts_with("//!"))
             .map(|line| line.trim_start_matches("//!").trim_start_matches(' '))
             .collect::<Vec<_>>()
-            .join("\n")
+            .join("\n");
+        // The title may be wrapped in the source.
+        match text.split_once("\n\n") {
+            Some((title, rest)) => format!("{}\n\n{rest}", title.replace('\n', " ")),
+            None => text,
+        }
     }
 
     /// What shows that its fix worked, as a clause: the section of that name.

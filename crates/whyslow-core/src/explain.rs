@@ -1,179 +1,182 @@
-//! The whole flow behind one door: packets in, [`Analysis`] out.
+//! The whole pipeline: packets in, [`Analysis`] out.
 //!
-//! An [`Explainer`] can take all connections, or be one of several that share them: each is given all packets, takes up the
-//! connections whose four-tuples fall to it, and ends as a [`Fragment`]; [`Fragment::merge`] puts the fragments together. What
-//! comes out does not depend on how many there are.
+//! One [`Explainer`] can take all connections, or several can share them: each is given all
+//! packets, processes the connections in its own shards, and ends as a [`Fragment`];
+//! [`Fragment::merge_all`] joins them. The result does not depend on their number.
 
 mod accounts;
 mod fragment;
-mod open;
+mod open_connection;
 mod openings;
-mod shares;
+mod shard_owners;
 
-pub use fragment::{Fragment, Merged};
+pub use fragment::{Fragment, MergedAnalysis};
 
 use crate::analysis::{Analysis, Frame};
 use crate::assemble::{self, Names};
 use crate::capture::{Clock, Packet, Sink, Summary};
-use crate::flow::{self, ConnectionId, Gone, Kept, Recalled, Table};
-use crate::pair::Mark;
-use crate::rules::{self, Flows};
+use crate::flow::{self, CacheLookup, ConnectionId, Evicted, FlowEntry, FlowTable};
+use crate::pair::ConnectionFingerprint;
+use crate::rules::{self, LargestFlows};
 use crate::tcp;
 use crate::units::Nanos;
 use crate::whatif::Replays;
-use crate::wire::{self, Ends, Glance, Icmp, Segment, Skip};
-use accounts::{Account, Accounts, Size};
+use crate::wire::{self, FastPacket, FlowKey, Icmp, Segment, Skip};
+use accounts::{AccountList, ConnectionAccount, ConnectionSize};
 use fragment::CaptureState;
-use open::Open;
-use openings::Openings;
-use shares::{Move, Shares};
+use open_connection::OpenConnection;
+use openings::OpeningPositions;
+use shard_owners::{ShardMove, ShardOwners};
 use std::net::IpAddr;
 
-/// Names held for addresses; a capture that names more is not believed.
-const MOST_NAMES: usize = 65_536;
+/// Most host names; a capture with more is not trusted.
+const MAX_NAMES: usize = 65_536;
 
-/// Takes the packets of one or more captures that continue each other, and explains their connections.
+/// Takes the packets of one or more captures that continue each other and explains their
+/// connections.
 #[derive(Debug)]
 pub struct Explainer {
-    shares: Shares,
+    owners: ShardOwners,
     captures: Vec<CaptureState>,
-    /// The last capture's, as frames tell it.
+    /// File number of the current capture, for frames.
     file: Option<u16>,
-    start: tcp::Place,
-    /// Segments of the last capture.
+    start: tcp::FrameRef,
+    /// Segments of the current capture.
     segments: u64,
-    /// Counts packets over all captures: a connection is known by its first one.
-    packets: Count,
-    /// Those before this one are looked at closely: the first ones of each capture.
+    /// Counts packets over all captures: a connection is identified by its first one.
+    packets: PacketCount,
+    /// Packets before this one are sampled for checksums: the first ones of each capture.
     close_until: u64,
-    table: Table<Open>,
-    gone: Gone<Open>,
-    /// Of all connections that fell to this explainer.
-    openings: Openings,
-    accounts: Accounts,
-    names: Names,
+    table: FlowTable<OpenConnection>,
+    evicted: Evicted<OpenConnection>,
+    /// Of all connections of this explainer.
+    openings: OpeningPositions,
+    accounts: AccountList,
+    host_names: Names,
     replays: Replays,
-    flows: Flows,
-    /// The first packet of all: times are told from it.
+    flows: LargestFlows,
+    /// Time of the first packet, from which all times are counted.
     first_time: Option<Nanos>,
-    /// What the path carries, payload bits per second, where somebody said so.
+    /// What the path carries, payload bits per second, if the user said so.
     path_rate: Option<f64>,
 }
 
 impl Default for Explainer {
     fn default() -> Self {
         Self {
-            shares: Shares::default(),
+            owners: ShardOwners::default(),
             captures: Vec::new(),
             file: None,
-            start: tcp::Place::default(),
+            start: tcp::FrameRef::default(),
             segments: 0,
-            packets: Count::default(),
+            packets: PacketCount::default(),
             close_until: 1,
-            table: Table::default(),
-            gone: Gone::new(),
-            openings: Openings::default(),
-            accounts: Accounts::default(),
-            names: Names::default(),
+            table: FlowTable::default(),
+            evicted: Evicted::new(),
+            openings: OpeningPositions::default(),
+            accounts: AccountList::default(),
+            host_names: Names::default(),
             replays: Replays::default(),
-            flows: Flows::default(),
+            flows: LargestFlows::default(),
             first_time: None,
             path_rate: None,
         }
     }
 }
 
-/// How many packets came before the newest one. There is none yet one short of zero, so that a step tells whether it is the first.
+/// Number of packets before the newest one. It starts at -1, so that one addition tells whether it
+/// is the first.
 #[derive(Debug)]
-struct Count(u64);
+struct PacketCount(u64);
 
-impl Default for Count {
+impl Default for PacketCount {
     fn default() -> Self {
         Self(u64::MAX)
     }
 }
 
-impl Count {
-    /// One more has come: whether fewer than `until` came before it.
+impl PacketCount {
+    /// Counts a packet. Returns whether fewer than `until` came before it.
     #[inline(always)]
     fn is_before(&mut self, until: u64) -> bool {
         self.0 = self.0.wrapping_add(1);
         self.0 < until
     }
 
-    /// How many there are, the newest one included.
+    /// Returns the number of packets.
     fn all(&self) -> u64 {
         self.0.wrapping_add(1)
     }
 }
 
-/// A part of the connections, on its way from one explainer to another.
+/// A shard on its way from one explainer to another.
 #[derive(Debug)]
-pub struct Parcel(flow::Part<Open>);
+pub struct MovedShard(flow::Shard<OpenConnection>);
 
-/// Which part goes to which explainer.
+/// Which shard goes to which explainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket {
+pub struct Handover {
     part: usize,
     to: usize,
 }
 
-/// Parts that change hands between explainers.
+/// Shards that move between explainers.
 #[derive(Debug, Default)]
-pub struct Deal {
-    /// What this one has no more.
-    pub given: Vec<(Ticket, Parcel)>,
-    /// What it is to be given, before it takes any more packets.
-    pub awaited: Vec<Ticket>,
+pub struct Rebalance {
+    /// Shards that this explainer gives away.
+    pub outgoing: Vec<(Handover, MovedShard)>,
+    /// Shards that it must receive before its next packet.
+    pub incoming: Vec<Handover>,
 }
 
 impl Explainer {
-    /// Nothing read yet; takes all connections.
+    /// Creates an explainer of all connections.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Several that share the connections; each must be given all packets. At least one, and at most [`flow::PARTS`].
+    /// Creates several that share the connections: at least one, at most [`flow::SHARDS`]. Each
+    /// must be given all packets.
     pub fn sharing(count: usize) -> Vec<Self> {
-        let of = count.clamp(1, flow::PARTS);
-        (0..of).map(|own| Self { shares: Shares::new(own, of), ..Self::default() }).collect()
+        let of = count.clamp(1, flow::SHARDS);
+        (0..of).map(|own| Self { owners: ShardOwners::new(own, of), ..Self::default() }).collect()
     }
 
-    /// The path of the connections carries no more than this, payload bits per second: what fixes are promised to bring respects it, and
-    /// buffers are made for it. All that share the connections are told the same.
+    /// Sets what the path carries at most, payload bits per second. Predictions and recommended
+    /// buffers respect it. All explainers that share connections need the same value.
     pub fn set_path_rate(&mut self, rate: Option<f64>) {
         self.path_rate = rate.filter(|rate| *rate > 0.0);
     }
 
-    /// Evens out what there is to do, where several share the connections: each must be asked at the same places between packets.
-    /// What one gives another awaits.
-    pub fn deal(&mut self) -> Deal {
-        let mut deal = Deal::default();
-        for Move { part, from, to } in self.shares.deal(self.packets.all()) {
-            if from == self.shares.own() {
-                deal.given.push((Ticket { part, to }, Parcel(self.table.take_part(part))));
-            } else if to == self.shares.own() {
-                deal.awaited.push(Ticket { part, to });
+    /// Rebalances shards between explainers; each must be asked between the same packets. What one
+    /// gives, another awaits.
+    pub fn rebalance(&mut self) -> Rebalance {
+        let mut deal = Rebalance::default();
+        for ShardMove { part, from, to } in self.owners.rebalance(self.packets.all()) {
+            if from == self.owners.own() {
+                deal.outgoing.push((Handover { part, to }, MovedShard(self.table.take_shard(part))));
+            } else if to == self.owners.own() {
+                deal.incoming.push(Handover { part, to });
             }
         }
         deal
     }
 
-    /// Takes over a part that was [awaited](Deal::awaited).
-    pub fn take_over(&mut self, ticket: Ticket, Parcel(connections): Parcel) {
-        self.table.put_part(ticket.part, connections);
+    /// Accepts an [incoming](Rebalance::incoming) shard.
+    pub fn accept_shard(&mut self, ticket: Handover, MovedShard(connections): MovedShard) {
+        self.table.put_shard(ticket.part, connections);
     }
 
-    /// The packets that follow come from this capture; the first one has index 0.
+    /// Begins a capture; the first one has index 0.
     pub fn begin_capture(&mut self, path: &str) {
         self.count_segments();
         self.file = u16::try_from(self.captures.len()).ok();
-        self.start = tcp::Place::start(self.file);
+        self.start = tcp::FrameRef::start(self.file);
         self.captures.push(CaptureState::new(path));
-        self.close_until = self.packets.all() + wire::Sample::PACKETS;
+        self.close_until = self.packets.all() + wire::ChecksumSample::PACKETS;
     }
 
-    /// Hands the last capture what was counted for it.
+    /// Adds the segment count to the current capture.
     fn count_segments(&mut self) {
         let segments = std::mem::take(&mut self.segments);
         if let Some(capture) = self.captures.last_mut() {
@@ -181,24 +184,24 @@ impl Explainer {
         }
     }
 
-    /// The capture that was begun last has ended.
+    /// Ends the current capture.
     pub fn end_capture(&mut self, summary: Summary) {
         if let Some(capture) = self.captures.last_mut() {
             capture.summary = Some(summary);
         }
     }
 
-    /// Everything was read.
+    /// Finishes the analysis.
     pub fn finish(self) -> Analysis {
-        self.finish_marked().0
+        self.finish_with_fingerprints().0
     }
 
-    /// Everything was read: what was found, and what each connection that has times is recognised by in other captures.
-    pub fn finish_marked(self) -> (Analysis, Vec<Mark>) {
-        Fragment::merge(vec![self.into_fragment()]).finish()
+    /// Finishes the analysis, with a fingerprint of each connection that has times.
+    pub fn finish_with_fingerprints(self) -> (Analysis, Vec<ConnectionFingerprint>) {
+        Fragment::merge_all(vec![self.into_fragment()]).finish()
     }
 
-    /// Everything was read: closes the connections that are still open.
+    /// Closes the connections that are still open.
     pub fn close_all(&mut self) {
         let end = self.end();
         for kept in self.table.drain() {
@@ -206,25 +209,25 @@ impl Explainer {
         }
     }
 
-    /// Of several that share the connections and have [closed](Self::close_all) all of theirs: what will not be listed of all of them
-    /// together is left out, so that none need account for more than its share. Without, the outcome is the same.
-    pub fn leave_out(explainers: &mut [Self]) {
-        Accounts::thin_together(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
+    /// Discards what will not be listed over all explainers, after [`close_all`](Self::close_all),
+    /// so that each accounts only for its share. The result is the same without.
+    pub fn discard_unlisted(explainers: &mut [Self]) {
+        AccountList::drop_lowest_of_all(explainers.iter_mut().map(|explainer| &mut explainer.accounts));
     }
 
-    /// The last packet of all captures that have ended.
+    /// Returns the time of the last packet of all captures.
     fn end(&self) -> Nanos {
         let ends = self.captures.iter().filter_map(|capture| capture.summary.as_ref()?.last_time);
         ends.max().unwrap_or(Nanos(i64::MIN))
     }
 
-    /// Everything was read: [closes](Self::close_all) what is still open, and accounts for what is listed.
+    /// [Closes](Self::close_all) what is open and accounts for what is listed.
     pub fn into_fragment(mut self) -> Fragment {
         self.count_segments();
         self.close_all();
-        let accounts = std::mem::take(&mut self.accounts).tell(|size, kept| {
+        let accounts = std::mem::take(&mut self.accounts).into_listed(|size, kept| {
             let account = self.account(size, kept);
-            debug_assert!(account.lost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.lost());
+            debug_assert!(account.cost() == Nanos::ZERO, "{:?} lost {:?}", account.id(), account.cost());
             account
         });
         Fragment {
@@ -239,157 +242,160 @@ impl Explainer {
         }
     }
 
-    /// No more packets of this connection come, and none came up to `until`: what is left of it is its account, if it may be listed.
-    fn close(&mut self, kept: Box<Kept<Open>>, until: Nanos) {
-        // Looked at where it is: most of very many are not accounted for.
+    /// Closes a connection without packets up to `until`: its account is kept, if it may be listed.
+    fn close(&mut self, kept: Box<FlowEntry<OpenConnection>>, until: Nanos) {
+        // Checked in place: among very many, most are never accounted for.
         let tcp = &kept.value.tcp;
-        if let Some(wrong) = tcp.wrong_sums()
+        if let Some(wrong) = tcp.bad_checksums()
             && let Some(capture) = self.captures.get_mut(kept.value.capture)
             && capture.note_wrong_sums(wrong)
         {
             return;
         }
-        let size = Size { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
-        if !self.accounts.may_list(&size, size.active) {
-            self.accounts.pass_over(&size);
-        } else if tcp.brief(until, &kept.ends.told()).is_some_and(|brief| rules::cost_nothing(&brief)) {
-            self.accounts.push_free(size, kept);
+        let size = ConnectionSize { id: kept.id, until, active: tcp.active_until(until), bytes: tcp.payload() };
+        if !self.accounts.could_be_listed(&size, size.active) {
+            self.accounts.skip(&size);
+        } else if tcp
+            .short_connection_bounds(until, &kept.key.to_endpoints())
+            .is_some_and(|brief| rules::cost_nothing(&brief))
+        {
+            self.accounts.push_cost_free(size, kept);
         } else {
             let account = self.account(size, kept);
             self.accounts.push(account);
         }
     }
 
-    fn account(&mut self, size: Size, kept: Box<Kept<Open>>) -> Account {
-        let Kept { id, value: open, ends, .. } = *kept;
+    fn account(&mut self, size: ConnectionSize, kept: Box<FlowEntry<OpenConnection>>) -> ConnectionAccount {
+        let FlowEntry { id, value: open, key: ends, .. } = *kept;
         let capture = self.captures.get(open.capture);
         let clock = capture.and_then(|capture| capture.text.or(Some(capture.summary.as_ref()?.clock)));
         let first = self.first_time.unwrap_or_default();
-        let mut facts = open.tcp.finish(ends.told());
+        let mut facts = open.tcp.finish(ends.to_endpoints());
         facts.timeless |= clock == Some(Clock::None);
         if let Some(capture) = capture.filter(|capture| capture.text.is_some()) {
-            facts.is_of_text(&capture.left_out);
+            facts.mark_as_text(&capture.elision_marks);
         }
         facts.until = facts.until.max(size.until);
         facts.end_with(facts.until);
-        let mark = (!facts.timeless).then(|| Mark::new(id.0, &facts));
+        let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id.0, &facts));
         let (connection, outline) = assemble::connection(
             &facts,
             id.0,
             open.capture,
             first,
-            (&self.names, self.path_rate),
+            (&self.host_names, self.path_rate),
             (&mut self.replays, &mut self.flows),
         );
-        Account::new(size, connection, outline, mark)
+        ConnectionAccount::new(size, connection, outline, mark)
     }
 
-    fn take(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &Ends, hash: u64) {
+    fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment<'_>, ends: &FlowKey, hash: u64) {
         self.segments += 1;
         let capture = self.captures.len() - 1;
         let frame = Frame { file: self.file, number: packet.frame };
-        let begin = || Open { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
+        let begin = || OpenConnection { capture, tcp: tcp::Connection::new(segment, packet.time, frame) };
         let id = ConnectionId(self.packets.0);
-        let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.gone, begin);
+        let routed = self.table.route(segment, (ends, hash), packet.time, id, &mut self.evicted, begin);
         if routed.new {
             self.openings.push(id);
         }
-        let checksum = self.captures[capture].sample.told(segment, packet, routed.new);
+        let checksum = self.captures[capture].checksum_sample.judge(segment, packet, routed.new);
         if checksum == segment.checksum {
             routed.value.tcp.push(segment, routed.from, packet.time, frame);
         } else {
             routed.value.tcp.push(&Segment { checksum, ..*segment }, routed.from, packet.time, frame);
         }
-        if !self.gone.is_empty() {
-            self.close_gone(packet.time);
+        if !self.evicted.is_empty() {
+            self.close_evicted(packet.time);
         }
     }
 
-    /// A packet of which a glance tells the connection.
+    /// Processes a packet with a fast parse.
     #[inline(always)]
-    fn glanced(&mut self, packet: &Packet<'_>, glance: Glance<'_>) {
+    fn on_fast_packet(&mut self, packet: &Packet<'_>, glance: FastPacket<'_>) {
         self.tick(packet.time);
-        match self.table.recall(&glance.heading()) {
-            Recalled::Here(part, found) => {
-                self.shares.count(part);
-                let Some(plain) = glance.plain() else { return self.take_other(*packet, glance) };
+        match self.table.lookup_cached(&glance.raw_flow_key()) {
+            CacheLookup::Here(part, found) => {
+                self.owners.count(part);
+                let Some(plain) = glance.plain() else { return self.on_unusual_packet(*packet, glance) };
                 self.segments += 1;
                 let (from, place) = (found.from, self.start.frame_at(packet.frame));
-                found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, place);
+                found.on_plain_segment(packet.time).tcp.push_plain(&plain, from, packet.time, place);
             }
-            Recalled::Elsewhere(part) => self.shares.count(part),
-            Recalled::Unknown => self.find(*packet, glance),
+            CacheLookup::OtherTable(part) => self.owners.count(part),
+            CacheLookup::Unknown => self.on_uncached_packet(*packet, glance),
         }
     }
 
-    /// As [`glanced`](Self::glanced), where nothing was known of its heading. What it is given it has of its own, so that for the
-    /// others nothing need be written down.
+    /// Like [`on_fast_packet`](Self::on_fast_packet), if its raw key is not cached. It takes its
+    /// arguments by value, so that the others need not be stored.
     #[inline(never)]
-    fn find(&mut self, packet: Packet<'_>, glance: Glance<'_>) {
-        let (heading, ends) = (glance.heading(), glance.ends());
+    fn on_uncached_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
+        let (raw_key, ends) = (glance.raw_flow_key(), glance.flow_key());
         let hash = ends.hash();
-        if !self.shares.takes(hash) {
-            self.table.leave(&heading, hash);
-        } else if let Some(found) = self.table.find_by(&heading, &ends, hash)
+        if !self.owners.owns(hash) {
+            self.table.cache_as_other_tables(&raw_key, hash);
+        } else if let Some(found) = self.table.find_and_cache(&raw_key, &ends, hash)
             && let Some(plain) = glance.plain()
         {
             self.segments += 1;
             let (from, place) = (found.from, self.start.frame_at(packet.frame));
-            found.plain(packet.time).tcp.push_plain(&plain, from, packet.time, place);
+            found.on_plain_segment(packet.time).tcp.push_plain(&plain, from, packet.time, place);
         } else {
-            self.take_any(&packet, &glance, &ends, hash);
+            self.on_any_segment(&packet, &glance, &ends, hash);
         }
     }
 
-    /// One whose connection is known, and which is not plain.
+    /// Processes a packet that is not plain, of a cached connection.
     #[cold]
-    fn take_other(&mut self, packet: Packet<'_>, glance: Glance<'_>) {
-        let ends = glance.ends();
-        self.take_any(&packet, &glance, &ends, ends.hash());
+    fn on_unusual_packet(&mut self, packet: Packet<'_>, glance: FastPacket<'_>) {
+        let ends = glance.flow_key();
+        self.on_any_segment(&packet, &glance, &ends, ends.hash());
     }
 
-    /// One that is not plain, or the first of its connection.
+    /// Processes a packet that is not plain, or the first of its connection.
     #[inline(never)]
-    fn take_any(&mut self, packet: &Packet<'_>, glance: &Glance<'_>, ends: &Ends, hash: u64) {
-        // Every connection that ends as it should has two such segments, and many have few others.
+    fn on_any_segment(&mut self, packet: &Packet<'_>, glance: &FastPacket<'_>, ends: &FlowKey, hash: u64) {
+        // Every connection that ends properly has two such segments, and many have few others.
         if let Some(closing) = glance.closing()
             && let Some(found) = self.table.find(ends, hash)
         {
             self.segments += 1;
             let (from, place) = (found.from, self.start.frame_at(packet.frame));
-            found.closing(packet.time).tcp.push_closing(&closing, from, packet.time, place);
-        } else if let Err(skip) = glance.decode_to(|segment| self.take(packet, segment, ends, hash)) {
+            found.on_closing_segment(packet.time).tcp.push_closing(&closing, from, packet.time, place);
+        } else if let Err(skip) = glance.decode_to(|segment| self.on_segment(packet, segment, ends, hash)) {
             self.skip(skip, packet.frame);
         }
     }
 
-    /// Looks for connections that have been silent for too long.
+    /// Sweeps for idle connections.
     #[inline(always)]
     fn tick(&mut self, time: Nanos) {
-        if self.table.tick(time, &mut self.gone) {
-            self.close_gone(time);
+        if self.table.advance_time(time, &mut self.evicted) {
+            self.close_evicted(time);
         }
     }
 
     #[cold]
-    fn close_gone(&mut self, time: Nanos) {
-        for kept in std::mem::take(&mut self.gone) {
+    fn close_evicted(&mut self, time: Nanos) {
+        for kept in std::mem::take(&mut self.evicted) {
             self.close(kept, time);
         }
     }
 
-    /// One of a capture's first packets comes.
+    /// Samples the checksums of one of a capture's first packets.
     #[cold]
-    fn look_closely(&mut self, packet: &Packet<'_>) {
+    fn sample_checksums(&mut self, packet: &Packet<'_>) {
         if self.packets.0 == 0 {
             self.first_time = Some(packet.time);
             if self.captures.is_empty() {
                 self.begin_capture("");
             }
         }
-        // All who share the packets do so, and know the same.
+        // All explainers do so and know the same.
         if let (Some(capture), Ok(segment)) = (self.captures.last_mut(), wire::decode_verified(packet)) {
-            capture.sample.take(&segment);
+            capture.checksum_sample.take(&segment);
         }
     }
 
@@ -399,18 +405,18 @@ impl Explainer {
         }
     }
 
-    /// What an ICMP error says of a segment goes to the segment's connection, if there is one that may have sent it.
-    /// It is no segment, so that connections stay and leave as if it had not come.
-    fn take_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
-        let ends = error.ends();
+    /// Passes an ICMP error to the connection whose segment it quotes, if any. It is no segment, so
+    /// it does not affect when connections leave.
+    fn on_icmp_error(&mut self, packet: &Packet<'_>, error: &Icmp) {
+        let ends = error.flow_key();
         let hash = ends.hash();
-        if !self.shares.takes(hash) {
+        if !self.owners.owns(hash) {
             return;
         }
         let frame = Frame { file: self.file, number: packet.frame };
         let told = self.table.find(&ends, hash).map(|found| {
             let about = found.from;
-            found.value().tcp.note_error(error, about, packet.time, frame)
+            found.value().tcp.on_icmp_error(error, about, packet.time, frame)
         });
         if let Some(capture) = self.captures.last_mut() {
             match told {
@@ -421,23 +427,24 @@ impl Explainer {
         }
     }
 
-    /// A packet that a glance is not enough for. Each of those who share the packets looks at it, and one counts it.
+    /// Decodes a packet that the fast parse does not handle. Every explainer decodes it, and one
+    /// counts it.
     #[cold]
-    fn look(&mut self, packet: Packet<'_>) {
+    fn decode_packet(&mut self, packet: Packet<'_>) {
         match wire::decode(&packet) {
             Ok(segment) => {
-                let ends = Ends::of(&segment);
+                let ends = FlowKey::of(&segment);
                 let hash = ends.hash();
                 self.tick(packet.time);
-                if self.shares.takes(hash) {
-                    self.take(&packet, &segment, &ends, hash);
+                if self.owners.owns(hash) {
+                    self.on_segment(&packet, &segment, &ends, hash);
                 }
             }
             Err(skip) => {
                 if let Skip::Icmp(error) = skip {
-                    self.take_error(&packet, &error);
+                    self.on_icmp_error(&packet, &error);
                 }
-                if self.shares.is_first() {
+                if self.owners.is_first() {
                     self.skip(skip.counted(), packet.frame);
                 }
             }
@@ -449,13 +456,13 @@ impl Sink for Explainer {
     #[inline(always)]
     fn packet(&mut self, packet: &Packet<'_>) {
         if self.packets.is_before(self.close_until) {
-            self.look_closely(packet);
+            self.sample_checksums(packet);
         }
-        // Two calls, each inlined for its IP version.
-        match wire::glance(packet) {
-            Some(glance @ Glance::V4(_)) => self.glanced(packet, glance),
-            Some(glance @ Glance::V6(_)) => self.glanced(packet, glance),
-            None => self.look(*packet),
+        // Two calls, one inlined per IP version.
+        match wire::parse_fast(packet) {
+            Some(glance @ FastPacket::V4(_)) => self.on_fast_packet(packet, glance),
+            Some(glance @ FastPacket::V6(_)) => self.on_fast_packet(packet, glance),
+            None => self.decode_packet(*packet),
         }
     }
 
@@ -470,13 +477,13 @@ impl Sink for Explainer {
 
     fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
         if let Some(capture) = self.captures.last_mut() {
-            capture.left_out.add(of, (from, until));
+            capture.elision_marks.add(of, (from, until));
         }
     }
 
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
-        if self.names.len() < MOST_NAMES {
-            self.names.entry(address).or_insert_with(|| (name.to_owned(), stand_in));
+        if self.host_names.len() < MAX_NAMES {
+            self.host_names.entry(address).or_insert_with(|| (name.to_owned(), stand_in));
         }
     }
 }

@@ -9,10 +9,10 @@
 //! 5. `limit`: what TCP did → what held it back, a partition of the time;
 //! 6. `rules`: limits and events → findings;
 //!
-//! beside which [`pair`] compares the packets of a connection that two captures hold, and [`compare`] any two transfers,
-//! and [`series`] gives a connection's packets as graphs of bounded size,
-//! and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file, socket, thread, clock or
-//! environment; time comes from the packets alone.
+//! beside which [`pair`] compares the packets of a connection that two captures hold, and
+//! [`compare`] any two transfers, and [`series`] gives a connection's packets as graphs of bounded
+//! size, and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file,
+//! socket, thread, clock or environment; time comes from the packets alone.
 #![forbid(unsafe_code)]
 
 pub mod analysis;

@@ -1,10 +1,12 @@
-//! Newtypes for the quantities that the analysis works with, so that a time is never added to a byte count.
+//! Newtypes for the quantities that the analysis works with, so that a time is never added to a
+//! byte count.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// Nanoseconds: an instant (since the Unix epoch, or since whatever the capture counts from) or a length of time.
+/// Nanoseconds: an instant (since the Unix epoch, or since whatever the capture counts from) or a
+/// length of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub i64);
 
@@ -44,7 +46,8 @@ impl Nanos {
         Self(rounded(self.0 as f64 * factor))
     }
 
-    /// How long after `earlier` it is, in nanoseconds, however far apart the two are; where it is before it, more than any time is long.
+    /// How long after `earlier` it is, in nanoseconds, however far apart the two are; where it is
+    /// before it, more than any time is long.
     #[inline(always)]
     pub fn since(self, earlier: Self) -> u64 {
         self.0.wrapping_sub(earlier.0).cast_unsigned()
@@ -62,8 +65,8 @@ impl Nanos {
     }
 }
 
-/// The nearest whole number, halves away from zero; saturates. As `f64::round`, without its call: not every processor that
-/// this is built for has an instruction for it.
+/// The nearest whole number, halves away from zero; saturates. As `f64::round`, without its call:
+/// not every processor that this is built for has an instruction for it.
 fn rounded(value: f64) -> i64 {
     let whole = value as i64;
     let rest = value - whole as f64;
@@ -133,8 +136,8 @@ impl Add<u32> for SeqNumber {
     }
 }
 
-/// An instant since the epoch as ISO 8601 in UTC with nanoseconds. Days to dates as in Hinnant's "chrono-compatible
-/// low-level date algorithms" (proleptic Gregorian calendar).
+/// An instant since the epoch as ISO 8601 in UTC with nanoseconds. Days to dates as in Hinnant's
+/// "chrono-compatible low-level date algorithms" (proleptic Gregorian calendar).
 pub fn iso_8601(time: Nanos) -> String {
     let (seconds, nanos) = (time.0.div_euclid(1_000_000_000), time.0.rem_euclid(1_000_000_000));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

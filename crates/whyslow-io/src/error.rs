@@ -1,4 +1,5 @@
-//! Why an input could not be read: each message names the input, the place in it where there is one, and what to do.
+//! Why an input could not be read: each message names the input, the place in it where there is
+//! one, and what to do.
 
 use std::io;
 use whyslow_core::capture::CaptureError;

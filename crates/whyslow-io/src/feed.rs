@@ -1,20 +1,20 @@
-//! [`Feed`]: reads inputs one after the other, telling how far it has come over all of them.
+//! [`InputReader`]: reads inputs one after the other, telling how far it has come over all of them.
 
 use crate::source::Source;
-use crate::team::{self, Team};
+use crate::worker_pool::{self, WorkerPool};
 use crate::{Error, Input, Progress};
 use std::fs;
 use whyslow_core::capture::{Sink, Summary};
 
 /// Reads inputs one after the other.
-pub(crate) struct Feed<'a> {
+pub(crate) struct InputReader<'a> {
     /// Bytes of the inputs that are done with.
     done: u64,
     total: Option<u64>,
     progress: &'a mut dyn FnMut(Progress),
 }
 
-impl<'a> Feed<'a> {
+impl<'a> InputReader<'a> {
     pub(crate) fn new<'i>(inputs: impl IntoIterator<Item = &'i Input>, progress: &'a mut dyn FnMut(Progress)) -> Self {
         let total = inputs.into_iter().map(size).try_fold(0, |sum: u64, size| sum.checked_add(size?));
         Self { done: 0, total, progress }
@@ -35,7 +35,7 @@ impl<'a> Feed<'a> {
     ///
     /// # Errors
     /// When the input cannot be read or is no capture.
-    pub(crate) fn run(&mut self, source: &mut Source, team: &mut Team) -> Result<Summary, Error> {
+    pub(crate) fn run(&mut self, source: &mut Source, team: &mut WorkerPool) -> Result<Summary, Error> {
         self.watch(source, |source, progress| team.run(source, progress))
     }
 
@@ -44,7 +44,7 @@ impl<'a> Feed<'a> {
     /// # Errors
     /// When the input cannot be read or is no capture.
     pub(crate) fn read<S: Sink>(&mut self, source: &mut Source, sink: &mut S) -> Result<Summary, Error> {
-        self.watch(source, |source, progress| team::read(source, sink, progress))
+        self.watch(source, |source, progress| worker_pool::read(source, sink, progress))
     }
 
     fn watch(

@@ -1,7 +1,8 @@
 //! [`FirstRead`]: a file that was read once, and what there was in it.
 //!
-//! What is read a second time must have at least as much: a file that was cut short or replaced in between would give
-//! figures that contradict the first reading. One that has grown since gives all that the first reading saw.
+//! What is read a second time must have at least as much: a file that was cut short or replaced in
+//! between would give figures that contradict the first reading. One that has grown since gives all
+//! that the first reading saw.
 
 use crate::source::Source;
 use crate::{Error, Input, Stop};
@@ -28,7 +29,8 @@ impl FirstRead {
         Self { input, bytes: 0, packets: 0 }
     }
 
-    /// Whether it still has the bytes that it had: a look that costs nothing, before anything is made of it.
+    /// Whether it still has the bytes that it had: a look that costs nothing, before anything is
+    /// made of it.
     ///
     /// # Errors
     /// When it is gone, or shorter.

@@ -1,9 +1,10 @@
-//! One analysis of several: each keeps what it says, its pairs too, and names are made unique over all of them.
+//! One analysis of several: each keeps what it says, its pairs too, and names are made unique over
+//! all of them.
 
 use whyslow_core::analysis::{Analysis, Finding, Frame, SCHEMA};
 
-/// Joins the analyses of captures that are kept apart. Captures and connections are numbered on over all of them, and
-/// frames get their capture's number when there is more than one capture.
+/// Joins the analyses of captures that are kept apart. Captures and connections are numbered on
+/// over all of them, and frames get their capture's number when there is more than one capture.
 pub(crate) fn join(analyses: impl Iterator<Item = Analysis>) -> Analysis {
     let analyses: Vec<_> = analyses.collect();
     let apart = analyses.len() > 1;

@@ -1,51 +1,54 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
-//! [`explain`] opens its inputs one after the other, undoes their compression as it reads (`source`), and pushes the bytes
-//! to explainers that share the connections, each on a thread of its own (`team`), who fetch them in turn (`belt`). Memory is bounded whatever the input's
-//! size: nothing is read whole, and a compressed input that swells without end only takes as long.
+//! [`explain`] opens its inputs one after the other, undoes their compression as it reads
+//! (`source`), and pushes the bytes to explainers that share the connections, each on a thread of
+//! its own (`team`), who fetch them in turn (`belt`). Memory is bounded whatever the input's size:
+//! nothing is read whole, and a compressed input that swells without end only takes as long.
 //!
-//! Several inputs are put in order first (`set`): files that follow each other in time are one capture in parts, and
-//! go through one `Team` of explainers in time order whatever their order on the command line, so that a connection that crosses
-//! from one file to the next stays whole. Captures that overlap in time, or that hold the same packets, look at the same
-//! thing from two places: each has a `Team` of its own, and the results stand side by side (`join`). Connections that
-//! two of them hold are then compared packet by packet, in a second pass over the files (`again`). A second pass that finds less than the first
-//! is an error (`first`).
+//! Several inputs are put in order first (`set`): files that follow each other in time are one
+//! capture in parts, and go through one `WorkerPool` of explainers in time order whatever their
+//! order on the command line, so that a connection that crosses from one file to the next stays
+//! whole. Captures that overlap in time, or that hold the same packets, look at the same thing from
+//! two places: each has a `WorkerPool` of its own, and the results stand side by side (`join`).
+//! Connections that two of them hold are then compared packet by packet, in a second pass over the
+//! files (`again`). A second pass that finds less than the first is an error (`first`).
 //!
-//! [`read`] remembers which files a connection lies in, so that it can be followed through them once more ([`follow`], [`pick`]);
-//! what comes through a pipe is kept in a temporary file for that ([`Spool`], in the process' own folder: [`Scratch`]).
+//! [`read`] remembers which files a connection lies in, so that it can be followed through them
+//! once more ([`follow`], [`pick`]); what comes through a pipe is kept in a temporary file for that
+//! ([`Spool`], in the process' own folder: [`Scratch`]).
 #![forbid(unsafe_code)]
 
-mod again;
-mod belt;
+mod broadcast;
+mod compare_sets;
 mod error;
-mod exchange;
 mod feed;
 mod first;
 mod join;
 mod reading;
 mod scratch;
 mod set;
+mod shard_exchange;
 mod source;
 mod spool;
 mod stop;
-mod team;
+mod worker_pool;
 
 pub use error::Error;
-pub use reading::{FilesRead, Place, Reading, follow, pick};
+pub use reading::{FilesRead, PacketSource, Reading, follow, pick};
 pub use scratch::Scratch;
 pub use spool::Spool;
 pub use stop::Stop;
 
-use again::Seen;
-use feed::Feed;
+use compare_sets::ReadSet;
+use feed::InputReader;
 use first::FirstRead;
-use set::{Part, Set};
+use set::{RotationSet, WaitingInput};
 use source::Source;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
-use team::Team;
 use whyslow_core::analysis::Analysis;
+use worker_pool::WorkerPool;
 
 /// A place to read a capture from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,34 +78,36 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Reads all inputs and explains the connections in them; `progress` is called after every block. Once `stop` is asked for,
-/// no more is read, and the analysis is [partial](Analysis::partial).
+/// Reads all inputs and explains the connections in them; `progress` is called after every block.
+/// Once `stop` is asked for, no more is read, and the analysis is [partial](Analysis::partial).
 ///
-/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than the set's last (by a
-/// hundredth of the set's time and at most 100 ms, where only digits tell their names apart), and no SYN at its beginning
-/// is also at the beginning of one of the set's. Of several sets it continues the one of its name, or else the one that
-/// ended last. All others, and those without a date, are explained on their own, and the connections that two of these sets
+/// Of several inputs, one continues a set of earlier ones when its first packet is not earlier than
+/// the set's last (by a hundredth of the set's time and at most 100 ms, where only digits tell
+/// their names apart), and no SYN at its beginning is also at the beginning of one of the set's. Of
+/// several sets it continues the one of its name, or else the one that ended last. All others, and
+/// those without a date, are explained on their own, and the connections that two of these sets
 /// hold are compared.
 ///
 /// # Errors
-/// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at all. An input that
-/// is damaged or cut short further on is explained as far as it goes, and its [`Capture`] has a problem that says so.
+/// When an input cannot be opened or read, is empty, or is no capture: then nothing is explained at
+/// all. An input that is damaged or cut short further on is explained as far as it goes, and its
+/// [`Capture`] has a problem that says so.
 ///
 /// [`Capture`]: whyslow_core::analysis::Capture
 pub fn explain(inputs: &[Input], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Analysis, Error> {
-    explain_on(How::default(), inputs, stop, progress)
+    explain_on(ExplainOptions::default(), inputs, stop, progress)
 }
 
 /// How captures are explained.
 #[derive(Clone, Copy, Debug)]
-pub struct How {
+pub struct ExplainOptions {
     /// On so many threads; what comes out does not depend on how many there are.
     pub threads: NonZero<usize>,
     /// What the path carries, payload bits per second, where somebody says so.
     pub path_rate: Option<f64>,
 }
 
-impl Default for How {
+impl Default for ExplainOptions {
     /// On a thread for each processor, with what the captures show of the path.
     fn default() -> Self {
         Self { threads: thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN), path_rate: None }
@@ -114,7 +119,7 @@ impl Default for How {
 /// # Errors
 /// As [`explain`].
 pub fn explain_on(
-    how: How,
+    how: ExplainOptions,
     inputs: &[Input],
     stop: &Stop,
     progress: &mut dyn FnMut(Progress),
@@ -122,37 +127,48 @@ pub fn explain_on(
     Ok(read_on(how, &[inputs], stop, progress)?.analysis)
 }
 
-/// Explains groups of inputs, each as [`explain`] does and as if the others were not there: connections are numbered on
-/// over all of them. Says as well where their connections can be read once more.
+/// Explains groups of inputs, each as [`explain`] does and as if the others were not there:
+/// connections are numbered on over all of them. Says as well where their connections can be read
+/// once more.
 ///
 /// # Errors
 /// As [`explain`].
 pub fn read(groups: &[&[Input]], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Reading, Error> {
-    read_on(How::default(), groups, stop, progress)
+    read_on(ExplainOptions::default(), groups, stop, progress)
 }
 
-fn read_on(how: How, groups: &[&[Input]], stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Reading, Error> {
-    let mut feed = Feed::new(&groups.concat(), progress);
+fn read_on(
+    how: ExplainOptions,
+    groups: &[&[Input]],
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Reading, Error> {
+    let mut feed = InputReader::new(&groups.concat(), progress);
     let read = groups.iter().map(|inputs| read_group(how, inputs, stop, &mut feed)).collect::<Result<Vec<_>, _>>()?;
     Ok(Reading::of(read))
 }
 
 /// What was read of one group.
-fn read_group(how: How, inputs: &[Input], stop: &Stop, feed: &mut Feed<'_>) -> Result<(Analysis, Vec<Seen>), Error> {
-    let team = |feed: &Feed<'_>| Team::new(how, feed.total());
+fn read_group(
+    how: ExplainOptions,
+    inputs: &[Input],
+    stop: &Stop,
+    feed: &mut InputReader<'_>,
+) -> Result<(Analysis, Vec<ReadSet>), Error> {
+    let team = |feed: &InputReader<'_>| WorkerPool::new(how, feed.total());
     if let [input] = inputs {
         let mut team = team(feed);
         let mut source = Source::open(input, stop)?;
         let summary = feed.run(&mut source, &mut team)?;
         let files = set::is_file(input).then(|| vec![FirstRead::new(input.clone(), &source, &summary)]);
         drop(source);
-        let (analysis, marks) = team.finish();
-        let seen = Seen { files, marks, captures: 0, connections: 0 };
+        let (analysis, fingerprints) = team.finish();
+        let seen = ReadSet { files, fingerprints, captures: 0, connections: 0 };
         return Ok((Analysis { partial: stop.is_cut(), ..analysis }, vec![seen]));
     }
-    let mut parts = inputs.iter().map(|input| Part::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
-    parts.sort_by_key(Part::order);
-    let mut sets: Vec<(Set, Team, Vec<Option<FirstRead>>)> = Vec::new();
+    let mut parts = inputs.iter().map(|input| WaitingInput::look(input, stop)).collect::<Result<Vec<_>, _>>()?;
+    parts.sort_by_key(WaitingInput::order);
+    let mut sets: Vec<(RotationSet, WorkerPool, Vec<Option<FirstRead>>)> = Vec::new();
     for part in parts {
         if stop.is_asked() && !sets.is_empty() {
             stop.has_cut();
@@ -161,9 +177,9 @@ fn read_group(how: How, inputs: &[Input], stop: &Stop, feed: &mut Feed<'_>) -> R
         let continued = set::continued(sets.iter().map(|(set, ..)| set), &part.look);
         let (set, team, files) = match continued.and_then(|place| sets.get_mut(place)) {
             Some(set) => set,
-            None => sets.push_mut((Set::default(), team(feed), Vec::new())),
+            None => sets.push_mut((RotationSet::default(), team(feed), Vec::new())),
         };
-        let Part { look, source } = part;
+        let WaitingInput { look, source } = part;
         let file = source.file();
         let mut source = source.open(stop)?;
         let summary = feed.run(&mut source, team)?;
@@ -174,14 +190,14 @@ fn read_group(how: How, inputs: &[Input], stop: &Stop, feed: &mut Feed<'_>) -> R
     let mut analyses = Vec::new();
     let (mut captures, mut connections) = (0, 0);
     for (_, team, files) in sets {
-        let (analysis, marks) = team.finish();
-        seen.push(Seen { files: files.into_iter().collect(), marks, captures, connections });
+        let (analysis, fingerprints) = team.finish();
+        seen.push(ReadSet { files: files.into_iter().collect(), fingerprints, captures, connections });
         captures += analysis.captures.len();
         connections += join::last_id(&analysis);
         analyses.push(analysis);
     }
     let mut joined = join::join(analyses.into_iter());
-    again::compare(&seen, feed, stop, &mut joined)?;
+    compare_sets::compare(&seen, feed, stop, &mut joined)?;
     joined.partial |= stop.is_cut();
     Ok((joined, seen))
 }

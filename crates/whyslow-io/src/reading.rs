@@ -1,13 +1,14 @@
-//! [`Reading`]: what was read, and where each connection's packets are, so that they can be read once more.
+//! [`Reading`]: what was read, and where each connection's packets are, so that they can be read
+//! once more.
 
-use crate::again::Seen;
-use crate::feed::Feed;
+use crate::compare_sets::ReadSet;
+use crate::feed::InputReader;
 use crate::first::FirstRead;
 use crate::{Error, Input, Progress, Stop, join, set};
 use std::ops::Range;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::capture::Packet;
-use whyslow_core::series::{Follow, Pick, Point, Wanted};
+use whyslow_core::series::{PacketPicker, Point, SeriesReader, WantedConnection};
 use whyslow_core::units::Nanos;
 
 /// An analysis of inputs, and where these are.
@@ -16,12 +17,12 @@ pub struct Reading {
     /// What was found.
     pub analysis: Analysis,
     groups: Vec<Range<usize>>,
-    sets: Vec<Files>,
+    sets: Vec<FileSet>,
 }
 
 /// Files that continue each other.
 #[derive(Clone, Debug)]
-struct Files {
+struct FileSet {
     /// In the order of time; none when one of them was a pipe.
     files: Option<Vec<FirstRead>>,
     /// Their places among all captures.
@@ -32,20 +33,20 @@ struct Files {
 
 /// Where one connection's packets are.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PacketSource {
     files: Vec<FirstRead>,
     /// The place of the first file among all captures; none where there is only one.
     first: Option<u16>,
-    wanted: Wanted,
+    wanted: WantedConnection,
     /// Segments that the analysis counted.
     segments: u64,
 }
 
-impl Place {
+impl PacketSource {
     /// In an input that holds this connection and was explained alone.
     pub fn alone(input: &Input, connection: &Connection) -> Self {
         let files = vec![FirstRead::unknown(input.clone())];
-        Self { files, first: None, wanted: Wanted::new(connection), segments: segments(connection) }
+        Self { files, first: None, wanted: WantedConnection::new(connection), segments: segments(connection) }
     }
 
     /// The files, in the order of time.
@@ -66,13 +67,13 @@ pub(crate) fn segments(connection: &Connection) -> u64 {
 
 impl Reading {
     /// Puts what was read of each group behind that of those before it.
-    pub(crate) fn of(read: Vec<(Analysis, Vec<Seen>)>) -> Self {
+    pub(crate) fn of(read: Vec<(Analysis, Vec<ReadSet>)>) -> Self {
         let (mut groups, mut sets, mut analyses) = (Vec::new(), Vec::new(), Vec::new());
         let (mut captures, mut connections) = (0, 0);
         for (analysis, seen) in read {
             let end = captures + analysis.captures.len();
             let ends = seen.iter().skip(1).map(|set| captures + set.captures).chain([end]);
-            sets.extend(seen.iter().zip(ends).map(|(set, end)| Files {
+            sets.extend(seen.iter().zip(ends).map(|(set, end)| FileSet {
                 files: set.files.clone(),
                 captures: captures + set.captures..end,
                 before: connections + set.connections,
@@ -97,18 +98,20 @@ impl Reading {
         first.map_or(0, |set| set.before)
     }
 
-    /// Where this connection's packets are; none when they came through a pipe, which cannot be read twice.
-    pub fn place(&self, connection: &Connection) -> Option<Place> {
+    /// Where this connection's packets are; none when they came through a pipe, which cannot be
+    /// read twice.
+    pub fn place(&self, connection: &Connection) -> Option<PacketSource> {
         let set = self.sets.iter().find(|set| set.captures.contains(&connection.capture))?;
         let files = set.files.as_ref().filter(|files| files.iter().all(|file| set::is_file(&file.input)))?;
         let is_alone = self.sets.iter().map(|set| set.captures.len()).sum::<usize>() <= 1;
         let first = u16::try_from(set.captures.start).unwrap_or(u16::MAX);
-        let wanted = Wanted::new(connection).numbered(connection.id.saturating_sub(set.before));
+        let wanted = WantedConnection::new(connection).numbered(connection.id.saturating_sub(set.before));
         let segments = segments(connection);
-        Some(Place { files: files.clone(), first: (!is_alone).then_some(first), wanted, segments })
+        Some(PacketSource { files: files.clone(), first: (!is_alone).then_some(first), wanted, segments })
     }
 
-    /// What was read of files, for whoever reads them again and must know that they are the same still.
+    /// What was read of files, for whoever reads them again and must know that they are the same
+    /// still.
     pub fn files(&self) -> FilesRead {
         FilesRead(self.sets.iter().flat_map(|set| &set.files).flatten().cloned().collect())
     }
@@ -128,20 +131,25 @@ impl FilesRead {
     }
 }
 
-/// Reads the files of a connection once more for its packets: `give` is called for each of its segments. Says how many
-/// verdicts came when their points had been given.
+/// Reads the files of a connection once more for its packets: `give` is called for each of its
+/// segments. Says how many verdicts came when their points had been given.
 ///
 /// # Errors
-/// When a file can no longer be read, or has less in it than it had; if that can be seen beforehand, nothing is given.
-pub fn follow(place: &Place, give: &mut dyn FnMut(Point), progress: &mut dyn FnMut(Progress)) -> Result<u64, Error> {
+/// When a file can no longer be read, or has less in it than it had; if that can be seen
+/// beforehand, nothing is given.
+pub fn follow(
+    place: &PacketSource,
+    give: &mut dyn FnMut(Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, Error> {
     place.is_there()?;
-    let mut feed = Feed::new(place.files(), progress);
+    let mut feed = InputReader::new(place.files(), progress);
     let mut given = 0_u64;
     let mut count = |point: Point| {
         given += 1;
         give(point);
     };
-    let mut follow = Follow::new(place.wanted.clone(), &mut count);
+    let mut follow = SeriesReader::new(place.wanted.clone(), &mut count);
     for (at, file) in (0_u16..).zip(&place.files) {
         follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
         let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
@@ -156,16 +164,16 @@ pub fn follow(place: &Place, give: &mut dyn FnMut(Point), progress: &mut dyn FnM
     Ok(late)
 }
 
-/// Reads the files of a connection once more for its packets in a time range (from the first file's first packet): `give` is
-/// called for each, as it is in its file.
+/// Reads the files of a connection once more for its packets in a time range (from the first file's
+/// first packet): `give` is called for each, as it is in its file.
 ///
 /// # Errors
 /// When a file can no longer be read, or has less in it than it had.
-pub fn pick(place: &Place, range: (Nanos, Nanos), give: &mut dyn FnMut(&Packet<'_>)) -> Result<(), Error> {
+pub fn pick(place: &PacketSource, range: (Nanos, Nanos), give: &mut dyn FnMut(&Packet<'_>)) -> Result<(), Error> {
     place.is_there()?;
     let mut ignored = |_| {};
-    let mut feed = Feed::new(place.files(), &mut ignored);
-    let mut pick = Pick::new(place.wanted.clone(), range, give);
+    let mut feed = InputReader::new(place.files(), &mut ignored);
+    let mut pick = PacketPicker::new(place.wanted.clone(), range, give);
     for file in &place.files {
         let second = feed.read(&mut file.open(&Stop::default())?, &mut pick)?;
         file.is_all(&second)?;

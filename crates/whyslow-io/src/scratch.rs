@@ -1,8 +1,9 @@
-//! [`Scratch`]: this process' own folder, for what must be kept for a while: what came through a pipe, what was dropped on
-//! the page.
+//! [`Scratch`]: this process' own folder, for what must be kept for a while: what came through a
+//! pipe, what was dropped on the page.
 //!
-//! It promises that no other user can look into it, and that nothing of it stays once it was ended: whoever ends the
-//! process, a signal's listener for one, calls [`Scratch::end`], whatever is still read or written by then.
+//! It promises that no other user can look into it, and that nothing of it stays once it was ended:
+//! whoever ends the process, a signal's listener for one, calls [`Scratch::end`], whatever is still
+//! read or written by then.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,8 @@ enum State {
 }
 
 impl Scratch {
-    /// A new file, empty, that this user alone may read and write; it is gone when it is dropped. Its name ends with `suffix`.
+    /// A new file, empty, that this user alone may read and write; it is gone when it is dropped.
+    /// Its name ends with `suffix`.
     ///
     /// # Errors
     /// When it cannot be made, or all has ended.
@@ -51,7 +53,8 @@ impl Scratch {
         // Under the lock, so that no file is made in between.
         let mut state = self.lock();
         if let State::Folder(folder) = std::mem::replace(&mut *state, State::Ended) {
-            // What cannot be removed is in the folder for what is temporary, and for this user alone.
+            // What cannot be removed is in the folder for what is temporary, and for this user
+            // alone.
             let _ = folder.close();
         }
     }
@@ -61,7 +64,8 @@ impl Scratch {
     }
 }
 
-/// With its mode from the start: where it is opened to this user later, another one may have looked in before.
+/// With its mode from the start: where it is opened to this user later, another one may have looked
+/// in before.
 fn folder() -> io::Result<TempDir> {
     let mut builder = Builder::new();
     builder.prefix("whyslow-");

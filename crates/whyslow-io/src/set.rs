@@ -1,14 +1,17 @@
 //! Which of several inputs continue each other, and which look at the same thing from two places.
 //!
-//! The rule, for inputs in the order of their first packets: an input continues a set of earlier ones when
+//! The rule, for inputs in the order of their first packets: an input continues a set of earlier
+//! ones when
 //!
-//! - its first packet is not earlier than the set's last one (within a hundredth of the set's time and at most 100 ms
-//!   when its name differs from the set's in digits alone: interfaces that share a rotation set may be out of step), and
-//! - no SYN at its beginning is also at the beginning of one of the set's: the same packet twice, whatever the clocks
-//!   say, is one connection seen from two places.
+//! - its first packet is not earlier than the set's last one (within a hundredth of the set's time
+//!   and at most 100 ms when its name differs from the set's in digits alone: interfaces that share
+//!   a rotation set may be out of step), and
+//! - no SYN at its beginning is also at the beginning of one of the set's: the same packet twice,
+//!   whatever the clocks say, is one connection seen from two places.
 //!
-//! Of several sets that it could continue it goes to the one of its name (digits and compression aside), or else to the
-//! one that ended last. An input that continues none begins a set of its own, and so does one without a date.
+//! Of several sets that it could continue it goes to the one of its name (digits and compression
+//! aside), or else to the one that ended last. An input that continues none begins a set of its
+//! own, and so does one without a date.
 
 use crate::source::{Block, Filled, Source};
 use crate::{Error, Input, Stop};
@@ -26,14 +29,14 @@ const LOOK: usize = 256 << 10;
 const SLACK: Nanos = Nanos::from_millis(100);
 
 /// An input that waits for its turn.
-pub(crate) struct Part {
-    pub(crate) look: Look,
-    pub(crate) source: Waiting,
+pub(crate) struct WaitingInput {
+    pub(crate) look: InputOpening,
+    pub(crate) source: InputBytes,
 }
 
 /// What the beginning of an input tells.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct InputOpening {
     /// Its first packet, when it has a date.
     first: Option<Nanos>,
     /// Fingerprints of its SYNs.
@@ -43,14 +46,14 @@ pub(crate) struct Look {
 }
 
 /// Where the input's bytes are until then.
-pub(crate) enum Waiting {
+pub(crate) enum InputBytes {
     /// In a file, which is opened again: there may be more files than can be open at once.
     File(Input),
     /// In a pipe, which is not.
     Pipe(Source),
 }
 
-impl Part {
+impl WaitingInput {
     /// Looks at the beginning of an input.
     ///
     /// # Errors
@@ -58,22 +61,23 @@ impl Part {
     pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let mut source = Source::open(input, stop)?;
         let mut block = Block::with_room(LOOK);
-        let (mut reader, mut glance) = (Reader::new(), Glance::default());
+        let (mut reader, mut glance) = (Reader::new(), OpeningScan::default());
         while !block.is_full() {
             let seen = block.len();
             let Filled::Bytes = source.fill(&mut block)? else { break };
             let bytes = block.get(seen..).unwrap_or_default();
             reader.push(bytes, &mut glance).map_err(|error| source.no_capture(error))?;
         }
-        // What was looked at may break off anywhere: whatever is wrong with the end is told when all is read.
+        // What was looked at may break off anywhere: whatever is wrong with the end is told when
+        // all is read.
         let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
         let family = family(&input.name());
-        let look = Look { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
+        let look = InputOpening { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
         let source = if is_file(input) {
-            Waiting::File(input.clone())
+            InputBytes::File(input.clone())
         } else {
             source.put_back(block);
-            Waiting::Pipe(source)
+            InputBytes::Pipe(source)
         };
         Ok(Self { look, source })
     }
@@ -84,7 +88,7 @@ impl Part {
     }
 }
 
-impl Waiting {
+impl InputBytes {
     /// Its file, where there is one that can be opened once more.
     pub(crate) fn file(&self) -> Option<Input> {
         match self {
@@ -107,16 +111,16 @@ impl Waiting {
 
 /// Inputs that continue each other.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Set {
+pub(crate) struct RotationSet {
     /// From the first packet to the last; none without dates.
     time: Option<(Nanos, Nanos)>,
     syns: HashSet<u64>,
     family: String,
 }
 
-impl Set {
+impl RotationSet {
     /// Another input was read to its end.
-    pub(crate) fn add(&mut self, look: Look, summary: &Summary) {
+    pub(crate) fn add(&mut self, look: InputOpening, summary: &Summary) {
         if let (Some(first), Some(last)) = (look.first, summary.last_time) {
             let (start, end) = self.time.unwrap_or((first, last));
             self.time = Some((start.min(first), end.max(last)));
@@ -126,7 +130,7 @@ impl Set {
     }
 
     /// Whether this input may continue the set.
-    fn takes(&self, look: &Look) -> bool {
+    fn takes(&self, look: &InputOpening) -> bool {
         let (Some((start, end)), Some(first)) = (self.time, look.first) else { return false };
         let slack = if self.family == look.family { (end - start).scale(0.01).min(SLACK) } else { Nanos::ZERO };
         first + slack >= end && first >= start && self.syns.is_disjoint(&look.syns)
@@ -134,7 +138,7 @@ impl Set {
 }
 
 /// The set that an input continues, by its place.
-pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a Set>, look: &Look) -> Option<usize> {
+pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a RotationSet>, look: &InputOpening) -> Option<usize> {
     sets.enumerate()
         .filter(|(_, set)| set.takes(look))
         .max_by_key(|(_, set)| (set.family == look.family, set.time))
@@ -143,18 +147,19 @@ pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a Set>, look: &Look) ->
 
 /// Takes what a glance at the beginning of a capture tells.
 #[derive(Default)]
-struct Glance {
+struct OpeningScan {
     first: Option<Nanos>,
     syns: HashSet<u64>,
 }
 
-impl Sink for Glance {
+impl Sink for OpeningScan {
     fn packet(&mut self, packet: &Packet<'_>) {
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         if segment.flags.has(Flags::SYN) {
-            // A SYN that is sent again has another IP ID or TSval: only the same packet has the same fingerprint. Its
-            // addresses are no part of it where it has either, for they may be translated on the way.
+            // A SYN that is sent again has another IP ID or TSval: only the same packet has the
+            // same fingerprint. Its addresses are no part of it where it has either, for they may
+            // be translated on the way.
             let stamps = segment.options.timestamps;
             let id = segment.ip_id.filter(|id| *id != 0 && stamps.is_none());
             let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
@@ -170,7 +175,8 @@ pub(crate) fn is_file(input: &Input) -> bool {
     matches!(input, Input::Path(path) if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()))
 }
 
-/// A name without what differs within a rotation set: digits, and the ending of a file that was compressed since.
+/// A name without what differs within a rotation set: digits, and the ending of a file that was
+/// compressed since.
 fn family(name: &str) -> String {
     let endings = [".gz", ".zst", ".lz4", ".xz"];
     let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);

@@ -1,15 +1,17 @@
 //! [`Source`]: an input's bytes in blocks, with their compression undone.
 //!
-//! Knows gzip (of several members), zstd (of several frames, skippable ones too), lz4 frames and xz (of several
-//! streams), told by their magic numbers and not by the file's name. It promises that memory does not grow with the input,
-//! and that what could be decompressed before a stream breaks off or proves damaged is still given out.
+//! Knows gzip (of several members), zstd (of several frames, skippable ones too), lz4 frames and xz
+//! (of several streams), told by their magic numbers and not by the file's name. It promises that
+//! memory does not grow with the input, and that what could be decompressed before a stream breaks
+//! off or proves damaged is still given out.
 //!
-//! Files are read in blocks and not mapped into memory: a mapped file that another program cuts short while it is
-//! read kills the process with SIGBUS, and captures are often still being written. Reading costs one copy out of the
-//! page cache, which is small beside the analysis.
+//! Files are read in blocks and not mapped into memory: a mapped file that another program cuts
+//! short while it is read kills the process with SIGBUS, and captures are often still being
+//! written. Reading costs one copy out of the page cache, which is small beside the analysis.
 //!
-//! It has no thread of its own: whoever fills a block reads and decompresses, straight into the block. Once a [`Stop`] is asked
-//! for, the input ends behind the bytes that were given out, even while it waits for a pipe.
+//! It has no thread of its own: whoever fills a block reads and decompresses, straight into the
+//! block. Once a [`Stop`] is asked for, the input ends behind the bytes that were given out, even
+//! while it waits for a pipe.
 
 mod block;
 mod head;
@@ -36,7 +38,7 @@ const PIECE: usize = 16 << 10;
 pub(crate) struct Source {
     name: String,
     stream: Box<dyn Read + Send>,
-    raw: Arc<Raw>,
+    raw: Arc<RawState>,
     compression: Option<Compression>,
     /// More bytes may be long in coming: what one call gives is given out at once.
     coming: bool,
@@ -54,7 +56,7 @@ pub(crate) struct Source {
 
 /// What is known of the bytes below the decompression.
 #[derive(Default)]
-struct Raw {
+struct RawState {
     read: AtomicU64,
     failed: AtomicBool,
     /// Whether any byte was given out, its compression undone.
@@ -64,7 +66,7 @@ struct Raw {
 }
 
 /// Tells how far an input was read, and ends the waiting for more, from any thread.
-pub(crate) struct Gauge(Arc<Raw>);
+pub(crate) struct Gauge(Arc<RawState>);
 
 impl Gauge {
     /// Bytes read so far, as they are stored.
@@ -115,7 +117,8 @@ pub(crate) enum Filled {
     Bytes,
     /// The end.
     End,
-    /// The compressed stream breaks off or is damaged here: nothing more can be read. Says where and what.
+    /// The compressed stream breaks off or is damaged here: nothing more can be read. Says where
+    /// and what.
     Torn(String),
 }
 
@@ -154,7 +157,7 @@ impl Source {
         coming: bool,
         stop: &Stop,
     ) -> Result<Self, Error> {
-        let raw = Arc::new(Raw::default());
+        let raw = Arc::new(RawState::default());
         let counted = Counted { reader, raw: Arc::clone(&raw), stop: stop.clone() };
         let mut bytes = Headed::new(BufReader::with_capacity(1 << 16, counted));
         let read_error = |cause| Error::Read { name: name.clone(), offset: raw.read.load(Ordering::Relaxed), cause };
@@ -191,7 +194,8 @@ impl Source {
         self.compression.is_some()
     }
 
-    /// Fills the room that a block still has; only with those bytes that are there, if others may be long in coming.
+    /// Fills the room that a block still has; only with those bytes that are there, if others may
+    /// be long in coming.
     ///
     /// # Errors
     /// When the input itself fails, or is compressed and nothing of it could be decompressed.
@@ -272,8 +276,9 @@ impl Source {
         Ok(Filled::Torn(detail))
     }
 
-    /// What the core says of the bytes that were given out, and what it cannot know: that there are more.
-    pub(crate) fn told(&self, mut summary: Summary) -> Summary {
+    /// What the core says of the bytes that were given out, and what it cannot know: that there are
+    /// more.
+    pub(crate) fn complete_summary(&self, mut summary: Summary) -> Summary {
         if self.cut {
             // The last record goes on.
             summary.problems.retain(|problem| problem.slug != "torn-record");
@@ -318,7 +323,7 @@ fn megabytes(bytes: u64) -> String {
 /// Counts what is read, remembers when reading fails, and waits for what has not come yet.
 struct Counted<R> {
     reader: R,
-    raw: Arc<Raw>,
+    raw: Arc<RawState>,
     stop: Stop,
 }
 

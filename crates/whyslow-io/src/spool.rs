@@ -1,7 +1,8 @@
-//! [`Spool`]: what comes through a pipe, in a temporary file, so that it can be read more than once.
+//! [`Spool`]: what comes through a pipe, in a temporary file, so that it can be read more than
+//! once.
 //!
-//! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`] is asked for is kept: the
-//! capture ends there.
+//! It promises that the files are gone when it is dropped, and that what was read when a [`Stop`]
+//! is asked for is kept: the capture ends there.
 
 use crate::source::{BLOCK, Pipe, stdin};
 use crate::{Error, Input, Progress, Scratch, Stop, set};
@@ -13,12 +14,12 @@ use tempfile::TempPath;
 #[derive(Debug, Default)]
 pub struct Spool {
     inputs: Vec<Input>,
-    kept: Vec<Kept>,
+    spooled: Vec<SpooledInput>,
 }
 
 /// What came through a pipe.
 #[derive(Debug)]
-pub struct Kept {
+pub struct SpooledInput {
     /// How the pipe is named.
     pub name: String,
     /// Bytes that came.
@@ -26,7 +27,7 @@ pub struct Kept {
     file: TempPath,
 }
 
-impl Kept {
+impl SpooledInput {
     /// The temporary file.
     pub fn path(&self) -> &std::path::Path {
         &self.file
@@ -34,7 +35,8 @@ impl Kept {
 }
 
 impl Spool {
-    /// Keeps what comes through those inputs that are no regular files in `scratch`; this takes as long as they do.
+    /// Keeps what comes through those inputs that are no regular files in `scratch`; this takes as
+    /// long as they do.
     ///
     /// # Errors
     /// When one cannot be opened or read, or there is no room for it.
@@ -51,7 +53,7 @@ impl Spool {
             } else {
                 let kept = keep(input, scratch, stop, progress)?;
                 spool.inputs.push(Input::Path(kept.path().to_owned()));
-                spool.kept.push(kept);
+                spool.spooled.push(kept);
             }
         }
         Ok(spool)
@@ -63,8 +65,8 @@ impl Spool {
     }
 
     /// What was kept.
-    pub fn kept(&self) -> &[Kept] {
-        &self.kept
+    pub fn spooled(&self) -> &[SpooledInput] {
+        &self.spooled
     }
 }
 
@@ -73,7 +75,12 @@ fn is_missing(input: &Input) -> bool {
     matches!(input, Input::Path(path) if !path.exists() || path.is_dir())
 }
 
-fn keep(input: &Input, scratch: &Scratch, stop: &Stop, progress: &mut dyn FnMut(Progress)) -> Result<Kept, Error> {
+fn keep(
+    input: &Input,
+    scratch: &Scratch,
+    stop: &Stop,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SpooledInput, Error> {
     let name = input.name();
     let unkept = |cause| Error::Keep { name: name.clone(), cause };
     let open = |cause| Error::Open { name: name.clone(), cause };
@@ -97,5 +104,5 @@ fn keep(input: &Input, scratch: &Scratch, stop: &Stop, progress: &mut dyn FnMut(
         progress(Progress { read: bytes, total: None });
     }
     file.flush().map_err(unkept)?;
-    Ok(Kept { name, bytes, file: file.into_temp_path() })
+    Ok(SpooledInput { name, bytes, file: file.into_temp_path() })
 }

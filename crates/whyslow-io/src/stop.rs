@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends the reading early, from another thread or from a signal's handler: what was read by then is explained.
+/// Ends the reading early, from another thread or from a signal's handler: what was read by then is
+/// explained.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,

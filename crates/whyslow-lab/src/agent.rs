@@ -1,8 +1,8 @@
 //! The programs at the two ends are this very binary, started again inside a host's namespace.
 //!
-//! A binary that uses the lab calls [`maybe_run`] first thing in `main`. The parent writes one [`Job`] as a line of JSON to
-//! the agent's standard input; the agent answers with [`Event`]s, one a line, on its standard output. When the parent goes
-//! away the input ends, and so does the agent.
+//! A binary that uses the lab calls [`maybe_run`] first thing in `main`. The parent writes one
+//! [`Job`] as a line of JSON to the agent's standard input; the agent answers with [`Event`]s, one
+//! a line, on its standard output. When the parent goes away the input ends, and so does the agent.
 
 use crate::sample::Sampler;
 use crate::scenario::Leg;
@@ -85,7 +85,8 @@ pub enum Event {
     },
 }
 
-/// Runs as an agent and returns the exit code when this process was started as one; `None` otherwise.
+/// Runs as an agent and returns the exit code when this process was started as one; `None`
+/// otherwise.
 pub fn maybe_run() -> Option<i32> {
     if std::env::args_os().nth(1)? != ARGUMENT {
         return None;
@@ -106,11 +107,11 @@ pub fn maybe_run() -> Option<i32> {
         Err(e) => Event::Failed { what: e.to_string() },
     };
     let failed = matches!(event, Event::Failed { .. });
-    let said = say(&event);
+    let said = report(&event);
     Some(i32::from(failed || said.is_err()))
 }
 
-fn say(event: &Event) -> io::Result<()> {
+fn report(event: &Event) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, event)?;
     out.write_all(b"\n")?;
@@ -120,7 +121,7 @@ fn say(event: &Event) -> io::Result<()> {
 fn run(job: &Job) -> io::Result<Report> {
     place(job)?;
     if matches!(job.role, Role::Hog) {
-        say(&Event::Ready { certificate: None })?;
+        report(&Event::Ready { certificate: None })?;
         let mut n = 0_u64;
         loop {
             n = std::hint::black_box(n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
@@ -134,7 +135,7 @@ fn run(job: &Job) -> io::Result<Report> {
         Role::Proxy { listen, server, buffer, unscaled } => {
             proxy::scale(*unscaled, Leg::Client)?;
             let listener = socket::listen(*listen, &job.options)?;
-            say(&Event::Ready { certificate: None })?;
+            report(&Event::Ready { certificate: None })?;
             let n = connections(&job.work);
             let opened = proxy::run(n, &listener, *server, &job.options, buffer.len(), *unscaled, &sampler)?;
             (opened, Vec::new())
@@ -192,11 +193,11 @@ fn server(job: &Job, listen: SocketAddr, sampler: &Sampler) -> io::Result<Vec<cr
         certificate = Some(der);
     }
     if matches!(&job.work, Work::Download(t) if t.refused) {
-        say(&Event::Ready { certificate })?;
+        report(&Event::Ready { certificate })?;
         return Ok(Vec::new());
     }
     let listener = socket::listen(listen, &job.options)?;
-    say(&Event::Ready { certificate })?;
+    report(&Event::Ready { certificate })?;
     match &job.work {
         Work::Download(t) | Work::Upload(t) => {
             transfers::server(t, direction(&job.work), &listener, tls.as_ref(), sampler)

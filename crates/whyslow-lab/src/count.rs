@@ -1,9 +1,10 @@
-//! Counts over a recorded capture: the figures of the table that people know from packet analysers, found by rules simple
-//! enough to be checked by hand.
+//! Counts over a recorded capture: the figures of the table that people know from packet analysers,
+//! found by rules simple enough to be checked by hand.
 //!
-//! Knows: the lab's own captures (pcap, nanoseconds, Ethernet, IPv4 or IPv6, TCP) and how to count in them.
-//! Promises: no panic on any bytes; what it cannot read is counted in [`Counted::skipped`].
-//! Ignores: why anything happened. It shares no code with the analysis, which it is there to judge.
+//! Knows: the lab's own captures (pcap, nanoseconds, Ethernet, IPv4 or IPv6, TCP) and how to count
+//! in them. Promises: no panic on any bytes; what it cannot read is counted in
+//! [`Counted::skipped`]. Ignores: why anything happened. It shares no code with the analysis, which
+//! it is there to judge.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
@@ -20,7 +21,8 @@ pub struct Direction {
     pub retransmitted: u64,
     /// Data segments with new bytes that came behind later ones.
     pub out_of_order: u64,
-    /// Pure ACKs equal to the one before in number and window, while the other side had data outstanding.
+    /// Pure ACKs equal to the one before in number and window, while the other side had data
+    /// outstanding.
     pub duplicate_acks: u64,
     /// Segments (not SYN, FIN or RST) that advertise a window of zero.
     pub zero_window: u64,
@@ -154,7 +156,8 @@ fn scale(mut options: &[u8]) -> Option<u8> {
     }
 }
 
-/// One end of a connection. Sequence numbers are counted from the first one seen, so that they do not wrap.
+/// One end of a connection. Sequence numbers are counted from the first one seen, so that they do
+/// not wrap.
 #[derive(Default)]
 struct End {
     first: Option<u32>,
@@ -162,7 +165,8 @@ struct End {
     top: u64,
     /// Pieces that were seen: start and end, apart from each other.
     seen: BTreeMap<u64, u64>,
-    /// Newest acknowledgement and window, as sent by this end: number (counted as the peer's), unscaled window.
+    /// Newest acknowledgement and window, as sent by this end: number (counted as the peer's),
+    /// unscaled window.
     ack: Option<(u64, u16)>,
     scale: Option<u8>,
     syns: u64,

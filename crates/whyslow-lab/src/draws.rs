@@ -1,8 +1,10 @@
-//! Labelled scenarios by chance: each cause that the lab can make, with round trip, rate, size, congestion control and offload drawn
-//! anew, in ranges where that cause is the one that holds the transfer back.
+//! Labelled scenarios by chance: each cause that the lab can make, with round trip, rate, size,
+//! congestion control and offload drawn anew, in ranges where that cause is the one that holds the
+//! transfer back.
 //!
-//! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the same seed draws the same
-//! scenarios. Ignores: the analysis that is judged with them, and how it tells causes apart.
+//! Knows: for each cause, what makes it and what the kernel's counters must then say. Promises: the
+//! same seed draws the same scenarios. Ignores: the analysis that is judged with them, and how it
+//! tells causes apart.
 
 mod causes;
 mod exchanges;
@@ -25,10 +27,11 @@ type Draw = (&'static str, fn(&mut Chance) -> Vec<Setting>);
 /// A key of the scenario and its value, as on the command line.
 pub(crate) type Setting = (String, String);
 
-/// What mends a cause in the lab, as settings over those that made it, an empty one for what is left out; only where the mended
-/// transfer is the same but for the cause.
+/// What mends a cause in the lab, as settings over those that made it, an empty one for what is
+/// left out; only where the mended transfer is the same but for the cause.
 const CURES: &[(&str, &[(&str, &str)])] = &[
-    // As the fix says. A program that writes without waiting: the rest of a flight is not held for its ACK.
+    // As the fix says. A program that writes without waiting: the rest of a flight is not held for
+    // its ACK.
     ("slow-start", &[("server.initcwnd", "32"), ("server.nodelay", "true")]),
     ("early-slow-start-exit", &[("server.no_ssthresh_metrics_save", "true")]),
     ("restart-after-idle", &[("server.slow_start_after_idle", "false")]),
@@ -52,10 +55,12 @@ pub fn drawn(label: &str) -> &str {
     label.rsplit_once('-').map_or(label, |(drawn, _)| drawn)
 }
 
-/// `each` scenarios of every cause, and where the lab can mend the cause, the same once more without it, labelled [`CURED`].
+/// `each` scenarios of every cause, and where the lab can mend the cause, the same once more
+/// without it, labelled [`CURED`].
 ///
 /// # Errors
-/// None that chance could bring about: a drawn scenario that cannot be built is a mistake in this file, which a test looks for.
+/// None that chance could bring about: a drawn scenario that cannot be built is a mistake in this
+/// file, which a test looks for.
 pub fn draw(seed: u64, each: u32) -> Result<Experiment, ScenarioError> {
     let mut runs = Vec::new();
     for (nth, (cause, draw)) in DRAWS.iter().enumerate() {
@@ -140,8 +145,8 @@ pub(crate) fn verify(claims: &[&str]) -> Setting {
     set("verify", format!("{claims:?}"))
 }
 
-/// What is drawn for every scenario: what must not matter. Where a loss, a mark or a pause must cut the window, BBR would not do so,
-/// and [`window_based`] draws again.
+/// What is drawn for every scenario: what must not matter. Where a loss, a mark or a pause must cut
+/// the window, BBR would not do so, and [`window_based`] draws again.
 fn common(chance: &mut Chance) -> Vec<Setting> {
     let offload = chance.is(0.5).to_string();
     vec![

@@ -1,7 +1,8 @@
-//! Drives two [`Link`]s, one for each direction, between two ports: reads frames, asks the links, sends what is due.
+//! Drives two [`Link`]s, one for each direction, between two ports: reads frames, asks the links,
+//! sends what is due.
 //!
-//! It promises to log every packet and to say how late it was. Time is the kernel's own timestamp of a packet, so waking up
-//! late delays a packet only when it was due meanwhile.
+//! It promises to log every packet and to say how late it was. Time is the kernel's own timestamp
+//! of a packet, so waking up late delays a packet only when it was due meanwhile.
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use crate::link::config::LinkConfig;
 use crate::link::{Finished, Link};
 use crate::log::{Direction, Fate, LinkLog, Log, Touched};
 use crate::net::config::Spin;
-use crate::port::segment::{Super, complete};
+use crate::port::segment::{SuperPacket, complete};
 use crate::port::{Clock, Epoch, Outgoing, Port, Received, frame};
 use crate::sched;
 
@@ -58,7 +59,7 @@ pub(crate) struct Emulated {
 #[derive(Debug)]
 enum Body {
     Frame(Vec<u8>),
-    Segment(Rc<Super>, usize),
+    Segment(Rc<SuperPacket>, usize),
 }
 
 /// Frames read from a port before something is sent.
@@ -71,7 +72,8 @@ const SPIN_NS: u64 = 100_000;
 const QUANTUM_NS: u64 = 50_000;
 /// How long after its stop an emulation waits for packets still under way.
 const DRAIN_NS: u64 = 1_000_000_000;
-/// After a sleep of this long, waking up takes longest, and a spin takes little of the processor's time.
+/// After a sleep of this long, waking up takes longest, and a spin takes little of the processor's
+/// time.
 const LONG_SLEEP_NS: u64 = 10 * SPIN_NS;
 
 impl Emulation {
@@ -152,7 +154,8 @@ impl Driver {
                 Spin::Always => SPIN_NS,
             };
             let wait = match wait {
-                // A frame may have ended the sleep early: then there is more than a spin left to wait.
+                // A frame may have ended the sleep early: then there is more than a spin left to
+                // wait.
                 Some(wait) if wait <= SPIN_NS && now + wait <= spin_until => continue,
                 Some(wait) if wait >= least => {
                     spin_until = now + wait;
@@ -238,7 +241,7 @@ impl Lane {
         let mut bytes = outbox.buffer();
         bytes.extend_from_slice(received.bytes);
         if let Some(offload) = &received.offload {
-            match Super::new(bytes, layout, offload) {
+            match SuperPacket::new(bytes, layout, offload) {
                 Ok(whole) => {
                     let whole = Rc::new(whole);
                     for n in 0..whole.segments() {
@@ -288,7 +291,7 @@ struct Outbox {
     frames: Vec<Outgoing>,
     records: Vec<crate::log::Record>,
     /// Neighbouring segments that may leave together.
-    together: Option<(Rc<Super>, Range<usize>)>,
+    together: Option<(Rc<SuperPacket>, Range<usize>)>,
     spare: Vec<Vec<u8>>,
 }
 

@@ -1,8 +1,8 @@
 //! The user's own programs at the two ends, and a shell on a host.
 //!
-//! Knows: how to start them, how to tell that the server listens, where the captures go.
-//! Promises: both programs and all that they started are gone when this returns; captures get their names when they are
-//! whole, also when the run was stopped, and replace those of an earlier run then.
+//! Knows: how to start them, how to tell that the server listens, where the captures go. Promises:
+//! both programs and all that they started are gone when this returns; captures get their names
+//! when they are whole, also when the run was stopped, and replace those of an earlier run then.
 //! Ignores: what they say to each other. The result is explained by whoever calls this.
 
 use crate::count;
@@ -49,9 +49,10 @@ pub struct Executed {
     pub void: Vec<String>,
 }
 
-/// Runs `server` and, as soon as it listens, `client`, both by `sh -c` with `$SERVER` and `$CLIENT` set to the addresses.
-/// Their output goes to this process's standard error. The scenario gives the path and the hosts; its workload, buffers
-/// of single sockets, processors and nice values are not used, since they are the programs' own.
+/// Runs `server` and, as soon as it listens, `client`, both by `sh -c` with `$SERVER` and `$CLIENT`
+/// set to the addresses. Their output goes to this process's standard error. The scenario gives the
+/// path and the hosts; its workload, buffers of single sockets, processors and nice values are not
+/// used, since they are the programs' own.
 ///
 /// Once `stop` is set, both are ended, and what was captured by then is kept.
 ///
@@ -93,7 +94,8 @@ pub(crate) struct Programs<'a> {
     pub before: Option<(Host, &'a str)>,
 }
 
-/// Runs two programs as [`exec`] does, and captures into these files, the client's and the server's.
+/// Runs two programs as [`exec`] does, and captures into these files, the client's and the
+/// server's.
 pub(crate) fn record(
     scenario: &Scenario,
     programs: &Programs<'_>,
@@ -130,7 +132,8 @@ pub(crate) fn record(
     Ok((executed, truth))
 }
 
-/// Lets both programs run until the client has ended, or it is to stop: their exit statuses, and how long the client ran.
+/// Lets both programs run until the client has ended, or it is to stop: their exit statuses, and
+/// how long the client ran.
 fn play(
     path: &NetPath,
     programs: &Programs<'_>,
@@ -180,8 +183,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Opens the user's shell on a host, with the path running and, if there is one, a program on the other host, and waits until
-/// the shell ends.
+/// Opens the user's shell on a host, with the path running and, if there is one, a program on the
+/// other host, and waits until the shell ends.
 pub fn shell(scenario: &Scenario, host: Host, other: Option<&str>) -> Result<ExitStatus, RunError> {
     let mut path = build(scenario)?;
     path.start(&[])?;
@@ -242,7 +245,8 @@ fn start(path: &NetPath, host: Host, line: &str, folder: Option<&Path>) -> Resul
 struct Program(Child);
 
 impl Program {
-    /// Waits until it ends: how, or none when it is to stop before that, or has not ended by the deadline.
+    /// Waits until it ends: how, or none when it is to stop before that, or has not ended by the
+    /// deadline.
     fn wait(&mut self, stop: &AtomicBool, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
         let descriptor = descriptor(&self.0);
         loop {
@@ -266,7 +270,8 @@ impl Program {
 
 /// A descriptor that is readable when the process has ended; none before Linux 5.3.
 fn descriptor(child: &Child) -> Option<OwnedFd> {
-    // SAFETY: takes numbers only. The process is a child that was not waited for, so the number is its own.
+    // SAFETY: takes numbers only. The process is a child that was not waited for, so the number is
+    // its own.
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) };
     let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0)?;
     // SAFETY: the kernel has just given it to us, and nobody else knows it.
@@ -305,7 +310,8 @@ fn wait_until_it_listens(
 fn something_listens(port: Option<u16>) -> bool {
     ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].iter().any(|table| {
         let text = std::fs::read_to_string(table).unwrap_or_default();
-        // The second column is the address and port, in hexadecimal digits; the fourth the state: 0A is LISTEN.
+        // The second column is the address and port, in hexadecimal digits; the fourth the state:
+        // 0A is LISTEN.
         text.lines().skip(1).any(|line| {
             let mut columns = line.split_whitespace().skip(1);
             let own = columns.next().and_then(|own| u16::from_str_radix(own.rsplit_once(':')?.1, 16).ok());

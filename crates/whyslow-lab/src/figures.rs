@@ -1,8 +1,9 @@
-//! The figures of a run: one name, one unit, one meaning, wherever they are printed, expected or verified.
+//! The figures of a run: one name, one unit, one meaning, wherever they are printed, expected or
+//! verified.
 //!
-//! Knows: names and their units, claims about them ("server.rwnd_limited >= 80%"), how they are written.
-//! Promises: a name that is not in the list is refused when a scenario is read, never when it has run.
-//! Ignores: where they come from ([`crate::truth`] computes them).
+//! Knows: names and their units, claims about them ("server.rwnd_limited >= 80%"), how they are
+//! written. Promises: a name that is not in the list is refused when a scenario is read, never when
+//! it has run. Ignores: where they come from ([`crate::truth`] computes them).
 
 use crate::scenario::units::{BitRate, Share, Size, Time};
 use serde::de::Error;
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Measured values by name, in base units: seconds, bytes, bits per second, shares from 0 to 1, or a count.
+/// Measured values by name, in base units: seconds, bytes, bits per second, shares from 0 to 1, or
+/// a count.
 pub type Figures = BTreeMap<String, f64>;
 
 /// The unit of a figure.
@@ -29,8 +31,8 @@ pub enum Kind {
     Count,
 }
 
-/// Figures of the whole run. Those of the wire are counted over the captures: at the sender's end, except
-/// `out_of_order`, which is counted where it arrives.
+/// Figures of the whole run. Those of the wire are counted over the captures: at the sender's end,
+/// except `out_of_order`, which is counted where it arrives.
 pub const RUN: &[(&str, Kind, &str)] = &[
     ("span", Kind::Time, "first SYN to the last packet, in the client's capture"),
     ("total", Kind::Time, "what the client's program waited for everything"),
@@ -50,7 +52,8 @@ pub const RUN: &[(&str, Kind, &str)] = &[
     ("syn_retransmitted", Kind::Count, "SYNs sent again"),
 ];
 
-/// Figures of one host's kernel, behind `client.`, `proxy.` or `server.`; sums or extremes over its sockets.
+/// Figures of one host's kernel, behind `client.`, `proxy.` or `server.`; sums or extremes over its
+/// sockets.
 pub const HOST: &[(&str, Kind, &str)] = &[
     ("busy", Kind::Time, "time with data outstanding"),
     ("rwnd_limited", Kind::Share, "of the busy time: limited by the peer's window"),
@@ -83,7 +86,8 @@ pub const HOST: &[(&str, Kind, &str)] = &[
     ("resets", Kind::Count, "RST segments that it sent"),
 ];
 
-/// Figures of the link, behind `up.` or `down.` (behind `proxy.up.` or `proxy.down.` for the proxy's own link).
+/// Figures of the link, behind `up.` or `down.` (behind `proxy.up.` or `proxy.down.` for the
+/// proxy's own link).
 pub const LINK: &[(&str, Kind, &str)] = &[
     ("packets", Kind::Count, "that entered the link"),
     ("lost", Kind::Count, "by loss"),

@@ -1,7 +1,8 @@
 //! Reproduce a slow transfer on this machine's own TCP stack, and keep the truth.
 //!
-//! The lab builds a path between two hosts (three, with a proxy in the middle) out of network namespaces. The hosts run the
-//! kernel's own TCP; the links between them are emulated in userspace, packet by packet, and every decision is logged.
+//! The lab builds a path between two hosts (three, with a proxy in the middle) out of network
+//! namespaces. The hosts run the kernel's own TCP; the links between them are emulated in
+//! userspace, packet by packet, and every decision is logged.
 //!
 //! ```text
 //!   client namespace          emulator namespace           server namespace
@@ -11,10 +12,12 @@
 //! ```
 //!
 //! From the bottom:
-//! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the machine.
+//! - [`link`]: one direction of a link as a state machine; time is an argument, nothing touches the
+//!   machine.
 //! - `port`: carries packets between a host's device and the emulator.
 //! - [`net`]: namespaces, devices, routes, sysctls; [`net::Path`] puts all together.
-//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`resent`]: what was sent again in it, and why. [`check`]: is the emulator accurate on this machine?
+//! - [`pcap`], [`log`], [`trace`]: what is kept of a run; [`retransmissions`]: what was sent again
+//!   in it, and why. [`check`]: is the emulator accurate on this machine?
 //!
 //! # Using a path
 //!
@@ -26,7 +29,7 @@
 //! use whyslow_lab::net::{self, Path, Tap};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // First thing in `main`, while there is one thread: become root of a user namespace if we are not root already.
+//! // First in `main`, while there is one thread: become root of a user namespace, if needed.
 //! net::enter()?; // the error explains why namespaces are forbidden here
 //!
 //! let slow = LinkConfig::steady(Conditions { delay_ns: 50_000_000, ..Conditions::default() }, 1);
@@ -40,20 +43,22 @@
 //! let in_force = path.settings(Host::Server)?; // read back from the kernel
 //! path.start(&[Tap { host: Host::Client, file: "client.pcap".into(), snaplen: 128 }])?;
 //!
-//! // A socket belongs to the host on which it was made; a program and all its descendants end when we do.
+//! // A socket belongs to the host that made it; a program and its descendants end when we do.
 //! let address = (path.address(Host::Server)?, 8000);
 //! let listener = path.within(Host::Server, || TcpListener::bind(address))??;
 //! let server = path.thread(Host::Server, "server", move || listener.accept().map(drop))?;
 //! let client = path.spawn(Host::Client, Command::new("curl"))?.wait()?;
 //!
-//! let outcome = path.stop()?; // waits until the links are empty, for a second beyond their delay at most
+//! // Waits until the links are empty, for a second beyond their delay at most.
+//! let outcome = path.stop()?;
 //! assert!(outcome.void.is_empty(), "the machine spoiled this run: {:?}", outcome.void);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! A path may be started again after `stop` (the hosts keep their metrics cache and settings).
-// A scenario error carries its file, line and advice; there is one at most in a run, so its size costs nothing.
+// A scenario error carries its file, line and advice; there is one at most in a run, so its size
+// costs nothing.
 #![allow(clippy::result_large_err)]
 
 pub mod agent;
@@ -71,7 +76,7 @@ pub mod pcap;
 mod port;
 pub mod progress;
 pub mod real;
-pub mod resent;
+pub mod retransmissions;
 pub mod run;
 pub mod sample;
 pub mod scenario;

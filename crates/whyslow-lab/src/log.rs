@@ -1,4 +1,5 @@
-//! What the emulator keeps of a run: one record for each packet, counts that are always complete, and how late it was.
+//! What the emulator keeps of a run: one record for each packet, counts that are always complete,
+//! and how late it was.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,8 @@ impl<'de> Deserialize<'de> for Touched {
     }
 }
 
-/// TCP flags as they are on the wire (RFC 9293 section 3.1): bit 0 is FIN, 1 SYN, 2 RST, 3 PSH, 4 ACK.
+/// TCP flags as they are on the wire (RFC 9293 section 3.1): bit 0 is FIN, 1 SYN, 2 RST, 3 PSH, 4
+/// ACK.
 pub type TcpFlags = u8;
 
 /// What the emulator reads of a packet.
@@ -316,8 +318,8 @@ pub struct LatenessSummary {
 }
 
 impl LatenessSummary {
-    /// The rule for trust: p99 within 5 % of the one-way delay or 0.5 ms, whichever is more, unless the scenario says what it
-    /// bears.
+    /// The rule for trust: p99 within 5 % of the one-way delay or 0.5 ms, whichever is more, unless
+    /// the scenario says what it bears.
     pub fn is_trustworthy(&self, one_way_delay_ns: u64, tolerance_ns: Option<u64>) -> bool {
         self.p99_ns <= tolerance_ns.unwrap_or((one_way_delay_ns / 20).max(500_000))
     }

@@ -26,7 +26,8 @@ impl<W: Write> Writer<W> {
         Ok(Self { out, snaplen })
     }
 
-    /// Writes a packet: as many bytes as there are, at most the file's snaplen; `original` is its length on the wire.
+    /// Writes a packet: as many bytes as there are, at most the file's snaplen; `original` is its
+    /// length on the wire.
     pub fn packet(&mut self, realtime_ns: u64, bytes: &[u8], original: u32) -> io::Result<()> {
         let bytes = bytes.get(..self.snaplen as usize).unwrap_or(bytes);
         let mut header = [0; 16];

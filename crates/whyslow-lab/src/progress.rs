@@ -1,4 +1,5 @@
-//! A progress bar with the time left, on standard error; nothing but plain lines where that is no terminal.
+//! A progress bar with the time left, on standard error; nothing but plain lines where that is no
+//! terminal.
 
 use crate::run::Progress;
 use crate::truth::RunResult;
@@ -81,7 +82,8 @@ impl Drop for Bar {
     }
 }
 
-/// What the machine's noise did to a result that stands all the same: worth a word from half a millisecond on.
+/// What the machine's noise did to a result that stands all the same: worth a word from half a
+/// millisecond on.
 fn noise(result: &RunResult) -> Option<String> {
     let links = result.figures.iter().filter(|(name, _)| name.ends_with(".late_p99"));
     let late = links.map(|(_, late)| *late).max_by(f64::total_cmp)?;

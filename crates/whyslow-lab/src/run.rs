@@ -1,9 +1,9 @@
 //! Runs an experiment: builds each path, starts the programs, keeps what happened.
 //!
-//! Knows: the order of things, what makes a run void, which runs are already there.
-//! Promises: a folder that has a `result.json` is a finished run; a void run is made again and never reported as a result;
-//! whatever happens, no process, namespace or device is left.
-//! Ignores: what the figures mean ([`crate::figures`]) and how they are shown ([`crate::show`]).
+//! Knows: the order of things, what makes a run void, which runs are already there. Promises: a
+//! folder that has a `result.json` is a finished run; a void run is made again and never reported
+//! as a result; whatever happens, no process, namespace or device is left. Ignores: what the
+//! figures mean ([`crate::figures`]) and how they are shown ([`crate::show`]).
 
 use crate::agent::{self, Event, Job, Role};
 use crate::count;
@@ -38,7 +38,8 @@ pub struct Settings {
     pub jobs: usize,
     /// How often a void run is tried in all.
     pub attempts: u32,
-    /// The program that becomes an agent when started with [`agent::ARGUMENT`]; this very binary when it is `None`.
+    /// The program that becomes an agent when started with [`agent::ARGUMENT`]; this very binary
+    /// when it is `None`.
     pub agent: Option<PathBuf>,
 }
 
@@ -119,7 +120,8 @@ pub(crate) fn file_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> R
     move |source| RunError::File { what, source }
 }
 
-/// Runs all that is asked for, in the order of the experiment. Runs that are there already are kept.
+/// Runs all that is asked for, in the order of the experiment. Runs that are there already are
+/// kept.
 pub fn run(
     experiment: &Experiment,
     settings: &Settings,
@@ -129,7 +131,8 @@ pub fn run(
     run_by(experiment, settings, progress, &Making { key: &|run| run.scenario.key(), once: &once })
 }
 
-/// One try, whose captures go into the folder. The inner error is about this run (its programs failed); the outer one is about all.
+/// One try, whose captures go into the folder. The inner error is about this run (its programs
+/// failed); the outer one is about all.
 type Try<'a> = dyn Fn(&Variant, &Path) -> Result<Result<Outcome, String>, RunError> + Sync + 'a;
 
 /// How a run is made.
@@ -328,7 +331,8 @@ fn once(
     Ok(Ok((truth, figures)))
 }
 
-/// What is known of a run without its programs: the machine, and the settings and counters of the hosts as they are now.
+/// What is known of a run without its programs: the machine, and the settings and counters of the
+/// hosts as they are now.
 pub(crate) fn empty_truth(path: &NetPath, scenario: &Scenario) -> Result<Truth, RunError> {
     let mut hosts = BTreeMap::new();
     for host in hosts_of(scenario) {
@@ -416,7 +420,8 @@ fn play(path: &NetPath, scenario: &Scenario, settings: &Settings) -> io::Result<
         peer = address(Host::Proxy)?;
     }
     let mut client = start(Host::Client, &scenario.client, Role::Client { peer, certificate })?;
-    // The client first: when an end fails, it is the client that tells what the user would have seen.
+    // The client first: when an end fails, it is the client that tells what the user would have
+    // seen.
     let mut ends = BTreeMap::from([("client".to_owned(), client.done(deadline)?.into())]);
     if let Some(mut proxy) = proxy {
         ends.insert("proxy".to_owned(), proxy.done(deadline)?.into());

@@ -1,10 +1,10 @@
 //! The kernel's own account of a socket, read every few milliseconds while it works.
 //!
-//! Knows: `TCP_INFO` (parsed by the length that the kernel returned, so an older or a newer kernel is read as far as
-//! both agree), `SO_MEMINFO`, `SIOCINQ` and `SIOCOUTQ`.
-//! Promises: a row is what the socket said at that instant; a row equal to the one before is not repeated, which is
-//! the only thing left out. A field that this kernel does not have is null, never zero.
-//! Ignores: what the application did (see [`crate::work`]) and what the path did (the link's log).
+//! Knows: `TCP_INFO` (parsed by the length that the kernel returned, so an older or a newer kernel
+//! is read as far as both agree), `SO_MEMINFO`, `SIOCINQ` and `SIOCOUTQ`. Promises: a row is what
+//! the socket said at that instant; a row equal to the one before is not repeated, which is the
+//! only thing left out. A field that this kernel does not have is null, never zero. Ignores: what
+//! the application did (see [`crate::work`]) and what the path did (the link's log).
 
 use serde::{Deserialize, Serialize};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -39,8 +39,8 @@ enum Source {
     OutQueue,
 }
 
-/// Every column of a series: its name, what it means and its unit.
-/// Offsets are those of `struct tcp_info` in `include/uapi/linux/tcp.h`; they only ever grow at the end.
+/// Every column of a series: its name, what it means and its unit. Offsets are those of
+/// `struct tcp_info` in `include/uapi/linux/tcp.h`; they only ever grow at the end.
 const COLUMNS: &[(&str, &str, Source)] = &[
     ("state", "TCP state (1 is ESTABLISHED)", Source::U8(0)),
     ("ca_state", "0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss", Source::U8(1)),
@@ -199,8 +199,8 @@ pub fn read(socket: BorrowedFd<'_>) -> Option<Row> {
     Some(Row { t, v: COLUMNS.iter().map(|(_, _, source)| raw.value(*source)).collect() })
 }
 
-/// The row that the kernel's account of a socket makes when it came another way: `struct tcp_info`, the entries of `SO_MEMINFO`, bytes not
-/// read and bytes not acknowledged.
+/// The row that the kernel's account of a socket makes when it came another way: `struct tcp_info`,
+/// the entries of `SO_MEMINFO`, bytes not read and bytes not acknowledged.
 pub(crate) fn row(t: u64, tcp_info: &[u8], memory: &[u32], inq: u32, outq: u32) -> Row {
     let (info_len, mem_len) = (tcp_info.len().min(INFO_SPACE), memory.len().min(MEMINFO_VARS));
     let mut raw = Raw {
@@ -223,7 +223,8 @@ pub fn now() -> u64 {
 
 fn getsockopt(fd: RawFd, level: i32, name: i32, space: *mut libc::c_void, len: usize) -> Option<usize> {
     let mut got = libc::socklen_t::try_from(len).ok()?;
-    // SAFETY: `space` points to `len` writable bytes that outlive the call, and `got` says so to the kernel.
+    // SAFETY: `space` points to `len` writable bytes that outlive the call, and `got` says so to
+    // the kernel.
     let result = unsafe { libc::getsockopt(fd, level, name, space, &raw mut got) };
     (result == 0).then(|| usize::try_from(got).unwrap_or(0).min(len))
 }
@@ -274,7 +275,8 @@ pub struct Accuracy {
     pub longest_ms: f64,
 }
 
-/// A socket that is being read; say [`Handle::close`] before the socket closes, so that its last state is kept.
+/// A socket that is being read; say [`Handle::close`] before the socket closes, so that its last
+/// state is kept.
 #[derive(Clone)]
 pub struct Handle {
     watched: Arc<Mutex<Vec<Watched>>>,
@@ -290,7 +292,8 @@ impl Handle {
         {
             w.read();
             w.open = false;
-            // The duplicate would keep the connection from closing: put something harmless in its place.
+            // The duplicate would keep the connection from closing: put something harmless in its
+            // place.
             if let Ok(null) = std::fs::File::open("/dev/null") {
                 w.socket = null.into();
             }
@@ -357,7 +360,8 @@ impl Sampler {
     }
 }
 
-/// The kernel may delay a sleeping thread's wake-up by its slack, 50 us unless told: ask for the least.
+/// The kernel may delay a sleeping thread's wake-up by its slack, 50 us unless told: ask for the
+/// least.
 pub(crate) fn set_timer_slack() {
     // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize, 0, 0, 0) };

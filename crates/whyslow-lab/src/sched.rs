@@ -7,8 +7,9 @@ use nix::unistd::Pid;
 /// The shortest turn that the kernel grants (sched(7), sched_setattr(2)).
 const SHORTEST_TURN_NS: u64 = 100_000;
 
-/// Claims as much as this user may for the calling thread: a place before every ordinary thread (SCHED_FIFO), or else short
-/// turns, which come sooner (Linux 6.12); and timers that are not rounded. What is not granted shows as lateness.
+/// Claims as much as this user may for the calling thread: a place before every ordinary thread
+/// (SCHED_FIFO), or else short turns, which come sooner (Linux 6.12); and timers that are not
+/// rounded. What is not granted shows as lateness.
 pub(crate) fn claim() {
     let _ = nix::sys::prctl::set_timerslack(1);
     let _ = set(libc::SCHED_FIFO, 1, 0).or_else(|_| set(libc::SCHED_OTHER, 0, SHORTEST_TURN_NS));
@@ -26,7 +27,8 @@ fn set(policy: libc::c_int, priority: u32, turn_ns: u64) -> nix::Result<()> {
     Errno::result(result).map(|_| ())
 }
 
-/// Binds the calling thread to one processor. One that is not there leaves the choice to the kernel.
+/// Binds the calling thread to one processor. One that is not there leaves the choice to the
+/// kernel.
 pub(crate) fn pin(cpu: usize) {
     let mut set = CpuSet::new();
     let _ = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));

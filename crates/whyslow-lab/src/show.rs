@@ -1,4 +1,5 @@
-//! Results as tables: text, CSV, JSON. Prints what was measured beside what others measured; computes nothing.
+//! Results as tables: text, CSV, JSON. Prints what was measured beside what others measured;
+//! computes nothing.
 
 use crate::figures::{self, Kind};
 use crate::run::read_result;
@@ -129,7 +130,8 @@ pub fn json(results: &[RunResult]) -> String {
     serde_json::to_string_pretty(results).unwrap_or_default() + "\n"
 }
 
-/// What was measured beside what the write-ups give, for the runs that they speak of; empty when they say nothing.
+/// What was measured beside what the write-ups give, for the runs that they speak of; empty when
+/// they say nothing.
 pub fn beside(experiment: &Experiment, results: &[RunResult]) -> String {
     let mut rows = vec![["run", "figure", "measured", "write-up", "ratio", ""].map(str::to_owned).to_vec()];
     for expectation in &experiment.expect {
@@ -157,7 +159,8 @@ pub fn beside(experiment: &Experiment, results: &[RunResult]) -> String {
     if rows.len() == 1 { String::new() } else { Table(rows).text() }
 }
 
-/// All that `lab run` prints when it is done: the table of the experiment's own columns, then the write-ups' figures.
+/// All that `lab run` prints when it is done: the table of the experiment's own columns, then the
+/// write-ups' figures.
 pub fn report(experiment: &Experiment, results: &[RunResult]) -> String {
     let columns: Vec<&str> = if experiment.columns.is_empty() {
         COLUMNS.to_vec()

@@ -1,5 +1,6 @@
-//! A tap records what a host's device sends and receives, as a capture on that host would: outgoing packets as the stack
-//! hands them over, incoming ones as the stack gets them, with the kernel's timestamps.
+//! A tap records what a host's device sends and receives, as a capture on that host would: outgoing
+//! packets as the stack hands them over, incoming ones as the stack gets them, with the kernel's
+//! timestamps.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -82,8 +83,8 @@ impl OpenTap {
             self.writer.flush()?;
             let mut fds =
                 [PollFd::new(self.ring.as_fd(), PollFlags::POLLIN), PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
-            // Let packets gather: their timestamps are the kernel's, so nothing is lost by coming late, and waking up
-            // for each would take time from the hosts.
+            // Let packets gather: their timestamps are the kernel's, so nothing is lost by coming
+            // late, and waking up for each would take time from the hosts.
             let _ = ppoll(&mut fds, None, None);
             stopping = fds[1].any().unwrap_or(false);
             if !stopping {

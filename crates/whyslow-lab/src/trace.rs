@@ -1,12 +1,14 @@
 //! Why the kernel sent each segment again, by its own tracing.
 //!
-//! Knows: the tracepoints `tcp:tcp_retransmit_skb`, with the kernel's call stack, and `tcp:tcp_cong_state_set`. The stack names the
-//! mechanism (`tcp_send_loss_probe`, `tcp_retransmit_timer`, `tcp_simple_retransmit`); what none of them sent goes by the socket's
-//! state: that of fast recovery, or Loss, which goes on with what the timer began.
-//! Promises: an instance of the tracing system of its own, so that nobody else's tracing is touched; it goes with this value, and
-//! one that a killed process left goes when the next begins. What the kernel's buffer could not hold is counted.
-//! Ignores: sequence numbers, which the tracepoint does not tell: [`crate::resent`] joins by time. Without the machine's root
-//! there is no tracing, and the reason is kept instead.
+//! Knows: the tracepoints `tcp:tcp_retransmit_skb`, with the kernel's call stack, and
+//! `tcp:tcp_cong_state_set`. The stack names the mechanism (`tcp_send_loss_probe`,
+//! `tcp_retransmit_timer`, `tcp_simple_retransmit`); what none of them sent goes by the socket's
+//! state: that of fast recovery, or Loss, which goes on with what the timer began. Promises: an
+//! instance of the tracing system of its own, so that nobody else's tracing is touched; it goes
+//! with this value, and one that a killed process left goes when the next begins. What the kernel's
+//! buffer could not hold is counted. Ignores: sequence numbers, which the tracepoint does not tell:
+//! [`crate::retransmissions`] joins by time. Without the machine's root there is no tracing, and
+//! the reason is kept instead.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -163,23 +165,27 @@ fn remove_stale(instances: &Path) {
     }
 }
 
-/// How far TAI is ahead of the clock of the captures, nanoseconds: whole seconds, zero where nobody set it.
+/// How far TAI is ahead of the clock of the captures, nanoseconds: whole seconds, zero where nobody
+/// set it.
 fn tai_ahead() -> u64 {
     let now = |clock| nix::time::clock_gettime(clock).map_or(0.0, |t| t.tv_sec() as f64 + t.tv_nsec() as f64 / 1e9);
     let ahead = now(nix::time::ClockId::CLOCK_TAI) - now(nix::time::ClockId::CLOCK_REALTIME);
     ahead.round().max(0.0) as u64 * 1_000_000_000
 }
 
-/// The state of sockets that take all that was sent for lost (TCP_CA_Loss): after a timeout, or a router's word.
+/// The state of sockets that take all that was sent for lost (TCP_CA_Loss): after a timeout, or a
+/// router's word.
 const LOSS: u8 = 4;
 
 /// A socket: sender's address, sender's port, receiver's port.
 type Socket = (String, u16, u16);
 
-/// Reads the kernel's text. A stack follows its event, but another processor's lines may come between the two.
+/// Reads the kernel's text. A stack follows its event, but another processor's lines may come
+/// between the two.
 fn parse(text: &str, tai_ahead: u64) -> Trace {
     let mut trace = Trace::default();
-    // What the stack of each event tells, and how often its socket's state had changed by then, and to what.
+    // What the stack of each event tells, and how often its socket's state had changed by then, and
+    // to what.
     let mut seen: Vec<(Option<Why>, (u64, u8))> = Vec::new();
     let mut states: HashMap<Socket, (u64, u8)> = HashMap::new();
     // By processor: the event whose stack is to come, or is being read.
@@ -225,8 +231,8 @@ fn parse(text: &str, tai_ahead: u64) -> Trace {
     trace
 }
 
-/// What the stack does not tell, the state does: all that is sent again in the state Loss is the doing of what brought the socket
-/// there, which is not always the timer.
+/// What the stack does not tell, the state does: all that is sent again in the state Loss is the
+/// doing of what brought the socket there, which is not always the timer.
 fn conclude(events: &mut [Event], seen: &[(Option<Why>, (u64, u8))]) {
     let mut brought: HashMap<Socket, (u64, Why)> = HashMap::new();
     for (event, (told, (change, state))) in events.iter_mut().zip(seen) {

@@ -1,8 +1,9 @@
 //! What really happened in a run, and the figures that follow from it.
 //!
-//! `truth.json` holds everything that was recorded; `result.json` the figures and whether the intended cause was
-//! confirmed. Every figure comes from the kernel, from the emulator's log, from the programs themselves, or from counting
-//! over the captures ([`crate::count`]); none from an analysis. The schema is in `docs/schema/truth-1.schema.json`.
+//! `truth.json` holds everything that was recorded; `result.json` the figures and whether the
+//! intended cause was confirmed. Every figure comes from the kernel, from the emulator's log, from
+//! the programs themselves, or from counting over the captures ([`crate::count`]); none from an
+//! analysis. The schema is in `docs/schema/truth-1.schema.json`.
 
 use crate::count::Counted;
 use crate::figures::{Claim, Figures};
@@ -275,8 +276,8 @@ fn kernel(host: &str, end: &EndTruth, all: &mut Figures) {
     put("app_limited", share(held(end, |r| outstanding(r) && value(r, "app_limited") == Some(1))));
 }
 
-/// How often a congestion window fell though nothing was lost, marked or reordered: between two readings in the open state, with nothing
-/// sent again.
+/// How often a congestion window fell though nothing was lost, marked or reordered: between two
+/// readings in the open state, with nothing sent again.
 fn restarts(socket: &Series) -> usize {
     let fell = |last: &Row, row: &Row| -> Option<bool> {
         let (before, after) = (value(last, "snd_cwnd")?, value(row, "snd_cwnd")?);
@@ -288,7 +289,8 @@ fn restarts(socket: &Series) -> usize {
     pairs.filter(|pair| matches!(pair, [last, row] if fell(last, row).unwrap_or_default())).count()
 }
 
-/// How long a row's values lasted, in seconds: a row that is equal to the one before is not repeated.
+/// How long a row's values lasted, in seconds: a row that is equal to the one before is not
+/// repeated.
 fn lasting(end: &EndTruth) -> impl Iterator<Item = (f64, &Row)> {
     end.sockets.iter().flat_map(|s| s.rows.windows(2)).filter_map(|pair| match pair {
         [row, next] => Some((seconds(row.t, next.t), row)),

@@ -1,14 +1,19 @@
-//! How whyslow says it: an [`Analysis`](whyslow_core::analysis::Analysis) as a page for the terminal or as JSON.
+//! How whyslow says it: an [`Analysis`](whyslow_core::analysis::Analysis) as a page for the
+//! terminal or as JSON.
 //!
-//! Everything here is a pure function of the analysis: a renderer prints what was found and finds nothing of its own.
-//! The one thing that is added up is [`ranking`], the time that each cause cost over all connections.
+//! Everything here is a pure function of the analysis: a renderer prints what was found and finds
+//! nothing of its own. The one thing that is added up is [`ranking`], the time that each cause cost
+//! over all connections.
 //!
-//! - [`render::terminal`]: the verdict for a person, as wide as the terminal, in colour and readable without it;
-//! - [`render::json`]: the contract `whyslow/1` for programs; its JSON Schema is `docs/schema/whyslow-1.schema.json`;
+//! - [`render::terminal`]: the verdict for a person, as wide as the terminal, in colour and
+//!   readable without it;
+//! - [`render::json`]: the contract `whyslow/1` for programs; its JSON Schema is
+//!   `docs/schema/whyslow-1.schema.json`;
 //! - [`render::markdown`]: the documentation of a cause, for `whyslow help-cause`.
 //!
-//! Text from a capture (host names, request paths, file names) is hostile: [`text::harmless`] writes out what steers a terminal,
-//! turns the reading order round or hides, and every renderer asks it.
+//! Text from a capture (host names, request paths, file names) is hostile: [`text::harmless`]
+//! writes out what steers a terminal, turns the reading order round or hides, and every renderer
+//! asks it.
 #![forbid(unsafe_code)]
 
 pub mod ranking;

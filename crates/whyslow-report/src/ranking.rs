@@ -1,10 +1,11 @@
-//! What each cause cost over all connections: the one sum that a renderer needs and an analysis does not hold.
+//! What each cause cost over all connections: the one sum that a renderer needs and an analysis
+//! does not hold.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Message};
-use whyslow_core::rules::Together;
+use whyslow_core::rules::CostOverTime;
 use whyslow_core::units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is no interactive one.
@@ -17,8 +18,8 @@ pub struct CauseCost {
     pub cause: Cause,
     /// Over all connections; what passed at the same time counts once.
     pub seconds: Nanos,
-    /// Connections that it cost time, with how much each, the worst first. Of a finding that spans connections and was
-    /// made of none of them alone, all are here with no time.
+    /// Connections that it cost time, with how much each, the worst first. Of a finding that spans
+    /// connections and was made of none of them alone, all are here with no time.
     pub connections: Vec<(u64, Nanos)>,
 }
 
@@ -27,13 +28,14 @@ pub fn findings(connection: &Connection) -> impl Iterator<Item = &Finding> {
     connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings)
 }
 
-/// The time that a connection lost, over its findings. What the client's own program took is not lost.
+/// The time that a connection lost, over its findings. What the client's own program took is not
+/// lost.
 pub fn cost(connection: &Connection) -> Nanos {
     findings(connection).filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum()
 }
 
-/// The causes of one connection with the time that each cost over its transfers, the worst first; behind all of them what its client's
-/// own program took.
+/// The causes of one connection with the time that each cost over its transfers, the worst first;
+/// behind all of them what its client's own program took.
 pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
     let mut sums: HashMap<Cause, Nanos> = HashMap::new();
     for finding in findings(connection) {
@@ -44,9 +46,9 @@ pub fn causes(connection: &Connection) -> Vec<(Cause, Nanos)> {
     causes
 }
 
-/// Connections by the time that they lost to one cause, the worst first; those without a finding are left out. A transfer
-/// that one cause held back so comes before an interactive session with a little of everything, which has its place behind all
-/// others in any case.
+/// Connections by the time that they lost to one cause, the worst first; those without a finding
+/// are left out. A transfer that one cause held back so comes before an interactive session with a
+/// little of everything, which has its place behind all others in any case.
 pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
     let first = |connection| {
         let &(cause, seconds) = causes(connection).first()?;
@@ -58,8 +60,9 @@ pub fn worst(analysis: &Analysis) -> Vec<&Connection> {
     worst.into_iter().map(|(_, connection)| connection).collect()
 }
 
-/// Whether a person, or something as slow, is at the client: it carries messages, none of them a bulk, and most of its time passes before
-/// its requests. What is lost there is a wait of a moment now and then.
+/// Whether a person, or something as slow, is at the client: it carries messages, none of them a
+/// bulk, and most of its time passes before its requests. What is lost there is a wait of a moment
+/// now and then.
 fn is_interactive(connection: &Connection) -> bool {
     let is_bulk = |message: &Message| message.bytes > BULK;
     let messages = connection.exchanges.iter().flat_map(|exchange| exchange.request.iter().chain(&exchange.answer));
@@ -77,7 +80,7 @@ pub fn shared(analysis: &Analysis) -> HashSet<(Cause, u64)> {
 }
 
 /// The analysis without the connections that another capture, nearer to the sender, tells of too.
-pub fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
+pub fn without_duplicates(analysis: &Analysis) -> Cow<'_, Analysis> {
     let ids: HashSet<u64> = analysis.connections.iter().map(|connection| connection.id).collect();
     // The two connections of a proxy have findings of their own.
     let pairs = || analysis.pairs.iter().filter(|pair| pair.proxy.is_none());
@@ -97,7 +100,8 @@ pub fn told_once(analysis: &Analysis) -> Cow<'_, Analysis> {
     Cow::Owned(once)
 }
 
-/// When the time passed that findings tell of, with these: a transfer's begins with the waits before it.
+/// When the time passed that findings tell of, with these: a transfer's begins with the waits
+/// before it.
 fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Finding])> {
     let of_transfers = connection.transfers.iter().map(|transfer| {
         let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
@@ -108,8 +112,8 @@ fn in_time(connection: &Connection) -> impl Iterator<Item = (Nanos, Nanos, &[Fin
 }
 
 /// What all connections lost. What the client's own program took is not lost.
-pub fn lost(analysis: &Analysis) -> Together {
-    let mut lost = Together::default();
+pub fn total_cost(analysis: &Analysis) -> CostOverTime {
+    let mut lost = CostOverTime::default();
     for (start, end, findings) in analysis.connections.iter().flat_map(in_time) {
         let seconds: Nanos = findings.iter().filter(|one| one.is_waited_for()).map(|one| one.seconds).sum();
         if seconds > Nanos::ZERO {
@@ -119,11 +123,12 @@ pub fn lost(analysis: &Analysis) -> Together {
     lost
 }
 
-/// The causes by the time that they cost, the worst first. What passed at the same time counts once.
+/// The causes by the time that they cost, the worst first. What passed at the same time counts
+/// once.
 pub fn by_cause(analysis: &Analysis) -> Vec<CauseCost> {
     #[derive(Default)]
     struct Sum {
-        lost: Together,
+        lost: CostOverTime,
         /// The costliest finding's.
         least: Nanos,
         connections: HashMap<u64, Nanos>,
@@ -211,7 +216,7 @@ mod tests {
                 panic!()
             };
             let each: Nanos = loss.connections.iter().map(|(_, seconds)| *seconds).sum();
-            (loss.seconds, each, lost(analysis).elapsed(), lost(analysis).total())
+            (loss.seconds, each, total_cost(analysis).elapsed(), total_cost(analysis).total())
         };
         let (apart, sum, elapsed, total) = seconds(&analysis);
         assert_eq!((apart, elapsed), (sum, total), "one after the other");
@@ -232,7 +237,7 @@ mod tests {
         other.start_s += Nanos::from_millis(3_600_000);
         other.transfers.iter_mut().for_each(|one| one.start_s += Nanos::from_millis(3_600_000));
         let [alone, twice] = [by_cause(&example::slow_start()), by_cause(&both)];
-        let once = by_cause(&told_once(&both));
+        let once = by_cause(&without_duplicates(&both));
         assert_eq!((once.len(), twice.len()), (alone.len(), alone.len()));
         for ((alone, twice), once) in alone.iter().zip(&twice).zip(&once) {
             assert_eq!((once.cause, once.seconds), (alone.cause, alone.seconds));

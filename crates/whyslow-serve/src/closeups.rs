@@ -1,8 +1,9 @@
-//! Graphs for a report, which has nobody to ask: the connections that lost most time, whole, and then packet by packet as far as
-//! the file stays small enough to be sent.
+//! Graphs for a report, which has nobody to ask: the connections that lost most time, whole, and
+//! then packet by packet as far as the file stays small enough to be sent.
 //!
-//! A connection of 200,000 packets fits whole: packed, a packet takes about four bytes. Of what does not fit, the parts
-//! with the evidence of findings come first, then the beginning; the page says where the file holds nothing finer.
+//! A connection of 200,000 packets fits whole: packed, a packet takes about four bytes. Of what
+//! does not fit, the parts with the evidence of findings come first, then the beginning; the page
+//! says where the file holds nothing finer.
 
 use crate::document::compress;
 use crate::graphs::{Answer, Graphs};
@@ -10,13 +11,13 @@ use crate::packed::pack;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use whyslow_core::analysis::{Connection, Finding};
-use whyslow_core::series::{Builder, Point};
+use whyslow_core::series::{Point, SeriesBuilder};
 use whyslow_core::units::Nanos;
-use whyslow_io::{Place, Reading};
+use whyslow_io::{PacketSource, Reading};
 use whyslow_report::ranking;
 
 /// Connections with graphs: each takes a reading of its capture.
-const MOST_CONNECTIONS: usize = 24;
+const MAX_CONNECTIONS: usize = 24;
 /// Columns of a whole connection.
 const COLUMNS: usize = 4_096;
 /// Packets of a part.
@@ -24,7 +25,7 @@ const PART: usize = 8_192;
 /// Columns of a part.
 const PART_COLUMNS: usize = 1_024;
 /// Parts without evidence that are looked at, and those with.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// A packed answer, and its compressed size.
 struct Packed {
@@ -40,8 +41,8 @@ impl Packed {
     }
 }
 
-/// The graphs of these connections, and of the worst ones, in so many bytes, compressed; one that cannot be read once more is left
-/// out, and the page says so.
+/// The graphs of these connections, and of the worst ones, in so many bytes, compressed; one that
+/// cannot be read once more is left out, and the page says so.
 pub(crate) fn of_worst(reading: &Reading, first: &[u64], mut room: usize) -> BTreeMap<u64, Box<RawValue>> {
     let analysis = &reading.analysis;
     let mut order = ranking::worst(analysis);
@@ -53,7 +54,7 @@ pub(crate) fn of_worst(reading: &Reading, first: &[u64], mut room: usize) -> BTr
     order.sort_by_key(|connection| !first.contains(&connection.id));
     let mut series: BTreeMap<u64, Vec<Box<RawValue>>> = BTreeMap::new();
     let mut large = Vec::new();
-    for connection in order.into_iter().take(MOST_CONNECTIONS) {
+    for connection in order.into_iter().take(MAX_CONNECTIONS) {
         let Some(place) = reading.place(connection) else { continue };
         let Ok(graphs) = Graphs::read(&place, connection, None) else { continue };
         let answer = graphs.answer(None, COLUMNS);
@@ -99,7 +100,7 @@ struct Parts {
 
 impl Parts {
     /// Those with evidence first, each in the order of time.
-    fn read(place: &Place, evidence: Vec<(Nanos, Nanos)>) -> impl Iterator<Item = Packed> {
+    fn read(place: &PacketSource, evidence: Vec<(Nanos, Nanos)>) -> impl Iterator<Item = Packed> {
         let mut parts =
             Self { evidence, points: Vec::with_capacity(PART + 1), acks: [None; 2], kept: Default::default() };
         // What was read by then counts.
@@ -122,7 +123,7 @@ impl Parts {
         if let (Some(first), Some(last)) = (self.points.first(), self.points.last()) {
             let range = (first.time, next.map_or(last.time, |next| last.time.max(next - Nanos(1))));
             let has_evidence = self.evidence.iter().any(|(from, to)| *from <= range.1 && *to >= range.0);
-            if self.kept[usize::from(!has_evidence)].len() < MOST_PARTS {
+            if self.kept[usize::from(!has_evidence)].len() < MAX_PARTS {
                 let answer = self.answer(range);
                 self.kept[usize::from(!has_evidence)].extend(Packed::of(&answer));
             }
@@ -133,7 +134,7 @@ impl Parts {
     }
 
     fn answer(&self, range: (Nanos, Nanos)) -> Answer {
-        let mut builder = Builder::new(range, self.points.len() as u64);
+        let mut builder = SeriesBuilder::new(range, self.points.len() as u64);
         self.acks.iter().flatten().filter(|ack| ack.time < range.0).for_each(|ack| builder.push(ack));
         self.points.iter().for_each(|point| builder.push(point));
         Graphs::of(builder.finish()).answer(Some(range), PART_COLUMNS)

@@ -1,6 +1,6 @@
 //! [`Document`]: what the page is given.
 
-use crate::{Opening, Spot, closeups};
+use crate::{Opening, TransferSpot, closeups};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::body::Bytes;
@@ -11,22 +11,23 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use whyslow_core::analysis::{Analysis, Connection};
 use whyslow_core::cause::Cause;
-use whyslow_core::compare::{self, Chosen, Comparison, NotThere, Which};
+use whyslow_core::compare::{self, ChosenTransfer, Comparison, NoSuchTransfer, TransferName};
 use whyslow_core::units::Nanos;
-use whyslow_io::{Place, Reading};
+use whyslow_io::{PacketSource, Reading};
 use whyslow_report::ranking;
 use whyslow_report::render::{json, markdown};
 
-/// Most connections on the page: those that lost most time. What each cause cost is told over all of them.
-pub const MOST_CONNECTIONS: usize = 2_000;
+/// Most connections on the page: those that lost most time. What each cause cost is told over all
+/// of them.
+pub const MAX_CONNECTIONS: usize = 2_000;
 
 /// Bytes of a file's document, compressed: in base64, and with the page around it, 3 MB.
-const MOST_BYTES: usize = 2_150_000;
+const MAX_BYTES: usize = 2_150_000;
 /// Connections that a file has in any case.
 const FEW_CONNECTIONS: usize = 50;
 
-/// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and the program are of one
-/// build, so that this is no contract; `whyslow --json` is.
+/// An analysis as the page takes it: compressed JSON, `"schema": "whyslow-page/1"`. The page and
+/// the program are of one build, so that this is no contract; `whyslow --json` is.
 #[derive(Clone, Debug)]
 pub struct Document {
     reading: Reading,
@@ -40,13 +41,13 @@ struct Content<'a> {
     /// What was opened.
     name: &'a str,
     analysis: &'a Analysis,
-    /// Connections in all; the analysis holds [`MOST_CONNECTIONS`] at most.
+    /// Connections in all; the analysis holds [`MAX_CONNECTIONS`] at most.
     connections_total: usize,
     causes: Vec<Cost>,
     /// Documentation of causes, which is the program's own: its lines stay lines.
     docs: Option<Box<RawValue>>,
     /// The transfers that are set side by side at first.
-    compare: Option<[Spot; 2]>,
+    compare: Option<[TransferSpot; 2]>,
     /// Why nothing is set side by side, though it was wished for.
     uncompared: Option<String>,
     /// Comparisons, where the page has nobody to ask for them.
@@ -78,8 +79,9 @@ impl Document {
         Self::new(reading, opening, false)
     }
 
-    /// The same with the comparison that was wished for, and with the graphs of what it compares and of the connections
-    /// that lost most time, as many as a file of 3 MB has room for: the inputs are read once more for each of them.
+    /// The same with the comparison that was wished for, and with the graphs of what it compares
+    /// and of the connections that lost most time, as many as a file of 3 MB has room for: the
+    /// inputs are read once more for each of them.
     pub fn complete(reading: Reading, opening: &Opening) -> Self {
         Self::new(reading, opening, true)
     }
@@ -87,7 +89,7 @@ impl Document {
     fn new(mut reading: Reading, opening: &Opening, is_file: bool) -> Self {
         let connections_total = reading.analysis.connections.len();
         // What two captures tell of one connection costs its time once.
-        let causes = ranking::by_cause(&ranking::told_once(&reading.analysis))
+        let causes = ranking::by_cause(&ranking::without_duplicates(&reading.analysis))
             .into_iter()
             .map(|cost| Cost { cause: cost.cause, seconds: cost.seconds, connections: cost.connections.len() })
             .collect();
@@ -96,15 +98,15 @@ impl Document {
         }
         let both = both(&reading, opening);
         let (compare, uncompared) = match &both {
-            Ok(both) => (both.map(|both| both.map(|one| Spot(one.connection.id, one.number))), None),
+            Ok(both) => (both.map(|both| both.map(|one| TransferSpot(one.connection.id, one.number))), None),
             Err(why) => (None, Some(why.to_string())),
         };
         let both = both.ok().flatten().filter(|_| is_file);
         let comparisons = both.iter().map(|[a, b]| compare::compare(a, b)).collect();
         let compared: Vec<u64> = compare.iter().flatten().map(|spot| spot.0).collect();
-        keep_worst(&mut reading.analysis, &compared, MOST_CONNECTIONS);
+        keep_worst(&mut reading.analysis, &compared, MAX_CONNECTIONS);
         let mut kept = reading.analysis.connections.len();
-        while is_file && kept > FEW_CONNECTIONS && compress(&reading.analysis).len() > MOST_BYTES / 4 * 3 {
+        while is_file && kept > FEW_CONNECTIONS && compress(&reading.analysis).len() > MAX_BYTES / 4 * 3 {
             kept = (kept / 4 * 3).max(FEW_CONNECTIONS);
             keep_worst(&mut reading.analysis, &compared, kept);
         }
@@ -126,7 +128,7 @@ impl Document {
         };
         let mut compressed = compress(&content);
         if is_file {
-            content.series = closeups::of_worst(&reading, &compared, MOST_BYTES.saturating_sub(compressed.len()));
+            content.series = closeups::of_worst(&reading, &compared, MAX_BYTES.saturating_sub(compressed.len()));
             compressed = compress(&content);
         }
         Self { reading, compressed: compressed.into() }
@@ -136,7 +138,7 @@ impl Document {
     ///
     /// # Errors
     /// When one is not there, or both are one.
-    pub(crate) fn compare(&self, spots: [Which; 2]) -> Result<Comparison, String> {
+    pub(crate) fn compare(&self, spots: [TransferName; 2]) -> Result<Comparison, String> {
         let find = |which| compare::choose(&self.reading.analysis, which).map_err(|why| why.to_string());
         let [a, b] = [find(spots[0])?, find(spots[1])?];
         if (a.connection.id, a.number) == (b.connection.id, b.number) {
@@ -160,19 +162,19 @@ impl Document {
     }
 
     /// Where a connection can be read once more.
-    pub(crate) fn place(&self, connection: &Connection) -> Option<Place> {
+    pub(crate) fn place(&self, connection: &Connection) -> Option<PacketSource> {
         self.reading.place(connection)
     }
 }
 
 /// The transfers that are to be set side by side, where any are.
-fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[Chosen<'a>; 2]>, NotThere> {
+fn both<'a>(reading: &'a Reading, opening: &Opening) -> Result<Option<[ChosenTransfer<'a>; 2]>, NoSuchTransfer> {
     let Some([a, b]) = opening.compare else { return Ok(None) };
     Ok(Some([a.find(reading)?, b.find(reading)?]))
 }
 
-/// gzip of a value's JSON, as the page shows it. Writing to memory does not fail, and nothing here has maps that JSON could
-/// not write.
+/// gzip of a value's JSON, as the page shows it. Writing to memory does not fail, and nothing here
+/// has maps that JSON could not write.
 pub(crate) fn compress(content: &impl Serialize) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let written = json::to_people(content, &mut gzip);
@@ -202,7 +204,7 @@ fn doc(text: &str) -> Doc {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::Sought;
+    use crate::SoughtTransfer;
     use crate::testing::{path, reading};
     use flate2::read::GzDecoder;
     use serde_json::Value;
@@ -253,7 +255,7 @@ mod tests {
         let analysis = &mut reading.analysis;
         let healthy = analysis.connections.remove(0);
         assert!(ranking::cost(&worst) > ranking::cost(&healthy));
-        analysis.connections = (1..=MOST_CONNECTIONS as u64 + 5)
+        analysis.connections = (1..=MAX_CONNECTIONS as u64 + 5)
             .map(|id| {
                 let mut connection = if id == 2_003 { worst.clone() } else { healthy.clone() };
                 connection.id = id;
@@ -267,29 +269,29 @@ mod tests {
             .iter()
             .map(|connection| connection["id"].as_u64().unwrap())
             .collect();
-        assert_eq!(ids.len(), MOST_CONNECTIONS);
+        assert_eq!(ids.len(), MAX_CONNECTIONS);
         assert!(ids.contains(&2_003) && ids.is_sorted());
-        assert_eq!(content["connections_total"], MOST_CONNECTIONS + 5);
+        assert_eq!(content["connections_total"], MAX_CONNECTIONS + 5);
     }
 
     #[test]
     fn a_comparison_is_in_a_complete_document_and_asked_of_a_served_one() {
         let reading = reading(&[&["sender-cap-client"], &["slow-start-client"]]);
-        let sought = |group| Sought { group: Some(group), which: Which::default() };
+        let sought = |group| SoughtTransfer { group: Some(group), which: TransferName::default() };
         let opening = Opening { compare: Some([sought(0), sought(1)]), ..Opening::default() };
         let complete = content(&Document::complete(reading.clone(), &opening));
         assert_eq!(complete["compare"], serde_json::json!([[1, 2], [2, 2]]));
         assert!(complete["series"]["1"].is_array() && complete["series"]["2"].is_array());
         let served = Document::served(reading, &opening);
         assert!(content(&served)["comparisons"].as_array().unwrap().is_empty());
-        let spots = [1, 2].map(|id| Which { connection: Some(id), transfer: Some(2) });
+        let spots = [1, 2].map(|id| TransferName { connection: Some(id), transfer: Some(2) });
         let told = serde_json::to_value(served.compare(spots).unwrap()).unwrap();
         assert_eq!(complete["comparisons"][0], told);
         assert_eq!(told["leads"].as_array().unwrap().last().unwrap()["faster"], 1);
         assert!(served.compare([spots[0], spots[0]]).unwrap_err().contains("one transfer"));
         assert!(
             served
-                .compare([spots[0], Which { connection: Some(3), transfer: None }])
+                .compare([spots[0], TransferName { connection: Some(3), transfer: None }])
                 .unwrap_err()
                 .contains("no connection 3")
         );
@@ -298,7 +300,7 @@ mod tests {
     #[test]
     fn what_cannot_be_compared_is_said_and_all_the_rest_is_there() {
         let reading = reading(&[&["sender-cap-client"], &["slow-start-client"]]);
-        let sought = |group, connection| Sought { group, which: Which { connection, transfer: None } };
+        let sought = |group, connection| SoughtTransfer { group, which: TransferName { connection, transfer: None } };
         let opening =
             Opening { compare: Some([sought(Some(0), None), sought(Some(1), Some(7))]), ..Opening::default() };
         let content = content(&Document::served(reading, &opening));

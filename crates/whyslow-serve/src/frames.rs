@@ -5,9 +5,10 @@ use whyslow_core::analysis::Frame;
 use whyslow_core::units::Nanos;
 
 /// Frames remembered beside those that are wanted.
-const MOST: usize = 2_048;
+const MAX: usize = 2_048;
 
-/// Every so many frames of a connection with their times, and those that were asked for. Between two of them the page reckons.
+/// Every so many frames of a connection with their times, and those that were asked for. Between
+/// two of them the page reckons.
 #[derive(Debug)]
 pub(crate) struct FrameTimes {
     wanted: BTreeSet<Frame>,
@@ -30,7 +31,7 @@ impl FrameTimes {
         if self.wanted.remove(&frame) {
             self.exact.push((frame, time));
         } else if self.met.is_multiple_of(self.stride) {
-            if self.some.len() >= MOST {
+            if self.some.len() >= MAX {
                 let mut keep = false;
                 self.some.retain(|_| {
                     keep = !keep;
@@ -49,7 +50,7 @@ impl FrameTimes {
     }
 
     /// All of them, in the order of frames.
-    pub(crate) fn told(&self) -> Vec<(Frame, Nanos)> {
+    pub(crate) fn to_vec(&self) -> Vec<(Frame, Nanos)> {
         let mut all: Vec<_> = self.exact.iter().chain(&self.some).chain(&self.last).copied().collect();
         all.sort_unstable_by_key(|&(frame, _)| frame);
         all.dedup_by_key(|&mut (frame, _)| frame);
@@ -69,8 +70,8 @@ mod tests {
         for number in 1..=200_000_u64 {
             times.push(frame(number), Nanos(number as i64 * 10));
         }
-        let told = times.told();
-        assert!(told.len() <= MOST + 4 && told.len() > MOST / 2, "{}", told.len());
+        let told = times.to_vec();
+        assert!(told.len() <= MAX + 4 && told.len() > MAX / 2, "{}", told.len());
         assert!(told.is_sorted());
         for number in [1, 7, 99_999, 123_456, 200_000] {
             assert!(told.contains(&(frame(number), Nanos(number as i64 * 10))), "{number}");

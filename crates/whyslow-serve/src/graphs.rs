@@ -1,20 +1,20 @@
 //! [`Graphs`]: a connection's series, and what the page is told of it.
 //!
-//! The program sends columns, marks and segments as lists of figures, each list one figure of all: a fraction of what objects
-//! would take, and drawn without being taken apart.
+//! The program sends columns, marks and segments as lists of figures, each list one figure of all:
+//! a fraction of what objects would take, and drawn without being taken apart.
 
 use crate::frames::FrameTimes;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use whyslow_core::analysis::{Connection, End, Frame};
-use whyslow_core::series::{Builder, Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series};
+use whyslow_core::series::{Column, Extremes, Kind, Lane, Mark, MarkSum, Point, Series, SeriesBuilder};
 use whyslow_core::units::Nanos;
-use whyslow_io::Place;
+use whyslow_io::PacketSource;
 
 /// Columns in an answer, at most.
-const MOST_COLUMNS: usize = 8_192;
+const MAX_COLUMNS: usize = 8_192;
 /// Segments in an answer, at most.
-const MOST_POINTS: usize = 16_384;
+const MAX_POINTS: usize = 16_384;
 
 /// One connection's packets, as graphs.
 #[derive(Debug)]
@@ -29,10 +29,14 @@ impl Graphs {
     ///
     /// # Errors
     /// When the capture can no longer be read, or is not what it was.
-    pub(crate) fn read(place: &Place, connection: &Connection, range: Option<(Nanos, Nanos)>) -> Result<Self, String> {
+    pub(crate) fn read(
+        place: &PacketSource,
+        connection: &Connection,
+        range: Option<(Nanos, Nanos)>,
+    ) -> Result<Self, String> {
         let all = (connection.start_s, connection.start_s + connection.duration_s);
         let packets = connection.directions.iter().fold(0_u64, |sum, direction| sum.saturating_add(direction.packets));
-        let mut builder = Builder::new(range.unwrap_or(all), packets);
+        let mut builder = SeriesBuilder::new(range.unwrap_or(all), packets);
         let mut frames = FrameTimes::new(evidence(connection));
         let (mut base, mut begin) = ([None; 2], None);
         let mut give = |point: Point| {
@@ -45,7 +49,8 @@ impl Graphs {
             builder.push(&point);
         };
         whyslow_io::follow(place, &mut give, &mut |_| {}).map_err(|error| error.to_string())?;
-        // Its first packet passes when the analysis says: else the number is that of another connection.
+        // Its first packet passes when the analysis says: else the number is that of another
+        // connection.
         if begin.is_none_or(|begin| (begin - connection.start_s).0.abs() > Nanos::from_millis(1).0) {
             return Err("the connection cannot be found in the capture again: has the file changed since?".to_owned());
         }
@@ -62,7 +67,7 @@ impl Graphs {
         let whole = self.series.range();
         let (from, to) = range.unwrap_or(whole);
         let (from, to) = (from.max(whole.0), to.min(whole.1));
-        let view = self.series.view(from, to, columns.clamp(1, MOST_COLUMNS));
+        let view = self.series.view(from, to, columns.clamp(1, MAX_COLUMNS));
         let points = self.series.points().map(|points| {
             let first = points.partition_point(|point| point.time < from);
             let end = points.partition_point(|point| point.time <= to);
@@ -79,9 +84,9 @@ impl Graphs {
             scale_known: self.series.scale_known(),
             base: self.base,
             lanes,
-            marks: view.marks.iter().filter_map(told).collect(),
-            points: points.filter(|points| points.len() <= MOST_POINTS).map(Points::of),
-            index: if range.is_none() { self.frames.told() } else { Vec::new() },
+            marks: view.marks.iter().filter_map(mark_row).collect(),
+            points: points.filter(|points| points.len() <= MAX_POINTS).map(Points::of),
+            index: if range.is_none() { self.frames.to_vec() } else { Vec::new() },
         }
     }
 
@@ -98,7 +103,7 @@ impl Graphs {
 
     /// Whether a narrower range of these graphs shows all that there is in it.
     pub(crate) fn is_fine(&self, range: (Nanos, Nanos), columns: usize) -> bool {
-        self.series.points().is_some() || self.series.view(range.0, range.1, columns.clamp(1, MOST_COLUMNS)).exact
+        self.series.points().is_some() || self.series.view(range.0, range.1, columns.clamp(1, MAX_COLUMNS)).exact
     }
 }
 
@@ -123,7 +128,7 @@ pub(crate) struct Answer {
     scale_known: [bool; 2],
     base: [Option<u32>; 2],
     lanes: [Lanes; 2],
-    marks: Vec<Told>,
+    marks: Vec<MarkRow>,
     points: Option<Points>,
     index: Vec<(Frame, Nanos)>,
 }
@@ -135,7 +140,7 @@ impl Answer {
     }
 }
 
-type Told = (&'static str, usize, u64, Nanos, Frame, u64, u64);
+type MarkRow = (&'static str, usize, u64, Nanos, Frame, u64, u64);
 type Figures = Vec<Option<u64>>;
 
 /// One side's data by columns.
@@ -236,7 +241,7 @@ impl Points {
     }
 }
 
-fn told(sum: &MarkSum) -> Option<Told> {
+fn mark_row(sum: &MarkSum) -> Option<MarkRow> {
     let name = match sum.mark {
         Mark::Segment(Kind::Fast) => "F",
         Mark::Segment(Kind::Timeout) => "T",

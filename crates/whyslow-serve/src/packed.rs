@@ -1,7 +1,8 @@
 //! Graphs as a report holds them: lists of figures as differences, which compress to a third.
 //!
-//! It promises that the page has the very same figures again: times are whole nanoseconds, and a list that has anything but
-//! whole figures stays as it is. It knows lists and no graphs: what is added to an answer goes through.
+//! It promises that the page has the very same figures again: times are whole nanoseconds, and a
+//! list that has anything but whole figures stays as it is. It knows lists and no graphs: what is
+//! added to an answer goes through.
 
 use crate::graphs::Answer;
 use serde_json::{Value, json};
@@ -9,10 +10,10 @@ use serde_json::{Value, json};
 /// Nanoseconds a second.
 const NANOS: f64 = 1e9;
 /// Beyond this a float is no whole number any more.
-const MOST: f64 = 9e15;
+const MAX: f64 = 9e15;
 
-/// An answer with its lists packed: `{"d": differences, "of": units}`, with `"by": 1` where each side's figures have differences
-/// of their own.
+/// An answer with its lists packed: `{"d": differences, "of": units}`, with `"by": 1` where each
+/// side's figures have differences of their own.
 pub(crate) fn pack(answer: &Answer) -> serde_json::Result<Value> {
     let mut value = serde_json::to_value(answer)?;
     for lane in value["lanes"].as_array_mut().into_iter().flatten() {
@@ -53,7 +54,7 @@ fn squeeze(list: &mut Value, of: f64, by: Option<&[usize]>) {
                 }
                 let whole = (figure.as_f64()? * of).round();
                 // What comes back must be what went in.
-                if whole.abs() > MOST || whole / of != figure.as_f64()? {
+                if whole.abs() > MAX || whole / of != figure.as_f64()? {
                     return None;
                 }
                 let side = by.and_then(|by| by.get(index)).copied().unwrap_or(0);

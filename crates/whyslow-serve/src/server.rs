@@ -1,26 +1,27 @@
 //! [`Server`]: the page on 127.0.0.1.
 //!
-//! Everything that a client sends has a limit before it is handed on: how many connect (`crowd`), how long a head is and
-//! how long it takes, who may ask (`gate`), how long a file is and how slowly it may come (`upload`), how long an answer may
-//! take to leave (`patient`). One thread waits for all clients at once; work is done on a few others.
+//! Everything that a client sends has a limit before it is handed on: how many connect (`crowd`),
+//! how long a head is and how long it takes, who may ask (`gate`), how long a file is and how
+//! slowly it may come (`upload`), how long an answer may take to leave (`patient`). One thread
+//! waits for all clients at once; work is done on a few others.
 
 mod answer;
-mod crowd;
-mod patient;
+mod connection_limit;
 mod site;
+mod stall_guard;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
 mod upload;
 
-use crate::gate::Gate;
+use crate::request_guard::RequestGuard;
 use crate::{NoPage, Opening, page};
-use crowd::{Crowd, Seat};
+use connection_limit::{ConnectionLimit, Seat};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use patient::Patient;
 use site::Site;
+use stall_guard::StallGuard;
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use whyslow_io::{Reading, Scratch};
 
-/// What takes long and is done at once: graphs, comparisons and slices. The page asks for one thing at a time.
+/// What takes long and is done at once: graphs, comparisons and slices. The page asks for one thing
+/// at a time.
 const WORKERS: usize = 4;
 /// Threads beside them that read and write pieces of files.
 const CLERKS: usize = 4;
@@ -127,7 +129,7 @@ impl Server {
             .map_err(unbound)?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, port))).map_err(unbound)?;
         let port = listener.local_addr().map_err(unbound)?.port();
-        let gate = Gate::new(port).map_err(ServerError::Random)?;
+        let gate = RequestGuard::new(port).map_err(ServerError::Random)?;
         let work = Arc::new(Semaphore::new(WORKERS));
         let site = Arc::new(Site { gate, desk: Arc::default(), page, scratch, limits, work });
         Ok(Self { runtime, listener, site, stop: Arc::default() })
@@ -164,7 +166,7 @@ impl Server {
 }
 
 async fn welcome(listener: TcpListener, site: Arc<Site>) {
-    let crowd = Crowd::new(site.limits.connections);
+    let crowd = ConnectionLimit::new(site.limits.connections);
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -194,6 +196,6 @@ async fn serve(stream: TcpStream, site: Arc<Site>, seat: Arc<Seat>) {
         .max_header_size(head)
         .max_buf_size(buffer)
         .half_close(true)
-        .serve_connection(TokioIo::new(Patient::new(stream, answer)), service)
+        .serve_connection(TokioIo::new(StallGuard::new(stream, answer)), service)
         .await;
 }

@@ -1,4 +1,5 @@
-//! A slice of a capture as pcapng (draft-ietf-opsawg-pcapng): one connection's packets in a time range, as they were captured.
+//! A slice of a capture as pcapng (draft-ietf-opsawg-pcapng): one connection's packets in a time
+//! range, as they were captured.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
     use crate::testing::{path, sample};
     use whyslow_core::units::Nanos;
-    use whyslow_io::{Input, Place};
+    use whyslow_io::{Input, PacketSource};
 
     #[test]
     fn a_slice_of_everything_is_explained_as_the_whole_was() {
@@ -96,7 +97,7 @@ mod tests {
         let mut slice = Slice::new(Vec::new());
         let range = (Nanos::ZERO, Nanos::from_millis(60_000));
         let input = Input::Path(path("loss-client"));
-        whyslow_io::pick(&Place::alone(&input, connection), range, &mut |packet| slice.push(packet)).unwrap();
+        whyslow_io::pick(&PacketSource::alone(&input, connection), range, &mut |packet| slice.push(packet)).unwrap();
         assert_eq!(slice.packets, whole.captures[0].tcp_packets);
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), slice.finish().unwrap()).unwrap();
@@ -115,7 +116,7 @@ mod tests {
         let input = Input::Path(path("loss-client"));
         let range = (Nanos::from_millis(100), Nanos::from_millis(300));
         let mut times = Vec::new();
-        let place = Place::alone(&input, &whole.connections[0]);
+        let place = PacketSource::alone(&input, &whole.connections[0]);
         whyslow_io::pick(&place, range, &mut |packet| times.push(packet.time)).unwrap();
         assert!(!times.is_empty() && (times.len() as u64) < whole.captures[0].packets);
         assert!(*times.last().unwrap() - times[0] <= Nanos::from_millis(200));

@@ -1,9 +1,11 @@
 //! What a test says when it cannot test here: its name, what it lacks, and that it was skipped.
 //!
-//! A test that returns early counts as passed. So none returns in silence: it asks here for what it needs, and where that is
-//! missing a line goes past libtest's capture to stderr, and into the file that WHYSLOW_SKIPPED names, of which `make test`
-//! prints a list at its end (`tools/skipped`). With WHYSLOW_REQUIRE_ALL=1 a test fails that lacks what a machine can be given.
-//! Captures that are no part of the project, a quiet machine, and devices of root are never demanded; they are listed.
+//! A test that returns early counts as passed. So none returns in silence: it asks here for what it
+//! needs, and where that is missing a line goes past libtest's capture to stderr, and into the file
+//! that WHYSLOW_SKIPPED names, of which `make test` prints a list at its end (`tools/skipped`).
+//! With WHYSLOW_REQUIRE_ALL=1 a test fails that lacks what a machine can be given. Captures that
+//! are no part of the project, a quiet machine, and devices of root are never demanded; they are
+//! listed.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -20,7 +22,8 @@ static SKIPS: AtomicUsize = AtomicUsize::new(0);
 /// What a test can lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// A tool that can be installed, or something that the kernel can allow: demanded by WHYSLOW_REQUIRE_ALL.
+    /// A tool that can be installed, or something that the kernel can allow: demanded by
+    /// WHYSLOW_REQUIRE_ALL.
     Machine,
     /// Captures that are no part of the project.
     Captures,
@@ -50,8 +53,8 @@ impl Lack {
 /// Says that the calling test is skipped.
 ///
 /// # Panics
-/// Where WHYSLOW_REQUIRE_ALL demands what is lacking, or the file of WHYSLOW_SKIPPED cannot be written: what is not noted
-/// would count as tested.
+/// Where WHYSLOW_REQUIRE_ALL demands what is lacking, or the file of WHYSLOW_SKIPPED cannot be
+/// written: what is not noted would count as tested.
 #[track_caller]
 pub fn skip(lack: Lack, reason: impl Display) {
     let test = test_name(Location::caller());
@@ -66,19 +69,21 @@ pub fn skip(lack: Lack, reason: impl Display) {
     }
 }
 
-/// How often this process has said that something is skipped. A program of tests with a `main` of its own tells by it whether a test did
-/// all that it is for.
+/// How often this process has said that something is skipped. A program of tests with a `main` of
+/// its own tells by it whether a test did all that it is for.
 pub fn skips() -> usize {
     SKIPS.load(Ordering::Relaxed)
 }
 
-/// Adds a line to the list. Tests of several programs write at once, so it is one write at the end of the file.
+/// Adds a line to the list. Tests of several programs write at once, so it is one write at the end
+/// of the file.
 fn note(file: &Path, lack: Lack, test: &str, reason: &str) -> std::io::Result<()> {
     let line = format!("{}\t{test}\t{reason}\n", lack.word());
     OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
 }
 
-/// The program of tests, and the test: libtest names a test's thread after it, and where it does not, the place must do.
+/// The program of tests, and the test: libtest names a test's thread after it, and where it does
+/// not, the place must do.
 fn test_name(place: &Location<'_>) -> String {
     let program = std::env::current_exe().unwrap_or_default();
     let program = program.file_stem().unwrap_or_default().to_string_lossy();
@@ -94,8 +99,8 @@ fn set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// The folder of real captures with known answers: where WHYSLOW_CAPTURES says, or beside the repository. They are no part
-/// of the project; without them the calling test is skipped.
+/// The folder of real captures with known answers: where WHYSLOW_CAPTURES says, or beside the
+/// repository. They are no part of the project; without them the calling test is skipped.
 ///
 /// # Panics
 /// When WHYSLOW_CAPTURES names no folder.

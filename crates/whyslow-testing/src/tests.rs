@@ -1,4 +1,5 @@
-//! That a skipped test is seen: each case runs this program again, in which [`victim`] lacks something.
+//! That a skipped test is seen: each case runs this program again, in which [`victim`] lacks
+//! something.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 /// Give it a packet capture, and it says why each TCP transfer was slow.
 ///
-/// It reads pcap, pcapng and tcpdump's text, compressed with gzip, zstd, lz4 or xz or not, and shows for each transfer
-/// where its time went, what that rests on, who can change it, and what it would gain.
+/// It reads pcap, pcapng and tcpdump's text, compressed with gzip, zstd, lz4 or xz or not, and
+/// shows for each transfer where its time went, what that rests on, who can change it, and what it
+/// would gain.
 #[derive(Debug, Parser)]
 #[command(name = "whyslow", version, max_term_width = 100)]
 #[command(
@@ -31,11 +32,13 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Say why the transfers in captures were slow (the default).
     Explain(Explain),
-    /// Set two transfers side by side: where the time of each went, their rounds, and which is faster at what size.
+    /// Set two transfers side by side: where the time of each went, their rounds, and which is
+    /// faster at what size.
     Compare(crate::compare::Compare),
     /// Write one connection's packets, graphs or findings for other programs, tickets and papers.
     Export(Box<crate::export::Export>),
-    /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list all.
+    /// Explain a cause: how it is recognised, why it costs time, what to do; without a name, list
+    /// all.
     HelpCause {
         /// The cause's name, as `slow-start`.
         #[arg(value_name = "CAUSE")]
@@ -63,8 +66,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Default, PartialEq, ClapArgs)]
 pub(crate) struct Explain {
-    /// Captures; `-` is standard input. Files that follow each other in time are read as one, and what two places saw of
-    /// one connection is compared.
+    /// Captures; `-` is standard input. Files that follow each other in time are read as one, and
+    /// what two places saw of one connection is compared.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
@@ -84,12 +87,13 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "N", conflicts_with_all = ["json", "jsonl", "connection"])]
     pub top: Option<usize>,
 
-    /// Explain on N threads, beside the one that reads [default: one for each processor]; what is found does not depend on it.
+    /// Explain on N threads, beside the one that reads [default: one for each processor]; what is
+    /// found does not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZero<usize>>,
 
-    /// What the path carries at most, as `100mbit` or `1 Gbit/s`: what a fix is promised to bring stays below it, and buffers are
-    /// made for it [default: what the capture shows of the path].
+    /// What the path carries at most, as `100mbit` or `1 Gbit/s`: what a fix is promised to bring
+    /// stays below it, and buffers are made for it [default: what the capture shows of the path].
     #[arg(long, value_name = "RATE", value_parser = crate::quantity::rate)]
     pub path_rate: Option<f64>,
 

@@ -1,23 +1,24 @@
 //! `whyslow compare`: two transfers side by side.
 
-use crate::kept::Kept;
 use crate::output::{Output, Sources, Target};
-use crate::place::{self, Place};
+use crate::place::{self, TransferPlace};
 use crate::settings::PageTask;
+use crate::spooled::SpooledInputs;
 use crate::{report, view};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use whyslow_core::compare::{self, Chosen, choose};
+use whyslow_core::compare::{self, ChosenTransfer, choose};
 use whyslow_io::Input;
 use whyslow_report::render::compare as render;
-use whyslow_serve::{Opening, Sought};
+use whyslow_serve::{Opening, SoughtTransfer};
 
 /// What to compare.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Compare {
-    /// A transfer: `FILE` is the one that carried most, `FILE#3` that of connection 3, `FILE#3.2` its transfer 2.
+    /// A transfer: `FILE` is the one that carried most, `FILE#3` that of connection 3, `FILE#3.2`
+    /// its transfer 2.
     #[arg(value_name = "A", value_hint = clap::ValueHint::FilePath)]
     a: PathBuf,
     /// The other one.
@@ -29,7 +30,8 @@ pub(crate) struct Compare {
     /// Show it in the browser, on a page that only this machine can open.
     #[arg(long, conflicts_with = "json")]
     view: bool,
-    /// Write it as a page in one file, to be sent and opened without network; `-` is standard output.
+    /// Write it as a page in one file, to be sent and opened without network; `-` is standard
+    /// output.
     #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "view"], value_hint = clap::ValueHint::FilePath)]
     report: Option<PathBuf>,
     /// With --view: listen on this port of 127.0.0.1 [default: any free one].
@@ -45,7 +47,7 @@ pub(crate) struct Compare {
 /// # Errors
 /// When one cannot be read, has no such transfer, or both are one.
 pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
-    let places = [Place::read(&task.a), Place::read(&task.b)];
+    let places = [TransferPlace::read(&task.a), TransferPlace::read(&task.b)];
     if task.view || task.report.is_some() {
         return page(task, &places);
     }
@@ -69,21 +71,22 @@ pub(crate) fn run(task: &Compare, mut out: Output) -> anyhow::Result<ExitCode> {
 }
 
 /// What is to be read: one input if both transfers are in it.
-fn inputs([a, b]: &[Place; 2]) -> Vec<Input> {
+fn inputs([a, b]: &[TransferPlace; 2]) -> Vec<Input> {
     if a.input == b.input { vec![a.input.clone()] } else { vec![a.input.clone(), b.input.clone()] }
 }
 
 /// # Errors
 /// When both are one transfer.
-fn are_two(a: &Chosen<'_>, b: &Chosen<'_>) -> anyhow::Result<()> {
+fn are_two(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> anyhow::Result<()> {
     if (a.connection.id, a.number) == (b.connection.id, b.number) {
         bail!("A and B are one transfer, {0}#{1}.{2}: name two, as {0}#1 {0}#2", a.path, a.connection.id, a.number);
     }
     Ok(())
 }
 
-/// The comparison on the page: both captures are read before anything is shown, so that what is not there is said here.
-fn page(task: &Compare, places: &[Place; 2]) -> anyhow::Result<ExitCode> {
+/// The comparison on the page: both captures are read before anything is shown, so that what is not
+/// there is said here.
+fn page(task: &Compare, places: &[TransferPlace; 2]) -> anyhow::Result<ExitCode> {
     let typed = inputs(places);
     let is_one = typed.len() == 1;
     let sources = Sources::of(&typed);
@@ -93,8 +96,9 @@ fn page(task: &Compare, places: &[Place; 2]) -> anyhow::Result<ExitCode> {
     };
     whyslow_serve::page()?;
     view::check(&typed)?;
-    let mut kept = Kept::new(&typed)?;
-    let sought = |index: usize| Sought { group: Some(if is_one { 0 } else { index }), which: places[index].which };
+    let mut kept = SpooledInputs::new(&typed)?;
+    let sought =
+        |index: usize| SoughtTransfer { group: Some(if is_one { 0 } else { index }), which: places[index].which };
     let opening = Opening {
         groups: kept.inputs().iter().map(|input| vec![input.clone()]).collect(),
         names: kept.names(),

@@ -50,7 +50,8 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
         false => ExitCode::SUCCESS,
     };
     let printed = print(&analysis, task, out);
-    // The program ends with it: of very many connections it is many small pieces of memory, which nobody waits for.
+    // The program ends with it: of very many connections it is many small pieces of memory, which
+    // nobody waits for.
     std::mem::forget(analysis);
     match printed {
         // What was found counts, whether or not all of it was read.

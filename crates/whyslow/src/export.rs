@@ -1,21 +1,22 @@
-//! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and papers.
+//! `whyslow export`: one connection's packets, graphs and findings for other programs, tickets and
+//! papers.
 
 mod graphs;
 mod png;
 
-use crate::kept::Kept;
 use crate::output::{Sources, Target, complain};
-use crate::place::Place;
+use crate::place::TransferPlace;
 use crate::progress::Meter;
 use crate::report;
+use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Connection, End};
-use whyslow_core::compare::{Which, choose};
-use whyslow_core::series::{Builder, Point};
+use whyslow_core::compare::{TransferName, choose};
+use whyslow_core::series::{Point, SeriesBuilder};
 use whyslow_core::units::Nanos;
 use whyslow_io::Input;
 use whyslow_report::render::packets::Rows;
@@ -27,8 +28,9 @@ use whyslow_serve::Opening;
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("format").required(true))]
 pub(crate) struct Export {
-    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3. Several files as for `explain`: those that
-    /// follow each other in time are one capture; `-` is standard input.
+    /// A connection: `FILE` is the one with the largest transfer, `FILE#3` connection 3. Several
+    /// files as for `explain`: those that follow each other in time are one capture; `-` is
+    /// standard input.
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
     /// The connection, by the number that `explain` has for it.
@@ -58,7 +60,8 @@ pub(crate) struct Export {
     /// Whose data a picture shows [default: who sent more].
     #[arg(long, value_enum, value_name = "END")]
     of: Option<Side>,
-    /// A picture begins so many seconds after the capture's first packet [default: with the connection].
+    /// A picture begins so many seconds after the capture's first packet [default: with the
+    /// connection].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     from: Option<Nanos>,
     /// A picture ends there [default: with the connection].
@@ -128,7 +131,7 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
         true => graphs::check(folder).map(|()| None)?,
         false => Some(Target::open(task.output.as_deref(), &sources)?),
     };
-    let kept = if task.markdown { None } else { Some(Kept::new(&inputs)?) };
+    let kept = if task.markdown { None } else { Some(SpooledInputs::new(&inputs)?) };
     let opening = match &kept {
         Some(kept) => Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) },
         None => Opening::of(inputs.clone()),
@@ -162,9 +165,9 @@ pub(crate) fn run(task: &Export) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// When that is said in two ways, or of one of several files.
-fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, Which)> {
-    let places: Vec<Place> = task.files.iter().map(|file| Place::read(file)).collect();
-    let mut which = Which { connection: task.connection, transfer: None };
+fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, TransferName)> {
+    let places: Vec<TransferPlace> = task.files.iter().map(|file| TransferPlace::read(file)).collect();
+    let mut which = TransferName { connection: task.connection, transfer: None };
     for (file, place) in task.files.iter().zip(&places) {
         let (file, name) = (file.display(), place.input.name());
         match (place.which.connection, task.connection) {
@@ -184,7 +187,7 @@ fn chosen(task: &Export) -> anyhow::Result<(Vec<Input>, Which)> {
 }
 
 /// The connection that is meant; without a number, that of the largest transfer, or else the first.
-fn find(analysis: &Analysis, which: Which) -> anyhow::Result<&Connection> {
+fn find(analysis: &Analysis, which: TransferName) -> anyhow::Result<&Connection> {
     let named = analysis.connections.iter().find(|connection| Some(connection.id) == which.connection);
     if let Some(connection) = named {
         return Ok(connection);
@@ -198,7 +201,7 @@ fn find(analysis: &Analysis, which: Which) -> anyhow::Result<&Connection> {
 
 /// One connection's packets, which are read a second time.
 struct Packets<'a> {
-    place: whyslow_io::Place,
+    place: whyslow_io::PacketSource,
     connection: &'a Connection,
 }
 
@@ -231,7 +234,7 @@ impl Packets<'_> {
     }
 
     fn title(&self) -> String {
-        format!("{} to {}", self.connection.client.told(), self.connection.server.told())
+        format!("{} to {}", self.connection.client.host_and_port(), self.connection.server.host_and_port())
     }
 }
 
@@ -264,7 +267,7 @@ fn draw(task: &Export, packets: &Packets<'_>) -> anyhow::Result<String> {
         );
     }
     let count = connection.directions.iter().map(|half| half.packets).fold(0, u64::saturating_add);
-    let mut builder = Builder::new(range, count);
+    let mut builder = SeriesBuilder::new(range, count);
     packets.each(|point| {
         builder.push(point);
         Ok(())

@@ -1,7 +1,8 @@
 //! [`Interrupt`]: what Ctrl-C does.
 //!
-//! While inputs are read, the first one ends the reading, and what is known by then is printed; the second one ends the
-//! program at once. So does the first where nothing is known yet, or everything is.
+//! While inputs are read, the first one ends the reading, and what is known by then is printed; the
+//! second one ends the program at once. So does the first where nothing is known yet, or everything
+//! is.
 //!
 //! Where files must not stay, [all signals that end the program](ending) are listened to.
 
@@ -15,13 +16,14 @@ use whyslow_io::Stop;
 /// The exit status of a program that was interrupted.
 pub(crate) const INTERRUPTED: u8 = ended_by(SIGINT);
 
-/// The exit status of a program that a signal ended: 128 and the signal's number, as a shell tells it.
+/// The exit status of a program that a signal ended: 128 and the signal's number, as a shell tells
+/// it.
 pub(crate) const fn ended_by(signal: i32) -> u8 {
     128 + signal as u8
 }
 
-/// The signals that ask a program to end: Ctrl-C, `kill`, and a terminal that is closed, unless whoever started it had
-/// the program outlive that (`nohup`).
+/// The signals that ask a program to end: Ctrl-C, `kill`, and a terminal that is closed, unless
+/// whoever started it had the program outlive that (`nohup`).
 #[cfg(unix)]
 pub(crate) fn ending() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGTERM};

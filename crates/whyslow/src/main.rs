@@ -1,7 +1,8 @@
 //! `whyslow`: give it a packet capture, and it says why each TCP transfer was slow.
 //!
-//! The binary is thin: arguments ([`args`]) become settings ([`settings`]), settings become calls of the libraries.
-//! stdout is data, stderr is progress and complaints; nothing is printed on stdout before all input was read.
+//! The binary is thin: arguments ([`args`]) become settings ([`settings`]), settings become calls
+//! of the libraries. stdout is data, stderr is progress and complaints; nothing is printed on
+//! stdout before all input was read.
 
 mod args;
 mod compare;
@@ -9,7 +10,7 @@ mod explain;
 mod export;
 mod help_cause;
 mod interrupt;
-mod kept;
+mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;

@@ -1,5 +1,6 @@
-//! What is written, and where: pages on stdout ([`Output`]), data on stdout or in files ([`Target`]), and what is said on
-//! stderr ([`complain`]). No command writes a file otherwise, and none to what it reads ([`Sources`]).
+//! What is written, and where: pages on stdout ([`Output`]), data on stdout or in files
+//! ([`Target`]), and what is said on stderr ([`complain`]). No command writes a file otherwise, and
+//! none to what it reads ([`Sources`]).
 
 mod same;
 mod target;
@@ -61,7 +62,8 @@ impl Output {
     }
 }
 
-/// Says on stderr what a person should know. It may name files and hosts: nothing in it steers the terminal.
+/// Says on stderr what a person should know. It may name files and hosts: nothing in it steers the
+/// terminal.
 pub(crate) fn complain(text: &str) {
     anstream::eprintln!("whyslow: {}", harmless_lines(text));
 }

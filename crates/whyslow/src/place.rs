@@ -3,23 +3,23 @@
 use crate::progress::Meter;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::Analysis;
-use whyslow_core::compare::Which;
+use whyslow_core::compare::TransferName;
 use whyslow_io::{Input, Stop};
 
 /// A transfer, or a connection, of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TransferPlace {
     pub input: Input,
-    pub which: Which,
+    pub which: TransferName,
 }
 
-impl Place {
+impl TransferPlace {
     /// What was typed. A file that has such a name itself is that file.
     pub(crate) fn read(text: &Path) -> Self {
         let named = text.to_str().filter(|_| !text.exists()).and_then(|text| text.rsplit_once('#'));
-        match named.and_then(|(path, which)| Some((path, Which::read(which)?))) {
+        match named.and_then(|(path, which)| Some((path, TransferName::read(which)?))) {
             Some((path, which)) => Self { input: input(Path::new(path)), which },
-            None => Self { input: input(text), which: Which::default() },
+            None => Self { input: input(text), which: TransferName::default() },
         }
     }
 }
@@ -44,14 +44,14 @@ mod tests {
 
     #[test]
     fn a_number_behind_the_file_is_a_connection_or_a_transfer() {
-        let place = |text: &str| Place::read(Path::new(text));
+        let place = |text: &str| TransferPlace::read(Path::new(text));
         let path = |text: &str| Input::Path(text.into());
-        let which = |connection, transfer| Which { connection: Some(connection), transfer };
-        assert_eq!(place("a.pcap"), Place { input: path("a.pcap"), which: Which::default() });
-        assert_eq!(place("a.pcap#3"), Place { input: path("a.pcap"), which: which(3, None) });
-        assert_eq!(place("-#3.12"), Place { input: Input::Stdin, which: which(3, Some(12)) });
+        let which = |connection, transfer| TransferName { connection: Some(connection), transfer };
+        assert_eq!(place("a.pcap"), TransferPlace { input: path("a.pcap"), which: TransferName::default() });
+        assert_eq!(place("a.pcap#3"), TransferPlace { input: path("a.pcap"), which: which(3, None) });
+        assert_eq!(place("-#3.12"), TransferPlace { input: Input::Stdin, which: which(3, Some(12)) });
         for name in ["a#b", "a#", "a#1.", "a#.2", "a#1.2.3", "a#-1", "a#+1"] {
-            assert_eq!(place(name), Place { input: path(name), which: Which::default() }, "{name}");
+            assert_eq!(place(name), TransferPlace { input: path(name), which: TransferName::default() }, "{name}");
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use std::process::ExitCode;
 use whyslow_core::units::Nanos;
 use whyslow_core::whatif::model::Algorithm;
-use whyslow_core::whatif::plan::{Plan, SETTLED, Tls, Way};
+use whyslow_core::whatif::plan::{Plan, Tls, WARM_TRANSFERS, Way};
 use whyslow_report::render::forecast;
 
 /// What to predict.
@@ -43,10 +43,12 @@ pub(crate) struct Predict {
     /// The receiver's first window.
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = quantity::size)]
     initrwnd: u64,
-    /// The largest window that the receiver comes to offer (about 0.6 × the last figure of tcp_rmem).
+    /// The largest window that the receiver comes to offer (about 0.6 × the last figure of
+    /// tcp_rmem).
     #[arg(long, value_name = "SIZE", default_value = "3.6MB", value_parser = quantity::size)]
     rwnd: u64,
-    /// Most that the sender has in flight (about 0.94 × the last figure of tcp_wmem) [default: no bound].
+    /// Most that the sender has in flight (about 0.94 × the last figure of tcp_wmem) [default: no
+    /// bound].
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     sndbuf: Option<u64>,
     /// Payload of a full segment.
@@ -137,7 +139,7 @@ impl Predict {
             send_buffer: self.sndbuf,
             think: self.think,
             reuse: self.reuse,
-            earlier: SETTLED,
+            earlier: WARM_TRANSFERS,
             idle: self.idle,
             starts_over: !self.keep_window,
             count: self.count,

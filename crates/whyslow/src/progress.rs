@@ -56,7 +56,8 @@ fn bar(Progress { read, total }: Progress) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    // The speed is that from now on: all that was read before came in one step, which nobody is to see.
+    // The speed is that from now on: all that was read before came in one step, which nobody is to
+    // see.
     bar.set_position(read);
     bar.reset_eta();
     bar.set_draw_target(ProgressDrawTarget::stderr());

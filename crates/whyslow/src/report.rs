@@ -1,9 +1,9 @@
 //! `whyslow report`: the page in a file.
 
-use crate::kept::Kept;
 use crate::output::{Sources, Target};
 use crate::progress::Meter;
 use crate::settings::ReportTask;
+use crate::spooled::SpooledInputs;
 use std::io::Write;
 use whyslow_io::{Reading, Stop};
 use whyslow_serve::{Document, Opening};
@@ -11,11 +11,12 @@ use whyslow_serve::{Document, Opening};
 /// Reads the captures and writes the page with what was found.
 ///
 /// # Errors
-/// When an input cannot be read, the file cannot be written, or the program was built without the page.
+/// When an input cannot be read, the file cannot be written, or the program was built without the
+/// page.
 pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
     let target = Target::open(Some(&task.output), &Sources::of(&task.inputs))?;
     whyslow_serve::page()?;
-    let kept = Kept::new(&task.inputs)?;
+    let kept = SpooledInputs::new(&task.inputs)?;
     let opening = Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) };
     write(read(&opening)?, &opening, target)
 }
@@ -27,19 +28,19 @@ pub(crate) fn run(task: &ReportTask) -> anyhow::Result<()> {
 pub(crate) fn read(opening: &Opening) -> anyhow::Result<Reading> {
     let mut meter = Meter::new();
     whyslow_io::read(&opening.groups(), &Stop::default(), &mut |progress| meter.update(progress))
-        .map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))
+        .map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))
 }
 
 /// Writes the page with what was read.
 ///
 /// # Errors
-/// When it cannot be written, the program was built without the page, or an input has changed: the page's graphs are made
-/// of a reading of their own.
+/// When it cannot be written, the program was built without the page, or an input has changed: the
+/// page's graphs are made of a reading of their own.
 pub(crate) fn write(reading: Reading, opening: &Opening, mut target: Target) -> anyhow::Result<()> {
     let files = reading.files();
     let document = Document::complete(reading, opening);
     let report = whyslow_serve::report(&document)?;
-    files.are_there().map_err(|error| anyhow::Error::msg(opening.told(&error.to_string())))?;
+    files.are_there().map_err(|error| anyhow::Error::msg(opening.with_names(&error.to_string())))?;
     target.write_all(report.as_bytes())?;
     target.finish()
 }

@@ -9,7 +9,7 @@ use std::io::{IsTerminal, stdin};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
-use whyslow_io::{How, Input};
+use whyslow_io::{ExplainOptions, Input};
 
 /// Of many connections, so many are told of.
 pub(crate) const TOP: usize = 3;
@@ -48,8 +48,9 @@ pub(crate) struct ExplainTask {
     /// Causes that make the exit status 1.
     pub fail_on: Vec<String>,
     /// How they are explained.
-    pub how: How,
-    /// Why the captures end before what they show did, where that is known: what comes of them is partial.
+    pub how: ExplainOptions,
+    /// Why the captures end before what they show did, where that is known: what comes of them is
+    /// partial.
     pub cut: Option<String>,
 }
 
@@ -91,7 +92,8 @@ impl Settings {
     /// Makes sense of the arguments.
     ///
     /// # Errors
-    /// When there are files or options in front of a command: nothing of what was typed is passed over.
+    /// When there are files or options in front of a command: nothing of what was typed is passed
+    /// over.
     pub(crate) fn resolve(args: Args) -> Result<Self, clap::Error> {
         if args.command.is_some() && args.explain != Explain::default() {
             let message = "a command stands before files and options; a file that is named like a command is ./NAME";
@@ -135,7 +137,7 @@ fn explain(args: Explain) -> Task {
         (_, true) => Format::JsonLines,
         _ => Format::Terminal { top: args.top.unwrap_or(TOP) },
     };
-    let how = How { threads: threads(args.threads), path_rate: args.path_rate };
+    let how = ExplainOptions { threads: threads(args.threads), path_rate: args.path_rate };
     let (connection, fail_on) = (args.connection, args.fail_on);
     Task::Explain(ExplainTask { inputs, format, connection, fail_on, how, cut: None })
 }

@@ -2,9 +2,9 @@
 
 #[cfg(unix)]
 use crate::interrupt::{ended_by, ending};
-use crate::kept::Kept;
 use crate::output::Sources;
 use crate::settings::{PageTask, ViewTask};
+use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
 use std::fs::File;
 use std::io::Write;
@@ -24,7 +24,7 @@ use whyslow_serve::{Opening, Server};
 pub(crate) fn run(task: &ViewTask) -> anyhow::Result<()> {
     Sources::of(&task.inputs).refuse_stdout()?;
     check(&task.inputs)?;
-    let mut kept = Kept::new(&task.inputs)?;
+    let mut kept = SpooledInputs::new(&task.inputs)?;
     let opening =
         (!task.inputs.is_empty()).then(|| Opening { names: kept.names(), ..Opening::of(kept.inputs().to_vec()) });
     show(opening, None, &mut kept, task.page)
@@ -56,7 +56,7 @@ pub(crate) fn check(inputs: &[Input]) -> anyhow::Result<()> {
 pub(crate) fn show(
     opening: Option<Opening>,
     read: Option<Reading>,
-    kept: &mut Kept,
+    kept: &mut SpooledInputs,
     page: PageTask,
 ) -> anyhow::Result<()> {
     let server = Server::bind(page.port, kept.scratch().clone())?;
@@ -77,7 +77,8 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// The first signal ends it in order, and the next one at once. Either way nothing stays that was dropped on the page.
+/// The first signal ends it in order, and the next one at once. Either way nothing stays that was
+/// dropped on the page.
 #[cfg(unix)]
 fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new(ending()).context("cannot wait for an interrupt")?;
@@ -94,8 +95,9 @@ fn end_in_order(stopper: Stopper, scratch: Scratch) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has the page opened by whatever opens one here; where nothing does, the address stands on stdout. It is given a file that
-/// leads there: everybody on this machine sees what programs are called with, and the address has the secret in it.
+/// Has the page opened by whatever opens one here; where nothing does, the address stands on
+/// stdout. It is given a file that leads there: everybody on this machine sees what programs are
+/// called with, and the address has the secret in it.
 fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     let door = scratch.file(".html").and_then(|mut file| {
         file.write_all(door(url).as_bytes())?;
@@ -123,7 +125,8 @@ fn start_browser(url: &str, scratch: &Scratch) -> Option<NamedTempFile> {
     Some(door)
 }
 
-/// A page that leads to an address of ours, which has nothing in it that markup would take otherwise.
+/// A page that leads to an address of ours, which has nothing in it that markup would take
+/// otherwise.
 fn door(url: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\

@@ -1,6 +1,7 @@
-//! The lab as its users meet it: paths, programs and captures on this machine's own kernel, and the program's own explanation of
-//! what it recorded. As whoever runs the tests and, if that is root, as an ordinary user too. Where the kernel forbids
-//! namespaces, or the machine is too busy to be believed, a test says so and ends.
+//! The lab as its users meet it: paths, programs and captures on this machine's own kernel, and the
+//! program's own explanation of what it recorded. As whoever runs the tests and, if that is root,
+//! as an ordinary user too. Where the kernel forbids namespaces, or the machine is too busy to be
+//! believed, a test says so and ends.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -31,7 +32,8 @@ struct User {
 }
 
 impl User {
-    /// Whoever runs the tests, and an ordinary user if that is root; those that the kernel lets have namespaces.
+    /// Whoever runs the tests, and an ordinary user if that is root; those that the kernel lets
+    /// have namespaces.
     fn all() -> Vec<Self> {
         let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
         let users = if is_root {
@@ -161,7 +163,8 @@ fn what_is_drawn_is_judged_at_both_ends() {
     assert_eq!(page.matches("| `slow-second-query` | 1/1 | – |  |").count(), 2, "{page}");
 }
 
-/// Real servers and clients, as `score --real` judges all of them. An ordinary user goes without what takes the machine's root, and is told.
+/// Real servers and clients, as `score --real` judges all of them. An ordinary user goes without
+/// what takes the machine's root, and is told.
 #[test]
 fn real_programs_are_judged_at_both_ends() {
     let _alone = alone();

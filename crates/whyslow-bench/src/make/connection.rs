@@ -3,7 +3,7 @@
 use super::draw::Draw;
 use super::host::{ACK, FIN, Host, PSH, Packet, SYN};
 use super::plan::Plan;
-use super::way::Way;
+use super::way::InTransit;
 use super::{MILLISECOND, Time};
 
 /// The end that opens the connection.
@@ -16,7 +16,7 @@ const HEADERS: u64 = 66;
 
 /// What a program does next.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Action {
     Connect,
     Ask,
     Answer,
@@ -34,14 +34,14 @@ enum Stage {
 }
 
 /// A packet that passes the capture point.
-pub(super) struct Seen<'a> {
+pub(super) struct PassingPacket<'a> {
     pub(super) time: Time,
     pub(super) from: usize,
     pub(super) packet: &'a Packet,
     pub(super) connection: &'a Facts,
 }
 
-impl Seen<'_> {
+impl PassingPacket<'_> {
     /// Whether it is a connection's first packet.
     pub(super) fn opens(&self) -> bool {
         self.from == CLIENT && self.packet.flags & SYN != 0
@@ -67,8 +67,8 @@ pub(super) struct Connection {
     plan: Plan,
     facts: Facts,
     hosts: [Host; 2],
-    ways: [Way<Packet>; 2],
-    deed: Option<(Time, Deed)>,
+    ways: [InTransit<Packet>; 2],
+    deed: Option<(Time, Action)>,
     stage: Stage,
     left: u64,
     draw: Draw,
@@ -84,8 +84,8 @@ impl Connection {
         let facts = Facts { number: plan.number, ipv6: plan.ipv6, isn, mss, message: [(1, 0); 2] };
         Self {
             hosts: [CLIENT, SERVER].map(|end| Host::new(plan.hosts[end], clocks[end])),
-            ways: plan.path.map(Way::new),
-            deed: Some((plan.start, Deed::Connect)),
+            ways: plan.path.map(InTransit::new),
+            deed: Some((plan.start, Action::Connect)),
             stage: Stage::Between,
             left: plan.exchanges,
             facts,
@@ -101,7 +101,7 @@ impl Connection {
             return None;
         }
         let hosts = self.hosts.iter().flat_map(|host| [host.timer, host.ack_due]);
-        let ways = self.ways.iter().map(Way::next);
+        let ways = self.ways.iter().map(InTransit::next);
         hosts.chain(ways).chain([self.deed.map(|(at, _)| at)]).flatten().min()
     }
 
@@ -111,7 +111,7 @@ impl Connection {
     }
 
     /// Lets happen what happens now, and shows what passes the capture point.
-    pub(super) fn step(&mut self, now: Time, see: &mut dyn FnMut(&Seen<'_>)) {
+    pub(super) fn step(&mut self, now: Time, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         for end in [CLIENT, SERVER] {
             if self.ways[end].next() == Some(now) {
                 if let Some(packet) = self.ways[end].arrive() {
@@ -136,12 +136,12 @@ impl Connection {
         }
     }
 
-    fn act(&mut self, now: Time, deed: Deed, see: &mut dyn FnMut(&Seen<'_>)) {
+    fn act(&mut self, now: Time, deed: Action, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         match deed {
-            Deed::Connect => self.put(now, CLIENT, (0, 0), SYN, 0, see),
-            Deed::Ask => self.write(now, CLIENT, see),
-            Deed::Answer => self.write(now, SERVER, see),
-            Deed::Close => {
+            Action::Connect => self.put(now, CLIENT, (0, 0), SYN, 0, see),
+            Action::Ask => self.write(now, CLIENT, see),
+            Action::Answer => self.write(now, SERVER, see),
+            Action::Close => {
                 self.put(now, CLIENT, (self.hosts[CLIENT].sent, 0), FIN | ACK, 0, see);
                 self.hosts[CLIENT].sent += 1;
             }
@@ -149,7 +149,7 @@ impl Connection {
     }
 
     /// A program writes a message.
-    fn write(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&Seen<'_>)) {
+    fn write(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         let range = &self.plan.sizes[end];
         let size = self.draw.octaves(range.start, range.end);
         let start = self.hosts[end].written;
@@ -159,7 +159,7 @@ impl Connection {
         self.pump(now, end, see);
     }
 
-    fn pump(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&Seen<'_>)) {
+    fn pump(&mut self, now: Time, end: usize, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         while let Some((start, length)) = self.hosts[end].next(now) {
             let last = start + u64::from(length) == self.hosts[end].written;
             self.put(now, end, (start, length), if last { ACK | PSH } else { ACK }, 0, see);
@@ -173,19 +173,19 @@ impl Connection {
         (start, length): (u64, u32),
         flags: u8,
         arrived: u64,
-        see: &mut dyn FnMut(&Seen<'_>),
+        see: &mut dyn FnMut(&PassingPacket<'_>),
     ) {
         let packet = self.hosts[from].packet(now, start, length, flags, arrived);
         if from == SERVER {
-            see(&Seen { time: now, from, packet: &packet, connection: &self.facts });
+            see(&PassingPacket { time: now, from, packet: &packet, connection: &self.facts });
         }
         let bytes = HEADERS + u64::from(length);
         self.ways[from].send(now, bytes, length > 0, packet, &mut self.draw);
     }
 
-    fn arrive(&mut self, now: Time, to: usize, packet: &Packet, see: &mut dyn FnMut(&Seen<'_>)) {
+    fn arrive(&mut self, now: Time, to: usize, packet: &Packet, see: &mut dyn FnMut(&PassingPacket<'_>)) {
         if to == SERVER {
-            see(&Seen { time: now, from: CLIENT, packet, connection: &self.facts });
+            see(&PassingPacket { time: now, from: CLIENT, packet, connection: &self.facts });
         }
         if packet.flags & SYN != 0 {
             self.hosts[to].greet(packet);
@@ -193,7 +193,7 @@ impl Connection {
                 self.put(now, SERVER, (0, 0), SYN | ACK, 0, see);
             } else {
                 self.put(now, CLIENT, (1, 0), ACK, 0, see);
-                self.deed = Some((now + MILLISECOND / 8, Deed::Ask));
+                self.deed = Some((now + MILLISECOND / 8, Action::Ask));
             }
             return;
         }
@@ -211,13 +211,13 @@ impl Connection {
             self.closed = packet.ack >= self.hosts[SERVER].sent;
         } else if to == SERVER && self.stage == Stage::Request(self.hosts[SERVER].received) {
             self.stage = Stage::Between;
-            self.deed = Some((now + self.think(SERVER), Deed::Answer));
+            self.deed = Some((now + self.think(SERVER), Action::Answer));
         } else if to == CLIENT && self.stage == Stage::Answer(self.hosts[CLIENT].received) {
             self.stage = Stage::Between;
             self.left = self.left.saturating_sub(1);
             self.deed = Some(match self.left {
-                0 => (now + self.plan.hold, Deed::Close),
-                _ => (now + self.think(CLIENT), Deed::Ask),
+                0 => (now + self.plan.hold, Action::Close),
+                _ => (now + self.think(CLIENT), Action::Ask),
             });
         }
         self.pump(now, to, see);

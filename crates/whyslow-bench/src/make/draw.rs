@@ -1,4 +1,5 @@
-//! [`Draw`]: numbers by chance that are the same everywhere, for none of them passes through a mathematical library.
+//! [`Draw`]: numbers by chance that are the same everywhere, for none of them passes through a
+//! mathematical library.
 
 /// splitmix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]

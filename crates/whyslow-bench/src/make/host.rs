@@ -1,9 +1,10 @@
 //! [`Host`]: one end of a connection, its sender and its receiver.
 //!
-//! Places in the stream count from the SYN, which is at 0. The sender finds losses as RACK does (RFC 8985), by the order in
-//! which copies were sent, keeps the pipe below the window (RFC 6675) and grows it by CUBIC (RFC 9438) with HyStart's
-//! delays; silence ends with a tail loss probe and then with the timer (RFC 6298, Linux' least values). The receiver
-//! acknowledges in stretches, at once where something is missing, and its window follows what arrives in a round trip.
+//! Places in the stream count from the SYN, which is at 0. The sender finds losses as RACK does
+//! (RFC 8985), by the order in which copies were sent, keeps the pipe below the window (RFC 6675)
+//! and grows it by CUBIC (RFC 9438) with HyStart's delays; silence ends with a tail loss probe and
+//! then with the timer (RFC 6298, Linux' least values). The receiver acknowledges in stretches, at
+//! once where something is missing, and its window follows what arrives in a round trip.
 
 use super::{MILLISECOND, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -24,7 +25,8 @@ pub(super) struct Packet {
     /// TSval and TSecr, milliseconds.
     pub(super) stamps: (u32, u32),
     pub(super) ip_id: u16,
-    /// The segment whose arrival this acknowledges; 0 when it answers none. (No packet says so: SACK blocks do.)
+    /// The segment whose arrival this acknowledges; 0 when it answers none. (No packet says so:
+    /// SACK blocks do.)
     pub(super) arrived: u64,
 }
 

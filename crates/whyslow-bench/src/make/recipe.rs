@@ -30,7 +30,8 @@ pub struct Recipe {
 /// Kinds of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// So many connections that carry requests and answers of 1 MB to 256 MB, both ways, as long as the capture runs.
+    /// So many connections that carry requests and answers of 1 MB to 256 MB, both ways, as long as
+    /// the capture runs.
     Bulk {
         /// At once.
         connections: u32,

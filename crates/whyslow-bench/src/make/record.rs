@@ -1,7 +1,8 @@
-//! [`Recorder`]: what passes the capture point, as pcap: Ethernet, IPv4 or IPv6, TCP with its options and checksums, payload.
+//! [`Recorder`]: what passes the capture point, as pcap: Ethernet, IPv4 or IPv6, TCP with its
+//! options and checksums, payload.
 
 use super::Time;
-use super::connection::{CLIENT, SERVER, Seen};
+use super::connection::{CLIENT, PassingPacket, SERVER};
 use super::draw::Draw;
 use super::host::{ACK, SYN};
 use anyhow::Context;
@@ -101,7 +102,7 @@ impl Recorder {
     }
 
     /// Writes a packet of a connection.
-    pub(super) fn segment(&mut self, seen: &Seen<'_>) -> anyhow::Result<()> {
+    pub(super) fn segment(&mut self, seen: &PassingPacket<'_>) -> anyhow::Result<()> {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
         let (facts, packet) = (seen.connection, seen.packet);
@@ -163,7 +164,7 @@ impl Recorder {
     }
 
     /// Payload: the newest message's first line and headers, and bytes without meaning.
-    fn payload(&self, seen: &Seen<'_>, length: usize, frame: &mut Vec<u8>) {
+    fn payload(&self, seen: &PassingPacket<'_>, length: usize, frame: &mut Vec<u8>) {
         let (start, size) = seen.connection.message[seen.from];
         let begin = frame.len();
         let place = (seen.packet.start as usize).wrapping_add(seen.connection.number as usize * 4_099);
@@ -233,7 +234,8 @@ fn head(from: usize, size: u64) -> String {
     }
 }
 
-/// Addresses and ports of a connection: 64 of them share a client's address, and there are four servers.
+/// Addresses and ports of a connection: 64 of them share a client's address, and there are four
+/// servers.
 fn ends(number: u32, ipv6: bool) -> [std::net::SocketAddr; 2] {
     let host = number / 64;
     let port = 32_768 + (number % 64) as u16 * 431 + (host % 431) as u16;
@@ -247,7 +249,7 @@ fn ends(number: u32, ipv6: bool) -> [std::net::SocketAddr; 2] {
     }
 }
 
-fn write_options<'a>(seen: &Seen<'_>, room: &'a mut [u8; 40]) -> &'a [u8] {
+fn write_options<'a>(seen: &PassingPacket<'_>, room: &'a mut [u8; 40]) -> &'a [u8] {
     let mut length = 0;
     let mut put = |bytes: &[u8]| {
         if let Some(room) = room.get_mut(length..length + bytes.len()) {

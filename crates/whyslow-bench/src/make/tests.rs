@@ -65,7 +65,8 @@ fn explain(file: &[u8]) -> Analysis {
 fn the_same_recipe_gives_the_same_bytes() {
     let (made, files) = make(&tiny("bulk"));
     assert_eq!(make(&tiny("bulk")).1, files);
-    // FNV-1a: when it changes, figures can no longer be compared with those of earlier runs. Say so in docs/performance.md.
+    // FNV-1a: when it changes, figures can no longer be compared with those of earlier runs. Say so
+    // in docs/performance.md.
     let hash = files[0]
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
@@ -129,7 +130,8 @@ fn a_compressed_or_rotated_input_holds_the_same_packets() {
 
 #[test]
 fn losses_are_repaired_as_a_stack_repairs_them() {
-    // The analysis is right about captures of real stacks (docs/accuracy.md): here it must find what was played.
+    // The analysis is right about captures of real stacks (docs/accuracy.md): here it must find
+    // what was played.
     let recipe = Recipe { packets: 60_000, ..tiny("bulk") };
     let (made, files) = make(&recipe);
     assert!(read(&files[0], Seen::default()).sacks > 100);
@@ -142,7 +144,8 @@ fn losses_are_repaired_as_a_stack_repairs_them() {
         })
         .sum::<u64>();
     assert!(made.resent > 300, "{made:?}");
-    // Those that were sent and had not passed the capture point when it ended, and those of which only the second copy did.
+    // Those that were sent and had not passed the capture point when it ended, and those of which
+    // only the second copy did.
     assert!(again <= made.resent && again * 10 >= made.resent * 9, "{again} of {}", made.resent);
     assert_eq!(halves().map(|half| half.out_of_order).sum::<u64>(), 0);
     let causes: std::collections::BTreeSet<_> = analysis

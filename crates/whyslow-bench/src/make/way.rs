@@ -1,4 +1,4 @@
-//! [`Way`]: one direction of a path, a queue in front of a narrow link and then the distance.
+//! [`InTransit`]: one direction of a path, a queue in front of a narrow link and then the distance.
 
 use super::Time;
 use super::draw::Draw;
@@ -19,7 +19,7 @@ pub(super) struct Link {
 
 /// What is on the way, in the order of arrival.
 #[derive(Debug)]
-pub(super) struct Way<T> {
+pub(super) struct InTransit<T> {
     link: Link,
     /// The narrow link is busy until then.
     busy: Time,
@@ -27,7 +27,7 @@ pub(super) struct Way<T> {
     flying: VecDeque<(Time, T)>,
 }
 
-impl<T> Way<T> {
+impl<T> InTransit<T> {
     pub(super) fn new(link: Link) -> Self {
         Self { link, busy: 0, last: 0, flying: VecDeque::new() }
     }

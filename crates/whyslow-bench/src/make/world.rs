@@ -1,7 +1,7 @@
 //! [`play`]: many connections in the order of time.
 
 use super::Time;
-use super::connection::{Connection, Seen};
+use super::connection::{Connection, PassingPacket};
 use super::plan::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,11 +15,12 @@ pub(super) struct Played {
     pub(super) resent: u64,
 }
 
-/// Plays plans, which come in the order of their beginnings, until all are done or `see` has enough.
+/// Plays plans, which come in the order of their beginnings, until all are done or `see` has
+/// enough.
 pub(super) fn play(
     plans: impl Iterator<Item = Plan>,
     seed: u64,
-    mut see: impl FnMut(&Seen<'_>) -> ControlFlow<()>,
+    mut see: impl FnMut(&PassingPacket<'_>) -> ControlFlow<()>,
 ) -> Played {
     let mut plans = plans.peekable();
     let mut open: Vec<Option<Box<Connection>>> = Vec::new();

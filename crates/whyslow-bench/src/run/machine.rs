@@ -17,16 +17,16 @@ impl Machine {
         let memory = field("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
         let load = read("/proc/loadavg").and_then(|text| text.split(' ').next().map(str::to_owned));
         Self(vec![
-            ("date", said("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
-            ("commit", said("git", &["describe", "--always", "--dirty", "--abbrev=10"])),
+            ("date", output_of("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+            ("commit", output_of("git", &["describe", "--always", "--dirty", "--abbrev=10"])),
             ("processor", format!("{processor}, {cores} cores")),
             ("memory", format!("{memory}; a thread copies {:.1} GB/s", copying())),
-            ("kernel", read("/proc/sys/kernel/osrelease").unwrap_or_else(|| said("uname", &["-sr"]))),
+            ("kernel", read("/proc/sys/kernel/osrelease").unwrap_or_else(|| output_of("uname", &["-sr"]))),
             ("load before", load.unwrap_or_else(|| "unknown".to_owned())),
-            ("whyslow", said(&whyslow.to_string_lossy(), &["--version"])),
-            ("tcptrace", said("tcptrace", &["-v"])),
-            ("tshark", said("tshark", &["--version"])),
-            ("cat", said("cat", &["--version"])),
+            ("whyslow", output_of(&whyslow.to_string_lossy(), &["--version"])),
+            ("tcptrace", output_of("tcptrace", &["-v"])),
+            ("tshark", output_of("tshark", &["--version"])),
+            ("cat", output_of("cat", &["--version"])),
         ])
     }
 
@@ -57,7 +57,7 @@ fn field(path: &str, name: &str) -> Option<String> {
 }
 
 /// The first line that a program prints with a version in it, or its first.
-fn said(program: &str, args: &[&str]) -> String {
+fn output_of(program: &str, args: &[&str]) -> String {
     let Ok(output) = Command::new(program).args(args).output() else { return "not installed".to_owned() };
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -65,7 +65,8 @@ fn said(program: &str, args: &[&str]) -> String {
     lines.find(|line| line.starts_with("Version")).map_or(first, str::to_owned)
 }
 
-/// Gigabytes a second from memory to memory, the best of five: no analysis that looks at every byte is faster than reading.
+/// Gigabytes a second from memory to memory, the best of five: no analysis that looks at every byte
+/// is faster than reading.
 fn copying() -> f64 {
     let from = vec![1_u8; 256 << 20];
     let mut to = vec![0_u8; 256 << 20];

@@ -14,7 +14,8 @@ use wait4::Wait4;
 pub(super) struct Sample {
     /// Seconds.
     pub(super) wall: f64,
-    /// Seconds of all its threads, in user and kernel mode, and of the program at the other end of its pipe.
+    /// Seconds of all its threads, in user and kernel mode, and of the program at the other end of
+    /// its pipe.
     pub(super) cpu: f64,
     /// Its memory; none where the system does not tell, or the run was over before the first look.
     pub(super) memory: Option<Memory>,
@@ -39,8 +40,8 @@ pub(super) enum Run {
 /// Between two looks at a program's memory.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Runs a program, its output thrown away. One that takes more than `most` bytes of memory of its own is stopped before it
-/// takes the machine with it.
+/// Runs a program, its output thrown away. One that takes more than `most` bytes of memory of its
+/// own is stopped before it takes the machine with it.
 ///
 /// # Errors
 /// When it does not start, or fails.
@@ -77,7 +78,8 @@ pub(super) fn measure(program: &Program, most: u64) -> anyhow::Result<Run> {
     Ok(Run::Done(Sample { wall, cpu, memory }))
 }
 
-/// The most memory that a process is seen to have, until `stopped` is, or it has more than `allowed`.
+/// The most memory that a process is seen to have, until `stopped` is, or it has more than
+/// `allowed`.
 fn watch(pid: u32, allowed: u64, stopped: &Receiver<()>) -> Option<Memory> {
     let mut most: Option<Memory> = None;
     while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {

@@ -1,8 +1,9 @@
 //! The runs: whyslow beside other programs, in turn, on the inputs of [`make`](crate::make).
 //!
-//! `contest` says which programs meet on which input, `measure` runs one of them, `results` keeps what came of it, `targets`
-//! judges it, `report` prints it, and `machine` says where it was. In each round every program runs once, so that what
-//! disturbs the machine disturbs all of them; medians are told, and what they lie between.
+//! `contest` says which programs meet on which input, `measure` runs one of them, `results` keeps
+//! what came of it, `targets` judges it, `report` prints it, and `machine` says where it was. In
+//! each round every program runs once, so that what disturbs the machine disturbs all of them;
+//! medians are told, and what they lie between.
 
 mod contest;
 mod machine;
@@ -37,11 +38,13 @@ pub struct Wanted {
     pub only: Vec<String>,
 }
 
-/// Makes inputs that are not there, runs everything, and tells what came of it, in Markdown. `say` is told how far it has
-/// come; `keep` is given the report as it stands after every input, for a run takes long and may not come to its end.
+/// Makes inputs that are not there, runs everything, and tells what came of it, in Markdown. `say`
+/// is told how far it has come; `keep` is given the report as it stands after every input, for a
+/// run takes long and may not come to its end.
 ///
 /// # Errors
-/// When an input cannot be made or read, or whyslow does not run. Other programs that are missing are passed over, and said.
+/// When an input cannot be made or read, or whyslow does not run. Other programs that are missing
+/// are passed over, and said.
 pub fn run(
     wanted: &Wanted,
     say: &mut dyn FnMut(&str),
@@ -142,7 +145,8 @@ fn recorded(wanted: &Wanted, say: &mut dyn FnMut(&str)) -> Option<Input> {
 
 /// Makes an input, or takes it as it is where it was made before.
 fn made(recipe: &Recipe, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<Made> {
-    // The recipe stands beside its file: another recipe, or a generator that changed, makes it anew.
+    // The recipe stands beside its file: another recipe, or a generator that changed, makes it
+    // anew.
     let note = folder.join(format!("{}.made", recipe.name));
     let recipe_text = format!("{} {recipe:?}\n", crate::make::VERSION);
     if let Ok(text) = fs::read_to_string(&note)

@@ -55,7 +55,8 @@ impl Row {
         Some(self.wall()? * 1e9 / self.packets.max(1) as f64)
     }
 
-    /// The program's own memory at its most, bytes, over all runs: what is looked for too seldom is seen too low.
+    /// The program's own memory at its most, bytes, over all runs: what is looked for too seldom is
+    /// seen too low.
     pub(super) fn own(&self) -> Option<u64> {
         self.samples.iter().filter_map(|sample| sample.memory).map(|memory| memory.own).max()
     }
@@ -83,8 +84,8 @@ impl Results {
         Some(wall(one)? / wall(other)?).filter(|ratio| ratio.is_finite())
     }
 
-    /// Seconds that two things done at the same time take at least: as long as each of them alone, and as the processors need for
-    /// both.
+    /// Seconds that two things done at the same time take at least: as long as each of them alone,
+    /// and as the processors need for both.
     pub(super) fn least_together(&self, one: (&str, &str), other: (&str, &str)) -> Option<f64> {
         let [one, other] = [one, other].map(|(input, program)| self.row(input, program));
         let (one, other) = (one?, other?);

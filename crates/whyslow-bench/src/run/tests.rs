@@ -65,7 +65,8 @@ fn targets_are_judged_by_medians() {
     };
     assert_eq!(verdict("tcptrace"), (Some(11.0), Some(true)));
     assert_eq!(verdict("tshark"), (Some(299.5), Some(false)));
-    // 3 s and 1.5 s of two processors, which is longer than each of both alone; and 3 s and 6 s, of which one takes 4 s.
+    // 3 s and 1.5 s of two processors, which is longer than each of both alone; and 3 s and 6 s, of
+    // which one takes 4 s.
     assert_eq!(verdict("standard input"), (Some(1.0), Some(true)));
     assert_eq!(verdict("gzip"), (Some(5.0 / 4.5), Some(true)));
     assert_eq!(verdict("first sixteenth"), (Some(2.0), Some(false)));
@@ -125,7 +126,8 @@ fn a_whole_run_on_tiny_inputs() {
     let only = vec!["bulk-sixteenth".to_owned(), "flood".to_owned()];
     let wanted = Wanted { whyslow, folder: folder.path().to_owned(), smaller: 2_000, rounds: 2, only };
     let mut steps = Vec::new();
-    // The yardstick is this crate's program, and this is its test: it is called with arguments that it does not know.
+    // The yardstick is this crate's program, and this is its test: it is called with arguments that
+    // it does not know.
     let report = run_without(WALK, &wanted, &mut |step| steps.push(step.to_owned()));
     assert!(report.contains("2000 times fewer packets"), "{report}");
     assert!(report.contains("| bulk-sixteenth | 366 | cat | "), "{report}");

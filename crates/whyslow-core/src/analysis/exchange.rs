@@ -18,11 +18,14 @@ pub struct Exchange {
     pub answer: Option<Message>,
     /// What the client's own program took before it.
     pub client_s: Nanos,
-    /// What passed before it without anybody waiting; within it, where the request was to be answered when something happens.
+    /// What passed before it without anybody waiting; within it, where the request was to be
+    /// answered when something happens.
     pub idle_s: Nanos,
-    /// What the server took between the request's last byte and the answer's first, beside the path; null where it is not known.
+    /// What the server took between the request's last byte and the answer's first, beside the
+    /// path; null where it is not known.
     pub server_s: Option<Nanos>,
-    /// For how long its user waited: from the first byte of the request to the last of the answer, as the client lives it.
+    /// For how long its user waited: from the first byte of the request to the last of the answer,
+    /// as the client lives it.
     pub wait_s: Nanos,
     /// Its transfers, by their places in the connection's list (from 0), as far as they are listed.
     pub transfers: Vec<usize>,

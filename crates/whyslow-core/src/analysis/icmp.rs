@@ -4,11 +4,12 @@ use super::{End, Frame};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Errors of one router or host that say the same. They are evidence and no proof: anybody can send one.
+/// Errors of one router or host that say the same. They are evidence and no proof: anybody can send
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IcmpError {
-    /// What became of the packets: `too-big`, `network-unreachable`, `host-unreachable`, `protocol-unreachable`, `port-unreachable`,
-    /// `prohibited`, `time-exceeded`.
+    /// What became of the packets: `too-big`, `network-unreachable`, `host-unreachable`,
+    /// `protocol-unreachable`, `port-unreachable`, `prohibited`, `time-exceeded`.
     pub kind: &'static str,
     /// The messages' type, which means another thing in each IP version.
     #[serde(rename = "type")]
@@ -23,7 +24,8 @@ pub struct IcmpError {
     pub size: Option<u32>,
     /// The longest packet that passes, bytes with its IP header; null where that is not told.
     pub mtu: Option<u32>,
-    /// Of `too-big`: whether their sender sends no longer packets from then on; null where that cannot be told.
+    /// Of `too-big`: whether their sender sends no longer packets from then on; null where that
+    /// cannot be told.
     pub obeyed: Option<bool>,
     /// How many errors came.
     pub count: u64,

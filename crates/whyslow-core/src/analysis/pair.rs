@@ -15,9 +15,11 @@ pub const MAX_LOST_FRAMES: usize = 16;
 pub struct Pair {
     /// Ids of the connection in the two captures.
     pub connections: [u64; 2],
-    /// Indices in [`Analysis::captures`](super::Analysis::captures) of the (first) captures that hold them.
+    /// Indices in [`Analysis::captures`](super::Analysis::captures) of the (first) captures that
+    /// hold them.
     pub captures: [usize; 2],
-    /// The id whose findings are told where one page is wanted: that of the capture next to the end which sent most.
+    /// The id whose findings are told where one page is wanted: that of the capture next to the end
+    /// which sent most.
     pub told: u64,
     /// What shows that they belong together.
     pub matched_by: MatchedBy,
@@ -45,9 +47,11 @@ pub enum MatchedBy {
     Addresses,
     /// Both initial sequence numbers, though addresses or ports differ: address translation.
     InitialNumbers,
-    /// Addresses and ports, and each SYN's timestamp, though the initial sequence numbers differ: they were rewritten.
+    /// Addresses and ports, and each SYN's timestamp, though the initial sequence numbers differ:
+    /// they were rewritten.
     SynTimestamps,
-    /// Sequence numbers and segment lengths in both directions, without a handshake, though addresses or ports differ.
+    /// Sequence numbers and segment lengths in both directions, without a handshake, though
+    /// addresses or ports differ.
     SequenceNumbers,
     /// The same amounts of payload both ways at the same time on two TCP connections: a proxy.
     Payload,
@@ -56,10 +60,12 @@ pub enum MatchedBy {
 /// How the clocks of two captures stand to each other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PairClock {
-    /// By how much the second clock is ahead when the connection begins, seconds. It is that at which the least delay is
-    /// the same both ways, which no capture can show: an error of it moves delay from one way to the other.
+    /// By how much the second clock is ahead when the connection begins, seconds. It is that at
+    /// which the least delay is the same both ways, which no capture can show: an error of it moves
+    /// delay from one way to the other.
     pub offset_s: Nanos,
-    /// By how much the offset grows, millionths; 0 where the captures show no drift, null where they are too short to.
+    /// By how much the offset grows, millionths; 0 where the captures show no drift, null where
+    /// they are too short to.
     pub drift_ppm: Option<f64>,
     /// How exact `drift_ppm` is, millionths to either side.
     pub drift_error_ppm: Option<f64>,
@@ -70,8 +76,8 @@ pub struct PairClock {
 pub struct PairDirection {
     /// Who sends.
     pub from: End,
-    /// Packets that passed the first of the two captures and should have reached the second; a segment that was cut up
-    /// later counts as what it was cut into.
+    /// Packets that passed the first of the two captures and should have reached the second; a
+    /// segment that was cut up later counts as what it was cut into.
     pub sent: u64,
     /// Payload in them, bytes; what is sent again counts again.
     pub sent_bytes: u64,
@@ -85,13 +91,17 @@ pub struct PairDirection {
     pub lost_share: f64,
     /// The first ones, in the first capture; at most [`MAX_LOST_FRAMES`].
     pub lost_frames: Vec<Frame>,
-    /// Packets that arrived with a wrong checksum: their receiver drops them, so they are among the lost ones.
+    /// Packets that arrived with a wrong checksum: their receiver drops them, so they are among the
+    /// lost ones.
     pub damaged: u64,
-    /// Packets of which it cannot be told: the second capture was not running, or the comparison had ended.
+    /// Packets of which it cannot be told: the second capture was not running, or the comparison
+    /// had ended.
     pub unjudged: u64,
-    /// Packets that are not in the second capture although what they hold was acknowledged there: it dropped them.
+    /// Packets that are not in the second capture although what they hold was acknowledged there:
+    /// it dropped them.
     pub uncaptured: u64,
-    /// Packets in the second capture that the first does not have: it dropped them, or was not running.
+    /// Packets in the second capture that the first does not have: it dropped them, or was not
+    /// running.
     pub unseen_before: u64,
     /// Packets that arrived twice, though sent once.
     pub duplicated: u64,
@@ -103,13 +113,16 @@ pub struct PairDirection {
     pub resent: u64,
     /// Of these, those whose earlier copy was lost between the captures.
     pub resent_for_loss: u64,
-    /// Segments that reached the first capture only when they were sent again: lost between their sender and it.
+    /// Segments that reached the first capture only when they were sent again: lost between their
+    /// sender and it.
     pub lost_before: u64,
-    /// Time from the first capture to the second, milliseconds, by clocks set as [`PairClock`] says.
+    /// Time from the first capture to the second, milliseconds, by clocks set as [`PairClock`]
+    /// says.
     pub delay_ms: OneWay,
     /// By how much `delay_ms` is over its least: what packets waited.
     pub queue_ms: OneWay,
-    /// The least delay by the clocks as they are; right where both follow the same reference. Null where there is none.
+    /// The least delay by the clocks as they are; right where both follow the same reference. Null
+    /// where there is none.
     pub uncorrected_ms: Option<f64>,
 }
 
@@ -130,16 +143,16 @@ pub struct OneWay {
 #[derive(Clone, Debug, Serialize)]
 pub struct Leg {
     /// Where it lies.
-    pub place: Place,
-    /// Round trips on it. On the outer legs they are from data to its ACK, and hold what the end delayed it by; between the
-    /// captures they are the sums of both ways' figures.
+    pub place: PathPart,
+    /// Round trips on it. On the outer legs they are from data to its ACK, and hold what the end
+    /// delayed it by; between the captures they are the sums of both ways' figures.
     pub rtt_ms: Rtt,
 }
 
 /// Parts of a path that two captures divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum PathPart {
     /// From the client to the capture nearer to it.
     Client,
     /// Between the two captures.
@@ -151,8 +164,9 @@ pub enum Place {
 /// Something that was changed between the two captures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Its name: `addresses`, `sequence-numbers`, `ttl`, `mss`, `window-scale`, `sack`, `timestamps`, `timestamp-values`,
-    /// `ip-id`, `window`, `ecn`, `ce-marks`, `resets`, `split`, `merged`.
+    /// Its name: `addresses`, `sequence-numbers`, `ttl`, `mss`, `window-scale`, `sack`,
+    /// `timestamps`, `timestamp-values`, `ip-id`, `window`, `ecn`, `ce-marks`, `resets`, `split`,
+    /// `merged`.
     pub what: &'static str,
     /// In the packets of which end; null for both.
     pub from: Option<End>,
@@ -167,17 +181,19 @@ pub struct Change {
 pub struct Proxy {
     /// Which leg makes the other one wait; null where neither clearly does.
     pub slower: Option<End>,
-    /// What a byte waits on the leg that brings it: from the capture there to the proxy's ACK of it, over the least such time,
-    /// in the median, milliseconds.
+    /// What a byte waits on the leg that brings it: from the capture there to the proxy's ACK of
+    /// it, over the least such time, in the median, milliseconds.
     pub before_ms: Option<f64>,
-    /// What it waits in the proxy and on the leg that takes it on: from that ACK to the other capture, over the least such
-    /// time, in the median, milliseconds.
+    /// What it waits in the proxy and on the leg that takes it on: from that ACK to the other
+    /// capture, over the least such time, in the median, milliseconds.
     pub behind_ms: Option<f64>,
-    /// Share of the transfer's time for which the leg that brings the bytes found the proxy's window full, 0–1.
+    /// Share of the transfer's time for which the leg that brings the bytes found the proxy's
+    /// window full, 0–1.
     pub full_share: f64,
     /// Share of the time for which the leg that takes them on had nothing to send, 0–1.
     pub empty_share: f64,
-    /// Bytes that the proxy and the path between the captures held, in the median over the arriving ones.
+    /// Bytes that the proxy and the path between the captures held, in the median over the arriving
+    /// ones.
     pub held_bytes: u64,
     /// The most that they held.
     pub held_most_bytes: u64,

@@ -5,23 +5,24 @@ use crate::analysis::{Exchange, Limit, MAX_EXCHANGES, Message, Transfer};
 use crate::flow::Side;
 use crate::limit::{Span, Wait};
 use crate::rules::ConnectionCase;
-use crate::tcp::facts::{Asked, Facts, TransferFacts};
+use crate::tcp::facts::{Facts, PeerMessage, TransferFacts};
 use crate::units::Nanos;
 use std::cmp::Reverse;
 
 /// Of those listed so many are the first ones, and the others those that were waited for longest.
-const FIRST: usize = 16;
+const LISTED_FIRST: usize = 16;
 
-/// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told from `first`.
-pub(super) fn told(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Nanos) -> (Vec<Exchange>, u64) {
+/// Those that are listed, and how many there were. `transfers`: as they are listed. Times are told
+/// from `first`.
+pub(super) fn list_exchanges(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Nanos) -> (Vec<Exchange>, u64) {
     let ConnectionCase { facts, waits, .. } = case;
-    if facts.timeless || facts.doubts.one_direction {
+    if facts.timeless || facts.capture_defects.one_direction {
         return (Vec::new(), 0);
     }
     let handshakes = facts.exchanges.len().saturating_sub(waits.len()) as u64;
     let total = facts.exchanges_total.saturating_sub(handshakes);
     let mut order: Vec<usize> = (0..waits.len()).collect();
-    if let Some(others) = order.get_mut(FIRST..) {
+    if let Some(others) = order.get_mut(LISTED_FIRST..) {
         others.sort_by_key(|&index| (Reverse(waits[index].waited()), index));
     }
     order.truncate(MAX_EXCHANGES);
@@ -32,10 +33,10 @@ pub(super) fn told(case: &ConnectionCase<'_>, transfers: &[Transfer], first: Nan
 
 fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], first: Nanos) -> Exchange {
     let facts = case.facts;
-    let (client, server) = (facts.asker, 1 - facts.asker);
-    let find = |side: Side, index: Option<usize>| facts.halves[side].transfers.get(index?);
+    let (client, server) = (facts.requester, 1 - facts.requester);
+    let find = |side: Side, index: Option<usize>| facts.directions[side].transfers.get(index?);
     let (request, answer) = (find(client, wait.exchange.request), find(server, wait.exchange.answer));
-    let asked = answer.and_then(|answer| answer.request);
+    let asked = answer.and_then(|answer| answer.answered);
     let place = |side: Side, transfer: &TransferFacts| {
         let (from, start) = (end_of(facts, side), transfer.start - first);
         transfers.iter().position(|told| told.from == from && told.start_s == start)
@@ -76,7 +77,7 @@ fn exchange(case: &ConnectionCase<'_>, wait: &Wait, transfers: &[Transfer], firs
 }
 
 /// `asked`: what of it was answered, where credit went before it.
-fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<Asked>, first: Nanos) -> Message {
+fn message(facts: &Facts, side: Side, transfer: &TransferFacts, asked: Option<PeerMessage>, first: Nanos) -> Message {
     // Of what was not all captured, the sequence numbers tell how much it was.
     let later = asked.filter(|asked| asked.first > transfer.start && transfer.unseen == 0);
     let (start, bytes) = later.map_or((transfer.start, transfer.bytes()), |asked| (asked.first, asked.bytes));

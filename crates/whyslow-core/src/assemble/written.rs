@@ -1,4 +1,5 @@
-//! Hosts are told as the capture writes them: where a text hides them behind other words, those words, in every sentence.
+//! Hosts are told as the capture writes them: where a text hides them behind other words, those
+//! words, in every sentence.
 
 use crate::analysis::{Connection, Finding};
 use crate::tcp::facts::Facts;
@@ -42,7 +43,8 @@ fn each_text(finding: &mut Finding, act: impl Fn(&mut String)) {
     finding.evidence.iter_mut().for_each(|evidence| act(&mut evidence.figure));
 }
 
-/// `text` with `name` for the address, wherever that stands whole; none if it does not. A port that is not known goes with it.
+/// `text` with `name` for the address, wherever that stands whole; none if it does not. A port that
+/// is not known goes with it.
 fn replaced(text: &str, address: IpAddr, port: u16, name: &str) -> Option<String> {
     let address = address.to_string();
     let mut parts = text.split(address.as_str());

@@ -5,12 +5,12 @@
 
 /// A pcapng block or a pcap header, field by field in one byte order.
 #[derive(Clone, Debug)]
-pub(crate) struct Bytes {
+pub(crate) struct ByteBuilder {
     pub(crate) big: bool,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Bytes {
+impl ByteBuilder {
     pub(crate) fn new(big: bool) -> Self {
         Self { big, bytes: Vec::new() }
     }
@@ -44,7 +44,7 @@ impl Bytes {
 
 /// A pcap file.
 #[derive(Clone, Debug)]
-pub(crate) struct Pcap {
+pub(crate) struct PcapBuilder {
     pub(crate) magic: u32,
     pub(crate) big: bool,
     pub(crate) version: (u16, u16),
@@ -59,7 +59,7 @@ pub(crate) const MICROS: u32 = 0xa1b2_c3d4;
 pub(crate) const NANOS: u32 = 0xa1b2_3c4d;
 pub(crate) const MODIFIED: u32 = 0xa1b2_cd34;
 
-impl Pcap {
+impl PcapBuilder {
     pub(crate) fn new(magic: u32, big: bool) -> Self {
         Self { magic, big, version: (2, 4), snaplen: 65_535, network: 1, header_extra: Vec::new(), records: Vec::new() }
     }
@@ -71,7 +71,7 @@ impl Pcap {
 
     /// A record with these header fields.
     pub(crate) fn record(mut self, seconds: u32, fraction: u32, captured: u32, original: u32, data: &[u8]) -> Self {
-        let mut record = Bytes::new(self.big).u32(seconds).u32(fraction).u32(captured).u32(original);
+        let mut record = ByteBuilder::new(self.big).u32(seconds).u32(fraction).u32(captured).u32(original);
         if self.magic == MODIFIED {
             record = record.u32(3).u16(0x0800).raw(&[4, 0]);
         }
@@ -86,7 +86,7 @@ impl Pcap {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let header = Bytes::new(self.big).u32(self.magic).u16(self.version.0).u16(self.version.1);
+        let header = ByteBuilder::new(self.big).u32(self.magic).u16(self.version.0).u16(self.version.1);
         let header = header.u32(0).u32(0).u32(self.snaplen).u32(self.network);
         header.raw(&self.header_extra).raw(&self.records).bytes
     }
@@ -94,7 +94,7 @@ impl Pcap {
 
 /// A pcapng file.
 #[derive(Clone, Debug)]
-pub(crate) struct PcapNg {
+pub(crate) struct PcapNgBuilder {
     pub(crate) big: bool,
     pub(crate) bytes: Vec<u8>,
 }
@@ -102,14 +102,14 @@ pub(crate) struct PcapNg {
 /// Options: code and value.
 pub(crate) type Options<'a> = &'a [(u16, Vec<u8>)];
 
-impl PcapNg {
+impl PcapNgBuilder {
     /// Begins with a section header.
     pub(crate) fn new(big: bool) -> Self {
         Self { big, bytes: Vec::new() }.section(big)
     }
 
-    pub(crate) fn body(&self) -> Bytes {
-        Bytes::new(self.big)
+    pub(crate) fn body(&self) -> ByteBuilder {
+        ByteBuilder::new(self.big)
     }
 
     pub(crate) fn options(&self, options: Options<'_>) -> Vec<u8> {

@@ -40,7 +40,8 @@ impl Order {
     }
 }
 
-/// The byte order that the section header block at the start of `block` declares; none when it declares none.
+/// The byte order that the section header block at the start of `block` declares; none when it
+/// declares none.
 pub(super) fn section_order(block: &[u8]) -> Option<Order> {
     let magic = block.get(8..)?.first_chunk()?;
     [Order::Little, Order::Big].into_iter().find(|order| order.u32(*magic) == BYTE_ORDER_MAGIC)

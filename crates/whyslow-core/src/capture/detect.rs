@@ -18,8 +18,8 @@ pub(super) enum Format {
     Text,
 }
 
-/// The format that `head` begins; none while more of it must be seen, which is never the case once `head` holds
-/// [`ENOUGH`] bytes (no more are looked at) or is `all` there is.
+/// The format that `head` begins; none while more of it must be seen, which is never the case once
+/// `head` holds [`ENOUGH`] bytes (no more are looked at) or is `all` there is.
 pub(super) fn detect(head: &[u8], all: bool) -> Result<Option<Format>, CaptureError> {
     let more = !all && head.len() < ENOUGH;
     let head = head.get(..ENOUGH).unwrap_or(head);
@@ -123,14 +123,16 @@ fn refusal(head: &[u8]) -> Option<String> {
 
 const CONVERT: &str = "convert it with `editcap -F pcapng FILE out.pcapng` (it comes with Wireshark)";
 
-/// Text has no NUL and hardly any other control characters; letters beyond ASCII may come in any encoding.
+/// Text has no NUL and hardly any other control characters; letters beyond ASCII may come in any
+/// encoding.
 fn looks_like_text(head: &[u8]) -> bool {
     let control = head.iter().filter(|byte| byte.is_ascii_control() && !b"\t\n\r\x0b\x0c\x08\x1b".contains(byte));
     !head.contains(&0) && control.count() * 20 <= head.len()
 }
 
-/// ERF has no magic number: two records in a row must make sense. A record starts with a little-endian 32.32 fixed point
-/// time, then type, flags, and big-endian record length, loss counter and wire length.
+/// ERF has no magic number: two records in a row must make sense. A record starts with a
+/// little-endian 32.32 fixed point time, then type, flags, and big-endian record length, loss
+/// counter and wire length.
 fn looks_like_erf(head: &[u8]) -> bool {
     let record = |at: usize| {
         let seconds = Order::Little.u32_at(head, at + 4)?;

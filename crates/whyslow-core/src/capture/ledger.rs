@@ -1,4 +1,5 @@
-//! What a reader learns about its capture on the way: frame numbers, times, link types and what was odd.
+//! What a reader learns about its capture on the way: frame numbers, times, link types and what was
+//! odd.
 //!
 //! Giving a packet to the sink goes through here, so that counting is the same for every format.
 
@@ -11,9 +12,9 @@ const STEP_BACK: i64 = 100_000_000;
 /// Going forward this far is a clock that was set (from 1970, usually), not a quiet network.
 const STEP_FORWARD: i64 = 366 * 86_400 * 1_000_000_000;
 
-/// Counts and remembers; [`Ledger::summary`] tells.
+/// Counts and remembers; [`CaptureLedger::summary`] tells.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct CaptureLedger {
     /// Number of the last frame.
     frames: u64,
     /// Frames that hold no packet.
@@ -24,7 +25,7 @@ pub(super) struct Ledger {
     latest: i64,
     links: Vec<LinkType>,
     links_seen: BTreeSet<LinkType>,
-    cut: Cut,
+    cut: CutPackets,
     /// Bytes passed over because nothing could be made of them.
     skipped: u64,
     problems: Vec<Problem>,
@@ -32,15 +33,15 @@ pub(super) struct Ledger {
 
 /// Packets that were captured in part.
 #[derive(Debug, Default)]
-struct Cut {
+struct CutPackets {
     count: u64,
     first_frame: u64,
     /// One more than was captured of any; 0 without any.
-    above: usize,
+    max_captured_plus_one: usize,
     snaplen: u32,
 }
 
-impl Default for Ledger {
+impl Default for CaptureLedger {
     fn default() -> Self {
         Self {
             frames: 0,
@@ -50,16 +51,16 @@ impl Default for Ledger {
             latest: i64::MIN,
             links: Vec::new(),
             links_seen: BTreeSet::new(),
-            cut: Cut::default(),
+            cut: CutPackets::default(),
             skipped: 0,
             problems: Vec::new(),
         }
     }
 }
 
-impl Ledger {
-    /// Packets have come that were captured at `time` (ns). Of several in a row, each not before the one before it, the first
-    /// and the last are enough.
+impl CaptureLedger {
+    /// Packets have come that were captured at `time` (ns). Of several in a row, each not before
+    /// the one before it, the first and the last are enough.
     #[inline(always)]
     pub(super) fn time(&mut self, time: i64) {
         self.earliest = self.earliest.min(time);
@@ -80,8 +81,8 @@ impl Ledger {
         self.packet(sink, time, link, data, original_len, snaplen);
     }
 
-    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than what was captured; `snaplen` is
-    /// what the capture was limited to.
+    /// Gives a packet to the sink, whose time was told or will be. `original_len` is not less than
+    /// what was captured; `snaplen` is what the capture was limited to.
     #[inline(always)]
     pub(super) fn packet<S: Sink>(
         &mut self,
@@ -96,7 +97,7 @@ impl Ledger {
         if data.len() < original_len as usize {
             self.cut.count += 1;
             // All are as long as the first one, nearly always.
-            if data.len() >= self.cut.above {
+            if data.len() >= self.cut.max_captured_plus_one {
                 self.cut_higher(data.len(), snaplen);
             }
         }
@@ -106,11 +107,11 @@ impl Ledger {
     /// More was captured of this packet than of any that was cut before.
     #[cold]
     fn cut_higher(&mut self, captured: usize, snaplen: u32) {
-        if self.cut.above == 0 {
+        if self.cut.max_captured_plus_one == 0 {
             self.cut.first_frame = self.frames;
             self.cut.snaplen = snaplen;
         }
-        self.cut.above = captured + 1;
+        self.cut.max_captured_plus_one = captured + 1;
     }
 
     /// A record that Wireshark numbers as a frame, but which is no packet.
@@ -131,7 +132,8 @@ impl Ledger {
         }
     }
 
-    /// Something is odd. The detail is asked for the first time only, and should say where that was.
+    /// Something is odd. The detail is asked for the first time only, and should say where that
+    /// was.
     pub(super) fn note(&mut self, slug: &'static str, detail: impl FnOnce() -> String) {
         self.note_many(slug, 1, detail);
     }
@@ -149,7 +151,8 @@ impl Ledger {
         self.skipped += bytes as u64;
     }
 
-    /// Notes a clock that was set between two packets in a row of one interface; `time` is that of the next frame.
+    /// Notes a clock that was set between two packets in a row of one interface; `time` is that of
+    /// the next frame.
     #[inline]
     pub(super) fn compare_times(&mut self, previous: i64, time: i64) {
         if Self::is_step(previous, time) {
@@ -185,7 +188,7 @@ impl Ledger {
         }
         let packets = self.frames - self.empty;
         if self.cut.count > 0 {
-            let Cut { count, first_frame, above, snaplen } = self.cut;
+            let CutPackets { count, first_frame, max_captured_plus_one: above, snaplen } = self.cut;
             let longest = above.saturating_sub(1);
             let limit = match snaplen {
                 0 => "none is declared".to_owned(),

@@ -1,9 +1,10 @@
 //! `capture`: bytes pushed in any split → packets.
 //!
-//! Knows the container formats (pcap, pcapng, tcpdump's text) and nothing of what is in a packet. It promises that the
-//! packets do not depend on how the bytes were split over the pushes, that a torn or damaged record ends or is skipped
-//! with a counted [`Problem`], and that memory stays bounded by one record. A text capture comes out as packets as well:
-//! the reader writes the IP and TCP headers that the line describes, so that all later stages have one input.
+//! Knows the container formats (pcap, pcapng, tcpdump's text) and nothing of what is in a packet.
+//! It promises that the packets do not depend on how the bytes were split over the pushes, that a
+//! torn or damaged record ends or is skipped with a counted [`Problem`], and that memory stays
+//! bounded by one record. A text capture comes out as packets as well: the reader writes the IP and
+//! TCP headers that the line describes, so that all later stages have one input.
 
 mod bytes;
 mod detect;
@@ -37,7 +38,8 @@ pub struct Packet<'a> {
     pub original_len: u32,
 }
 
-/// A link-layer header type: the LINKTYPE_ value of a capture file (<https://www.tcpdump.org/linktypes.html>).
+/// A link-layer header type: the LINKTYPE_ value of a capture file
+/// (<https://www.tcpdump.org/linktypes.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkType(pub u16);
 
@@ -52,17 +54,19 @@ pub enum Clock {
     /// Since the epoch, UTC.
     #[default]
     Absolute,
-    /// A text capture with times of day but no date, or times since its first packet: only differences mean something.
+    /// A text capture with times of day but no date, or times since its first packet: only
+    /// differences mean something.
     Relative,
-    /// A text capture without times (`tcpdump -t`), with whole seconds only, or with times of which nothing tells what they
-    /// count from: nothing about time can be said.
+    /// A text capture without times (`tcpdump -t`), with whole seconds only, or with times of which
+    /// nothing tells what they count from: nothing about time can be said.
     None,
 }
 
 /// Something about the capture itself that the reader must say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// A short name: one of the public vocabulary (`short-snaplen`), or the reader's own (`torn-record`).
+    /// A short name: one of the public vocabulary (`short-snaplen`), or the reader's own
+    /// (`torn-record`).
     pub slug: &'static str,
     /// How often.
     pub count: u64,
@@ -152,17 +156,19 @@ impl std::error::Error for CaptureError {}
 pub trait Sink {
     /// A packet.
     fn packet(&mut self, packet: &Packet<'_>);
-    /// The packets that follow are made of text, with times that mean so much. Comes before the first one.
+    /// The packets that follow are made of text, with times that mean so much. Comes before the
+    /// first one.
     fn text(&mut self, clock: Clock) {
         let _ = clock;
     }
-    /// Of a text: packets were left out between two others that came at these times; of a conversation between these ends, or of
-    /// any.
+    /// Of a text: packets were left out between two others that came at these times; of a
+    /// conversation between these ends, or of any.
     fn left_out(&mut self, of: Option<[(IpAddr, u16); 2]>, from: Nanos, until: Nanos) {
         let _ = (of, from, until);
     }
-    /// The capture names an address (pcapng name resolution block, or a host name in tcpdump's text).
-    /// When `stand_in` is set the capture shows only the name, and the address was made up to stand for it.
+    /// The capture names an address (pcapng name resolution block, or a host name in tcpdump's
+    /// text). When `stand_in` is set the capture shows only the name, and the address was made up
+    /// to stand for it.
     fn host_name(&mut self, address: IpAddr, name: &str, stand_in: bool) {
         let _ = (address, name, stand_in);
     }

@@ -1,14 +1,16 @@
 //! pcap: a file header, then records of 16 bytes of header and the packet.
 //!
-//! Knows the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers) variants in both byte orders,
-//! the swapped length fields of versions before 2.4 and AIX's dialect (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>,
-//! draft-ietf-opsawg-pcap). The FCS length in the link type field is ignored: what follows an IP datagram is nobody's payload.
+//! Knows the microsecond, nanosecond, Ixia and modified (Kuznetzov, 24-byte record headers)
+//! variants in both byte orders, the swapped length fields of versions before 2.4 and AIX's dialect
+//! (<https://www.tcpdump.org/manpages/pcap-savefile.5.html>, draft-ietf-opsawg-pcap). The FCS
+//! length in the link type field is ignored: what follows an IP datagram is nobody's payload.
 //!
-//! Frames are numbered as Wireshark numbers them: a record that the file ends in gives no packet. Where Wireshark stops at a
-//! damaged record, this reader looks for the next credible one and numbers on.
+//! Frames are numbered as Wireshark numbers them: a record that the file ends in gives no packet.
+//! Where Wireshark stops at a damaged record, this reader looks for the next credible one and
+//! numbers on.
 
 use super::bytes::Order;
-use super::ledger::Ledger;
+use super::ledger::CaptureLedger;
 use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
 
@@ -19,7 +21,8 @@ pub(super) struct Variant {
     nanoseconds: bool,
     /// The file header's length in bytes.
     file_header: usize,
-    /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type, of no use here.
+    /// Bytes of a record's header beyond the usual 16: interface index, protocol and packet type,
+    /// of no use here.
     extra: u8,
 }
 
@@ -34,7 +37,8 @@ impl Variant {
                 0xa1b2_c3d4 => (false, FILE_HEADER, 0),
                 0xa1b2_3c4d => (true, FILE_HEADER, 0),
                 0xa1b2_cd34 => (false, FILE_HEADER, 8),
-                // Ixia's hardware and software captures: the file header ends in the length of all records.
+                // Ixia's hardware and software captures: the file header ends in the length of all
+                // records.
                 0x1c00_01ac => (true, FILE_HEADER + 4, 0),
                 0x1c00_01ab => (false, FILE_HEADER + 4, 0),
                 _ => return None,
@@ -108,9 +112,9 @@ impl Fields {
 
 /// Reads the records of a pcap file.
 #[derive(Debug)]
-pub(super) struct Pcap {
+pub(super) struct PcapReader {
     variant: Variant,
-    ledger: Ledger,
+    ledger: CaptureLedger,
     /// Where in the file the next byte lies.
     offset: u64,
     /// The file header was read.
@@ -142,7 +146,7 @@ const DAY: i64 = 86_400_000_000_000;
 const NO_TIME: i64 = i64::MIN;
 
 /// What a closer look at a record's header gave.
-enum Verdict {
+enum HeaderVerdict {
     Fine,
     Damaged,
     /// This many bytes are needed to tell.
@@ -156,12 +160,12 @@ enum Candidate {
     Need(usize),
 }
 
-impl Pcap {
+impl PcapReader {
     /// Nothing read yet.
     pub(super) fn new(variant: Variant) -> Self {
         Self {
             variant,
-            ledger: Ledger::default(),
+            ledger: CaptureLedger::default(),
             offset: 0,
             begun: false,
             link: LinkType(0),
@@ -191,7 +195,8 @@ impl Pcap {
             _ => Lengths::Usual,
         };
         if (major, minor) == (2, 2) && !self.variant.nanoseconds && self.variant.extra == 0 {
-            // AIX writes interface types (RFC 1573) here that no other writer of that age used, and nanoseconds.
+            // AIX writes interface types (RFC 1573) here that no other writer of that age used, and
+            // nanoseconds.
             let aix = match self.link.0 {
                 6 => Some(1),
                 9 => Some(6),
@@ -225,7 +230,8 @@ impl Pcap {
         self.fields.header::<false>(bytes)
     }
 
-    /// Records are as nearly all files have them: short headers, whose fields are as usual, and packets of Ethernet.
+    /// Records are as nearly all files have them: short headers, whose fields are as usual, and
+    /// packets of Ethernet.
     fn is_usual(&self) -> bool {
         self.variant.extra == 0 && self.fields.are_usual() && self.link == LinkType::ETHERNET
     }
@@ -245,8 +251,9 @@ impl Pcap {
         if self.snaplen == 0 { u32::MAX } else { self.snaplen }
     }
 
-    /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one. Returns what was consumed,
-    /// and what is needed next; 0 when a damaged record stands there. `USUAL`: [`is_usual`](Self::is_usual).
+    /// The inner loop: gives the records that are whole in `bytes`, up to the first damaged one.
+    /// Returns what was consumed, and what is needed next; 0 when a damaged record stands there.
+    /// `USUAL`: [`is_usual`](Self::is_usual).
     fn records<const USUAL: bool, S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Progress {
         let (fields, snaplen, limit) = (self.fields, self.snaplen, self.limit());
         let (link, before) = if USUAL { (LinkType::ETHERNET, RECORD_HEADER) } else { (self.link, self.before()) };
@@ -263,9 +270,9 @@ impl Pcap {
                 let at = self.offset + (bytes.len() - rest.len()) as u64;
                 self.previous = (previous != NO_TIME).then_some(previous);
                 match self.look_closer(rest, end, at) {
-                    Verdict::Fine => original = original.max(captured),
-                    Verdict::Damaged => break 0,
-                    Verdict::Need(need) => break need,
+                    HeaderVerdict::Fine => original = original.max(captured),
+                    HeaderVerdict::Damaged => break 0,
+                    HeaderVerdict::Need(need) => break need,
                 }
             }
             let whole = before + captured as usize;
@@ -282,26 +289,27 @@ impl Pcap {
         Progress { consumed: bytes.len() - rest.len(), need }
     }
 
-    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to worry about when another header follows, for then
-    /// the length is right.
+    /// Judges the record at the start of `rest`, whose header is not as usual. That is nothing to
+    /// worry about when another header follows, for then the length is right.
     #[cold]
     #[inline(never)]
-    fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> Verdict {
-        let Some(header) = rest.first_chunk().map(|header| self.header(header)) else { return Verdict::Fine };
+    fn look_closer(&mut self, rest: &[u8], end: bool, at: u64) -> HeaderVerdict {
+        let Some(header) = rest.first_chunk().map(|header| self.header(header)) else { return HeaderVerdict::Fine };
         if header.captured > self.longest() {
-            return Verdict::Damaged;
+            return HeaderVerdict::Damaged;
         }
         let next = self.before() + header.captured as usize;
         match rest.get(next..) {
-            // Not whole: nothing may be noted yet, for there will be another look. At the end it is torn, as it seems.
-            None if end => return Verdict::Fine,
-            None => return Verdict::Need(next),
+            // Not whole: nothing may be noted yet, for there will be another look. At the end it is
+            // torn, as it seems.
+            None if end => return HeaderVerdict::Fine,
+            None => return HeaderVerdict::Need(next),
             Some(_) if !self.is_doubtful(&header, self.previous) => {}
             Some(record_after) => match record_after.first_chunk() {
                 Some(header_after) if self.cannot_follow(&header, &self.header(header_after)) => {
-                    return Verdict::Damaged;
+                    return HeaderVerdict::Damaged;
                 }
-                None if !end => return Verdict::Need(next + RECORD_HEADER),
+                None if !end => return HeaderVerdict::Need(next + RECORD_HEADER),
                 _ => {}
             },
         }
@@ -322,7 +330,7 @@ impl Pcap {
             self.ledger.time(previous);
         }
         self.ledger.time(time);
-        Verdict::Fine
+        HeaderVerdict::Fine
     }
 
     /// A header may be wrong when it contradicts itself, the file's header or the time before.
@@ -333,8 +341,8 @@ impl Pcap {
             || previous.is_some_and(|previous| header.time.abs_diff(previous) > DAY as u64)
     }
 
-    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever pass, even if they are
-    /// zeros.
+    /// What no writer puts after a doubtful header: a packet's bytes read as a header hardly ever
+    /// pass, even if they are zeros.
     fn cannot_follow(&self, header: &Header, after: &Header) -> bool {
         let zeros = (after.time, after.captured, after.original) == (0, 0, 0);
         after.captured > self.longest()
@@ -342,7 +350,8 @@ impl Pcap {
             || zeros && header.time != 0 && header.captured > 0
     }
 
-    /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or cannot hold one.
+    /// Looks for the next credible record in `bytes`. Returns how many bytes come before it, or
+    /// cannot hold one.
     fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)
@@ -434,7 +443,7 @@ impl Pcap {
     }
 }
 
-impl Records for Pcap {
+impl Records for PcapReader {
     fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError> {
         let mut header_len = 0;
         if !self.begun {

@@ -1,11 +1,12 @@
 //! pcapng: sections of self-describing blocks (draft-ietf-opsawg-pcapng).
 //!
-//! Knows sections in either byte order, any number of interfaces, all three kinds of packet block, name resolution and
-//! interface statistics. All other blocks are passed over: custom, journal and sysdig's event blocks with a frame number, as
-//! Wireshark gives them one, and counted; secrets silently; unknown ones counted. A section's declared length is not relied on.
+//! Knows sections in either byte order, any number of interfaces, all three kinds of packet block,
+//! name resolution and interface statistics. All other blocks are passed over: custom, journal and
+//! sysdig's event blocks with a frame number, as Wireshark gives them one, and counted; secrets
+//! silently; unknown ones counted. A section's declared length is not relied on.
 //!
-//! Every block says its length at both ends, and a block of which the two differ is damaged. Where Wireshark stops at a
-//! damaged block, this reader looks for the next whole one and numbers on.
+//! Every block says its length at both ends, and a block of which the two differ is damaged. Where
+//! Wireshark stops at a damaged block, this reader looks for the next whole one and numbers on.
 
 mod block;
 mod kind;
@@ -13,7 +14,7 @@ mod time;
 
 use super::bytes::Order;
 use super::bytes::section_order;
-use super::ledger::Ledger;
+use super::ledger::CaptureLedger;
 use super::pcap::longest_packet;
 use super::records::{Progress, Records};
 use super::{CaptureError, LinkType, Sink, Summary};
@@ -32,7 +33,7 @@ const LONGEST_USUAL: u32 = 262_144;
 /// While looking for a whole block, longer ones are not believed.
 const LONGEST_CANDIDATE: usize = 1 << 20;
 /// Interfaces that a section may declare.
-const MOST_INTERFACES: usize = 1 << 16;
+const MAX_INTERFACES: usize = 1 << 16;
 
 /// An interface, as its description block tells.
 #[derive(Debug)]
@@ -49,8 +50,8 @@ struct Interface {
 
 /// Reads the blocks of a pcapng file.
 #[derive(Debug)]
-pub(super) struct PcapNg {
-    ledger: Ledger,
+pub(super) struct PcapNgReader {
+    ledger: CaptureLedger,
     /// Where in the file the next byte lies.
     offset: u64,
     /// The first section header was read.
@@ -59,17 +60,18 @@ pub(super) struct PcapNg {
     order: Order,
     /// Those of the section.
     interfaces: Vec<Interface>,
-    /// Dropped packets, as the packet blocks count them, and as the interface statistics of ended sections do.
+    /// Dropped packets, as the packet blocks count them, and as the interface statistics of ended
+    /// sections do.
     dropped_between: u64,
     dropped_by_interfaces: u64,
     /// Where a damaged block was met; set until a whole one is found.
     lost: Option<u64>,
 }
 
-impl Default for PcapNg {
+impl Default for PcapNgReader {
     fn default() -> Self {
         Self {
-            ledger: Ledger::default(),
+            ledger: CaptureLedger::default(),
             offset: 0,
             begun: false,
             order: Order::Little,
@@ -82,7 +84,7 @@ impl Default for PcapNg {
 }
 
 /// What stands at the start of some bytes.
-enum Found {
+enum BlockAt {
     /// A whole block of this many bytes, padding included.
     Block(usize),
     /// No block; why.
@@ -91,7 +93,7 @@ enum Found {
     Need(usize),
 }
 
-impl PcapNg {
+impl PcapNgReader {
     /// What was learnt.
     pub(super) fn summary(mut self) -> Result<Summary, CaptureError> {
         self.end_section();
@@ -115,8 +117,9 @@ impl PcapNg {
         }
     }
 
-    /// The inner loop: gives the packets of enhanced packet blocks that are whole in `bytes` and have nothing that need be said or
-    /// looked at more closely, up to the first other block. Returns how many bytes those took.
+    /// The inner loop: gives the packets of enhanced packet blocks that are whole in `bytes` and
+    /// have nothing that need be said or looked at more closely, up to the first other block.
+    /// Returns how many bytes those took.
     fn packets<const BIG: bool, S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> usize {
         const FIXED: usize = HEAD + 20;
         let order = if BIG { Order::Big } else { Order::Little };
@@ -125,7 +128,8 @@ impl PcapNg {
             let (fields, _) = fixed.as_chunks::<4>();
             let [block_type, length, interface, high, low, captured, original] =
                 [0, 1, 2, 3, 4, 5, 6].map(|at| fields.get(at).map_or(0, |field| order.u32(*field)));
-            // Without options; the padding makes lengths that are no multiples of four another matter.
+            // Without options; the padding makes lengths that are no multiples of four another
+            // matter.
             let padded = captured.wrapping_add(3) & !3;
             let usual = block_type == kind::ENHANCED_PACKET
                 && captured <= LONGEST_USUAL.min(original)
@@ -134,7 +138,7 @@ impl PcapNg {
             let repeated = block.last_chunk().map(|tail| order.u32(*tail));
             let Some(interface) = self.interfaces.get_mut(interface as usize) else { break };
             let time = interface.resolution.nanos(u64::from(high) << 32 | u64::from(low));
-            let steady = interface.previous.is_some_and(|previous| !Ledger::is_step(previous, time));
+            let steady = interface.previous.is_some_and(|previous| !CaptureLedger::is_step(previous, time));
             if !steady || repeated != Some(length) {
                 break;
             }
@@ -149,36 +153,40 @@ impl PcapNg {
     }
 
     /// What stands at the start of `bytes`. `longest` bounds the block that is believed.
-    fn find(&self, bytes: &[u8], longest: usize) -> Found {
-        // No block is shorter, and no verdict may depend on how many of these bytes came with this push.
-        let Some(&head) = bytes.first_chunk::<SECTION_HEAD>() else { return Found::Need(SECTION_HEAD) };
+    fn find(&self, bytes: &[u8], longest: usize) -> BlockAt {
+        // No block is shorter, and no verdict may depend on how many of these bytes came with this
+        // push.
+        let Some(&head) = bytes.first_chunk::<SECTION_HEAD>() else { return BlockAt::Need(SECTION_HEAD) };
         let [t0, t1, t2, t3, l0, l1, l2, l3, ..] = head;
         let mut order = self.order;
         let block_type = order.u32([t0, t1, t2, t3]);
         if block_type == kind::SECTION_HEADER {
             match section_order(bytes) {
                 Some(declared) => order = declared,
-                None => return Found::Damaged("a section header has no byte-order magic number".to_owned()),
+                None => return BlockAt::Damaged("a section header has no byte-order magic number".to_owned()),
             }
         }
         let claimed = order.u32([l0, l1, l2, l3]);
         // Writers that leave out the padding in the length are understood, as Wireshark does.
         let length = (claimed as usize).saturating_add(3) & !3;
         if length < HEAD + TAIL {
-            return Found::Damaged(format!("a block claims a length of {claimed} bytes"));
+            return BlockAt::Damaged(format!("a block claims a length of {claimed} bytes"));
         }
         if length > longest && length > self.longest_packet_block(block_type, bytes) {
-            return Found::Damaged(format!("a block claims a length of {claimed} bytes, more than any reader accepts"));
+            return BlockAt::Damaged(format!(
+                "a block claims a length of {claimed} bytes, more than any reader accepts"
+            ));
         }
-        let Some(block) = bytes.get(..length) else { return Found::Need(length) };
+        let Some(block) = bytes.get(..length) else { return BlockAt::Need(length) };
         let repeated = order.u32_at(block, length - TAIL).unwrap_or_default();
         if (repeated as usize).saturating_add(3) & !3 != length {
-            return Found::Damaged(format!("a block says {claimed} bytes at its start and {repeated} at its end"));
+            return BlockAt::Damaged(format!("a block says {claimed} bytes at its start and {repeated} at its end"));
         }
-        Found::Block(length)
+        BlockAt::Block(length)
     }
 
-    /// The longest packet block that is believed of the interface named in it, with room for options; 0 for other blocks.
+    /// The longest packet block that is believed of the interface named in it, with room for
+    /// options; 0 for other blocks.
     fn longest_packet_block(&self, block_type: u32, bytes: &[u8]) -> usize {
         if block_type != kind::ENHANCED_PACKET {
             return 0;
@@ -188,16 +196,17 @@ impl PcapNg {
         interface.map_or(0, |interface| longest_packet(interface.link) as usize + (1 << 16))
     }
 
-    /// Looks for the next whole block of a known type in `bytes`. Returns how many bytes come before it, or cannot hold one.
+    /// Looks for the next whole block of a known type in `bytes`. Returns how many bytes come
+    /// before it, or cannot hold one.
     fn search(&self, bytes: &[u8], end: bool) -> (usize, Option<usize>) {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..)
             && rest.len() >= SECTION_HEAD
         {
             let known = self.order.u32_at(rest, 0).is_some_and(kind::is_known);
-            match if known { self.find(rest, LONGEST_CANDIDATE) } else { Found::Damaged(String::new()) } {
-                Found::Block(_) => return (at, None),
-                Found::Need(need) if !end => return (at, Some(need)),
+            match if known { self.find(rest, LONGEST_CANDIDATE) } else { BlockAt::Damaged(String::new()) } {
+                BlockAt::Block(_) => return (at, None),
+                BlockAt::Need(need) if !end => return (at, Some(need)),
                 _ => at += 1,
             }
         }
@@ -222,7 +231,7 @@ impl PcapNg {
     }
 }
 
-impl Records for PcapNg {
+impl Records for PcapNgReader {
     fn read<S: Sink>(&mut self, bytes: &[u8], end: bool, sink: &mut S) -> Result<Progress, CaptureError> {
         let mut rest = bytes;
         let need = loop {
@@ -243,15 +252,15 @@ impl Records for PcapNg {
             self.offset += given as u64;
             rest = rest.get(given..).unwrap_or_default();
             let why = match self.find(rest, LONGEST) {
-                Found::Block(length) => {
+                BlockAt::Block(length) => {
                     let (block, after) = rest.split_at(length);
                     self.block(block, sink);
                     self.offset += length as u64;
                     rest = after;
                     continue;
                 }
-                Found::Need(need) if !end || rest.is_empty() => break need,
-                Found::Need(need) => {
+                BlockAt::Need(need) if !end || rest.is_empty() => break need,
+                BlockAt::Need(need) => {
                     // Torn, unless whole blocks follow: then the length was wrong.
                     if self.search(rest.get(1..).unwrap_or_default(), true).1.is_some() {
                         self.note_torn(rest.len(), need);
@@ -261,7 +270,7 @@ impl Records for PcapNg {
                     }
                     format!("a block claims {need} bytes, among which other blocks stand")
                 }
-                Found::Damaged(why) => why,
+                BlockAt::Damaged(why) => why,
             };
             if !self.begun
                 && let Some(order) = section_order(rest)

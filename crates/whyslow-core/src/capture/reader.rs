@@ -1,16 +1,17 @@
-//! The door of the stage: finds out what the bytes are, and hands them to the reader of that format.
+//! The door of the stage: finds out what the bytes are, and hands them to the reader of that
+//! format.
 
 use super::detect::{self, Format};
-use super::pcap::Pcap;
-use super::pcapng::PcapNg;
+use super::pcap::PcapReader;
+use super::pcapng::PcapNgReader;
 use super::records::Records;
 use super::text::TextReader;
 use super::{CaptureError, Sink, Summary};
 
 /// Reads a capture of any known format, pushed in any split.
 ///
-/// Records are read in place from the pushed slice; only one that straddles two pushes is copied. So push as much at once
-/// as is at hand: a whole mapped file is best.
+/// Records are read in place from the pushed slice; only one that straddles two pushes is copied.
+/// So push as much at once as is at hand: a whole mapped file is best.
 #[derive(Debug)]
 pub struct Reader {
     state: State,
@@ -20,8 +21,8 @@ pub struct Reader {
 enum State {
     /// The first bytes, too few for a verdict.
     Undecided(Vec<u8>),
-    Pcap(Box<Stream<Pcap>>),
-    PcapNg(Box<Stream<PcapNg>>),
+    Pcap(Box<RecordStream<PcapReader>>),
+    PcapNg(Box<RecordStream<PcapNgReader>>),
     Text(Box<TextReader>),
 }
 
@@ -40,8 +41,8 @@ impl Reader {
     /// Takes the next bytes, and gives the packets that they complete to the sink.
     ///
     /// # Errors
-    /// When the bytes are no capture that is read here; says what they are then, and what to do. After an error the reader
-    /// is of no more use.
+    /// When the bytes are no capture that is read here; says what they are then, and what to do.
+    /// After an error the reader is of no more use.
     pub fn push<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), CaptureError> {
         let State::Undecided(head) = &mut self.state else { return self.forward(bytes, sink) };
         if head.is_empty()
@@ -59,7 +60,8 @@ impl Reader {
         self.forward(rest, sink)
     }
 
-    /// There are no more bytes: gives what is left to the sink, and tells what the capture says about itself.
+    /// There are no more bytes: gives what is left to the sink, and tells what the capture says
+    /// about itself.
     ///
     /// # Errors
     /// When the bytes end before anything could be read, or are no capture that is read here.
@@ -91,8 +93,8 @@ impl Reader {
 impl State {
     fn begin(format: Format) -> Self {
         match format {
-            Format::Pcap(variant) => Self::Pcap(Box::new(Stream::new(Pcap::new(variant)))),
-            Format::PcapNg => Self::PcapNg(Box::new(Stream::new(PcapNg::default()))),
+            Format::Pcap(variant) => Self::Pcap(Box::new(RecordStream::new(PcapReader::new(variant)))),
+            Format::PcapNg => Self::PcapNg(Box::new(RecordStream::new(PcapNgReader::default()))),
             Format::Text => Self::Text(Box::default()),
         }
     }
@@ -100,10 +102,10 @@ impl State {
 
 /// Feeds bytes in any split to a format, and keeps what must wait for more.
 #[derive(Debug)]
-struct Stream<R> {
+struct RecordStream<R> {
     records: R,
-    /// From `start` on: the beginning of a record whose rest has not come yet. Grows with the bytes that come, never
-    /// ahead of them.
+    /// From `start` on: the beginning of a record whose rest has not come yet. Grows with the bytes
+    /// that come, never ahead of them.
     carry: Vec<u8>,
     start: usize,
     need: usize,
@@ -112,7 +114,7 @@ struct Stream<R> {
 /// A carry that was grown beyond this by an unusual record is given back.
 const KEEP: usize = 1 << 20;
 
-impl<R: Records> Stream<R> {
+impl<R: Records> RecordStream<R> {
     fn new(records: R) -> Self {
         Self { records, carry: Vec::new(), start: 0, need: 1 }
     }
@@ -129,7 +131,8 @@ impl<R: Records> Stream<R> {
             let progress = self.records.read(self.carry.get(self.start..).unwrap_or_default(), false, sink)?;
             self.need = progress.need;
             self.start += progress.consumed;
-            // Moving the rest to the front only when that halves the carry keeps the cost per byte constant.
+            // Moving the rest to the front only when that halves the carry keeps the cost per byte
+            // constant.
             if self.start > self.carry.len() / 2 {
                 self.carry.drain(..self.start);
                 self.start = 0;

@@ -4,7 +4,8 @@ use super::{CaptureError, Sink};
 
 /// A format made of records, each of which is read once all of its bytes are at hand.
 pub(super) trait Records {
-    /// Reads all records that are whole in `bytes`. With `end` set no more bytes will come, and all are consumed.
+    /// Reads all records that are whole in `bytes`. With `end` set no more bytes will come, and all
+    /// are consumed.
     ///
     /// # Errors
     /// When nothing can be read at all.

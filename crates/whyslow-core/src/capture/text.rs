@@ -1,23 +1,28 @@
 //! tcpdump's text → packets.
 //!
-//! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names or numbers, the
-//! form before version 4.0) and what becomes of it in a web page, a mail or a log: prompts, prose, code fences,
-//! quotation marks, line numbers, wrapped lines, colours, entities, odd spaces, the words that syslog, journald and
-//! containers put before every line. Every packet of the text comes out as a real packet that begins with its IP header
-//! ([`LinkType`] 101): its addresses, ports, flags, window, options and lengths as printed, its sequence numbers made
-//! absolute again (see `relative`), its payload as far as the text shows it (`-x`, or the head of an HTTP message). What
-//! is not TCP comes out as a bare header, so that frames are counted; of it, names that are resolved and pings are told
-//! with the summary, and ICMP errors come out with the segment that they are about, where one alone may be meant.
+//! Knows what tcpdump prints (`-n`, every `-t`, `-S`, `-v`, `-e`, `-#`, `-x`, IPv4 and IPv6, names
+//! or numbers, the form before version 4.0) and what becomes of it in a web page, a mail or a log:
+//! prompts, prose, code fences, quotation marks, line numbers, wrapped lines, colours, entities,
+//! odd spaces, the words that syslog, journald and containers put before every line. Every packet
+//! of the text comes out as a real packet that begins with its IP header ([`LinkType`] 101): its
+//! addresses, ports, flags, window, options and lengths as printed, its sequence numbers made
+//! absolute again (see `relative`), its payload as far as the text shows it (`-x`, or the head of
+//! an HTTP message). What is not TCP comes out as a bare header, so that frames are counted; of it,
+//! names that are resolved and pings are told with the summary, and ICMP errors come out with the
+//! segment that they are about, where one alone may be meant.
 //!
-//! Where packets were left out (a line of dots, `[snip]`, numbers of `-#` that are missing) the sink is told so.
+//! Where packets were left out (a line of dots, `[snip]`, numbers of `-#` that are missing) the
+//! sink is told so.
 //!
-//! It promises that the packets do not depend on how the text was split over the pushes, that memory is bounded (by a
-//! line, by 64 packets held back until the meaning of their times is known, by the number of names and conversations
-//! remembered), and that a line which looks like a packet and cannot be read is counted. It refuses text without
-//! packets, `-q` (which leaves out the sequence numbers) and the summaries of tshark and Wireshark.
+//! It promises that the packets do not depend on how the text was split over the pushes, that
+//! memory is bounded (by a line, by 64 packets held back until the meaning of their times is known,
+//! by the number of names and conversations remembered), and that a line which looks like a packet
+//! and cannot be read is counted. It refuses text without packets, `-q` (which leaves out the
+//! sequence numbers) and the summaries of tshark and Wireshark.
 //!
-//! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in the text.
-//! What a line does not show is written so that it claims nothing: TTL 0 and IP identification 0 without `-v`.
+//! A frame's number is the one that `-#` printed, as long as those numbers go up, else its place in
+//! the text. What a line does not show is written so that it claims nothing: TTL 0 and IP
+//! identification 0 without `-v`.
 
 mod build;
 mod dump;
@@ -43,14 +48,14 @@ mod time;
 
 use super::{CaptureError, Clock, LinkType, Packet, Sink, Summary};
 use crate::units::Nanos;
-use echoes::Stamps;
+use echoes::SegmentTimestamps;
 use grammar::{Class, TcpLine};
-use lookups::Talk;
-use pending::{Part, Pending};
-use pings::Echo;
+use lookups::DnsLine;
+use pending::{LineRole, PendingPacket};
+use pings::EchoLine;
 use start::Start;
 use tally::Tally;
-use time::{Placed, Stamp};
+use time::{TextTime, TimelinePlace};
 
 /// How long a line may be; the rest of a longer one is left out.
 const MAX_LINE: usize = 64 * 1024;
@@ -75,7 +80,7 @@ pub struct TextReader {
     scratch: String,
     /// What stands before every line.
     prefix: prefix::Prefix,
-    pending: Pending,
+    pending: PendingPacket,
     frame: u64,
     /// Packets were left out before the one that comes next.
     left_out: bool,
@@ -88,22 +93,22 @@ pub struct TextReader {
     seen_tcp: bool,
     timeline: time::Timeline,
     /// The timestamps of the segment that is written.
-    stamps: Option<Stamps>,
-    echoes: echoes::Echoes,
+    stamps: Option<SegmentTimestamps>,
+    echoes: echoes::TimestampEchoes,
     /// Whether packets begin with a time; none before the first packet.
     timed: Option<bool>,
-    held: Vec<Held>,
+    held: Vec<HeldPacket>,
     names: names::Names,
     conversations: relative::Conversations,
     /// What else than TCP there is.
-    others: errors::Others,
+    others: errors::OtherProtocols,
     out: Vec<u8>,
     packets: u64,
     not_ip: bool,
     span: Option<(Nanos, Nanos)>,
     captured: Option<u64>,
-    pings: pings::Pings,
-    lookups: lookups::Lookups,
+    pings: pings::PingTracker,
+    lookups: lookups::LookupTracker,
     dropped: Tally,
     elided: Tally,
     numbers_missing: Tally,
@@ -116,28 +121,28 @@ pub struct TextReader {
 }
 
 /// A packet whose time is not known yet.
-struct Held {
-    stamp: Option<Stamp>,
+struct HeldPacket {
+    stamp: Option<TextTime>,
     digits: usize,
     frame: u64,
     link: LinkType,
     data: Vec<u8>,
     original_len: u32,
-    more: More,
+    more: PacketExtras,
 }
 
 /// What is known of a packet beside its bytes.
-struct More {
+struct PacketExtras {
     /// Packets were left out before it.
     left_out: bool,
-    stamps: Option<Stamps>,
-    said: Option<Said>,
+    stamps: Option<SegmentTimestamps>,
+    said: Option<NonTcp>,
 }
 
 /// What a packet says that is not TCP.
-enum Said {
-    Talk(Talk),
-    Echo(Echo),
+enum NonTcp {
+    Talk(DnsLine),
+    Echo(EchoLine),
 }
 
 impl Default for TextReader {
@@ -157,7 +162,7 @@ impl TextReader {
             line: 0,
             scratch: String::new(),
             prefix: prefix::Prefix::default(),
-            pending: Pending::default(),
+            pending: PendingPacket::default(),
             frame: 0,
             left_out: false,
             announced: false,
@@ -166,19 +171,19 @@ impl TextReader {
             seen_tcp: false,
             timeline: time::Timeline::new(),
             stamps: None,
-            echoes: echoes::Echoes::new(),
+            echoes: echoes::TimestampEchoes::new(),
             timed: None,
             held: Vec::new(),
             names: names::Names::new(),
             conversations: relative::Conversations::new(),
-            others: errors::Others::default(),
+            others: errors::OtherProtocols::default(),
             out: Vec::new(),
             packets: 0,
             not_ip: false,
             span: None,
             captured: None,
-            pings: pings::Pings::default(),
-            lookups: lookups::Lookups::default(),
+            pings: pings::PingTracker::default(),
+            lookups: lookups::LookupTracker::default(),
             dropped: Tally::default(),
             elided: Tally::default(),
             numbers_missing: Tally::default(),
@@ -191,9 +196,9 @@ impl TextReader {
         }
     }
 
-    /// Whether `prefix`, the first few kilobytes of the input, may be text at all: UTF-8 or Latin-1 without the
-    /// control characters that every binary capture has. Prose is text too; [`TextReader::finish`] tells if no packet
-    /// was in it.
+    /// Whether `prefix`, the first few kilobytes of the input, may be text at all: UTF-8 or Latin-1
+    /// without the control characters that every binary capture has. Prose is text too;
+    /// [`TextReader::finish`] tells if no packet was in it.
     pub fn looks_like_text(prefix: &[u8]) -> bool {
         let control = |b: &&u8| matches!(b, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
         !prefix.is_empty() && !prefix.contains(&0) && prefix.iter().filter(control).count() * 50 <= prefix.len()
@@ -311,14 +316,14 @@ impl TextReader {
             return Ok(());
         }
         let whole = self.pending.class;
-        let part = if may_go_on { self.pending.take(line) } else { Part::None };
+        let part = if may_go_on { self.pending.take(line) } else { LineRole::None };
         match (part, start, self.pending.class) {
-            (Part::Taken, _, Some(class)) => {
+            (LineRole::Taken, _, Some(class)) => {
                 // Below a segment that is whole stands no other one.
                 self.unread.add(u64::from(matches!(whole, Some(Class::Tcp(_))) && line::is_packet(line)), self.line);
                 self.check(&class)
             }
-            (Part::Taken, _, None) => Ok(()),
+            (LineRole::Taken, _, None) => Ok(()),
             (_, Some(start), _) => {
                 self.end_packet(sink);
                 if let Some(before) = before.and_then(|line| line.get(..start.prefix)).filter(|_| start.certain) {
@@ -379,7 +384,7 @@ impl TextReader {
     }
 
     /// A line between packets: tcpdump's own counts, a mark for left-out packets, prose.
-    fn read_between(&mut self, line: &str, part: Part) {
+    fn read_between(&mut self, line: &str, part: LineRole) {
         if self.timed.is_none() && line.contains("tcpdump") {
             self.timeline.see_command(line);
         }
@@ -387,11 +392,11 @@ impl TextReader {
             self.dropped.add(count, self.line);
         } else if let Some(count) = counted(line, " packets captured").or_else(|| counted(line, " packet captured")) {
             self.captured = Some(self.captured.unwrap_or(0).saturating_add(count));
-        } else if part == Part::None && line::is_ellipsis(line) {
+        } else if part == LineRole::None && line::is_ellipsis(line) {
             self.elided.add(1, self.line);
             self.left_out = true;
             self.pings.left_out();
-        } else if part == Part::None && line.contains(": Flags [") || line::is_packet(line) {
+        } else if part == LineRole::None && line.contains(": Flags [") || line::is_packet(line) {
             self.unread.add(1, self.line);
         }
     }
@@ -420,7 +425,7 @@ impl TextReader {
         let original_len = match (segment, class) {
             (Some(original_len), _) => original_len,
             (None, Class::Ip(protocol)) => {
-                said = self.said();
+                said = self.non_tcp();
                 self.error(&mut out, sink).unwrap_or_else(|| build::bare_ip(&mut out, protocol))
             }
             (None, Class::NotIp(ether_type)) => {
@@ -439,12 +444,13 @@ impl TextReader {
     }
 
     /// What the pending packet says, if it is not TCP.
-    fn said(&self) -> Option<Said> {
+    fn non_tcp(&self) -> Option<NonTcp> {
         let text = &self.pending.text;
-        Echo::read(text).map(Said::Echo).or_else(|| Talk::read(text).map(Said::Talk))
+        EchoLine::read(text).map(NonTcp::Echo).or_else(|| DnsLine::read(text).map(NonTcp::Talk))
     }
 
-    /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends make no sense.
+    /// Writes the segment of `line` to `out`; gives its length on the wire, or none if its ends
+    /// make no sense.
     fn segment<S: Sink>(&mut self, line: &TcpLine, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
         let pending = &self.pending;
         let text = &pending.text;
@@ -454,7 +460,7 @@ impl TextReader {
         let stamps = options::timestamps(line.options.of(text)).map(|(value, echo)| {
             let nowhere = (std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
             let echo = Some(echo).filter(|_| line.ack.is_some() && line.flags & relative::RST == 0);
-            Stamps { from: nowhere, to: nowhere, value, echo }
+            SegmentTimestamps { from: nowhere, to: nowhere, value, echo }
         });
         let dumped = pending.dump.segment(names::number(src_port), names::number(dst_port), line.window.unwrap_or(0));
         if let Some(found) = dumped {
@@ -463,7 +469,7 @@ impl TextReader {
             let printed_len = found.headers.saturating_add(line.payload_len());
             let original_len = found.original_len.unwrap_or(printed_len);
             let (from, to) = ((found.src, found.src_port), (found.dst, found.dst_port));
-            self.stamps = stamps.map(|stamps| Stamps { from, to, ..stamps });
+            self.stamps = stamps.map(|stamps| SegmentTimestamps { from, to, ..stamps });
             let length = original_len.saturating_sub(found.headers);
             self.conversations.follow(from, to, found.flags, found.seq, found.ack, length);
             out.clear();
@@ -474,14 +480,14 @@ impl TextReader {
         let dst = self.names.end([pair.dst.of(text), dst_port], pair.v6, sink);
         let (src, dst) = src.zip(dst).filter(|(src, dst)| src.0.is_ipv4() == dst.0.is_ipv4())?;
         let ((src, src_port), (dst, dst_port)) = (src, dst);
-        self.stamps = stamps.map(|stamps| Stamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
+        self.stamps = stamps.map(|stamps| SegmentTimestamps { from: (src, src_port), to: (dst, dst_port), ..stamps });
         let payload_len = line.payload_len();
-        let printed = relative::Printed { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
+        let printed = relative::PrintedNumbers { flags: line.flags, seq: line.seq, ack: line.ack, length: payload_len };
         let numbers = self.conversations.resolve((src, src_port), (dst, dst_port), &printed);
         let options = options::encode(line.options.of(text), &numbers);
         self.unread_options.add(u64::from(options.unread), pending.line);
         let payload = pending.http.get(..pending.http.len().min(payload_len as usize)).unwrap_or(&[]);
-        let segment = build::Segment {
+        let segment = build::SegmentToWrite {
             src,
             dst,
             src_port,
@@ -501,16 +507,16 @@ impl TextReader {
     }
 
     /// Gives a packet to the sink, or holds it back until its time is known.
-    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, said: Option<Said>, sink: &mut S) {
-        let Pending { stamp, digits, frame, left_out, .. } = self.pending;
-        let more = More { left_out, stamps: self.stamps.take(), said };
+    fn deliver<S: Sink>(&mut self, link: LinkType, data: &[u8], original_len: u32, said: Option<NonTcp>, sink: &mut S) {
+        let PendingPacket { stamp, digits, frame, left_out, .. } = self.pending;
+        let more = PacketExtras { left_out, stamps: self.stamps.take(), said };
         match self.timeline.place(stamp, digits, more.stamps.map(|stamps| (stamps.from, stamps.value))) {
-            Placed::At(time) => {
+            TimelinePlace::At(time) => {
                 self.give(&Packet { frame, time, link, data, original_len }, more, sink);
             }
-            Placed::Held => {
+            TimelinePlace::Held => {
                 let data = data.to_vec();
-                self.held.push(Held { stamp, digits, frame, link, data, original_len, more });
+                self.held.push(HeldPacket { stamp, digits, frame, link, data, original_len, more });
                 self.release(sink);
             }
         }
@@ -522,14 +528,14 @@ impl TextReader {
             return;
         }
         for held in std::mem::take(&mut self.held) {
-            let Held { stamp, digits, frame, link, ref data, original_len, more } = held;
-            if let Placed::At(time) = self.timeline.place(stamp, digits, None) {
+            let HeldPacket { stamp, digits, frame, link, ref data, original_len, more } = held;
+            if let TimelinePlace::At(time) = self.timeline.place(stamp, digits, None) {
                 self.give(&Packet { frame, time, link, data, original_len }, more, sink);
             }
         }
     }
 
-    fn give<S: Sink>(&mut self, packet: &Packet<'_>, more: More, sink: &mut S) {
+    fn give<S: Sink>(&mut self, packet: &Packet<'_>, more: PacketExtras, sink: &mut S) {
         let clock = self.timeline.clock();
         if !std::mem::replace(&mut self.announced, true) {
             sink.text(clock);
@@ -541,7 +547,7 @@ impl TextReader {
         }
         self.given = packet.time;
         if let Some(stamps) = &more.stamps
-            && let Some((from, until)) = self.echoes.see(stamps, packet.time)
+            && let Some((from, until)) = self.echoes.observe(stamps, packet.time)
         {
             sink.left_out(Some([stamps.from, stamps.to]), from, until);
         }
@@ -549,8 +555,8 @@ impl TextReader {
         let time = packet.time;
         self.span = Some(self.span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
         match more.said {
-            Some(Said::Talk(talk)) => self.lookups.see(talk, time),
-            Some(Said::Echo(echo)) => self.pings.see(echo, time),
+            Some(NonTcp::Talk(talk)) => self.lookups.observe(talk, time),
+            Some(NonTcp::Echo(echo)) => self.pings.observe(echo, time),
             None => {}
         }
         sink.packet(&packet);

@@ -6,17 +6,17 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
-/// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1 on. What is not named is
-/// the one that carried most.
+/// A transfer's name within a capture: the connection's id and the transfer's place in it, from 1
+/// on. What is not named is the one that carried most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Which {
+pub struct TransferName {
     /// The connection; none: that of the largest transfer.
     pub connection: Option<u64>,
     /// The transfer; none: the connection's largest.
     pub transfer: Option<usize>,
 }
 
-impl Which {
+impl TransferName {
     /// Reads `3` or `3.2`; none when it is neither.
     pub fn read(text: &str) -> Option<Self> {
         let number = |digits: &str| digits.chars().all(|c| c.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
@@ -30,7 +30,7 @@ impl Which {
 
 /// A transfer, its connection, and the capture that holds them.
 #[derive(Clone, Copy, Debug)]
-pub struct Chosen<'a> {
+pub struct ChosenTransfer<'a> {
     /// As the capture was named.
     pub path: &'a str,
     /// Its connection.
@@ -41,7 +41,7 @@ pub struct Chosen<'a> {
     pub number: usize,
 }
 
-impl Chosen<'_> {
+impl ChosenTransfer<'_> {
     /// The least round trip of the connection.
     pub(super) fn rtt(&self) -> Option<Nanos> {
         self.connection.rtt_ms.min.map(|ms| Nanos::from_secs_f64(ms / 1e3))
@@ -50,7 +50,7 @@ impl Chosen<'_> {
 
 /// Why there is no such transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotThere {
+pub enum NoSuchTransfer {
     /// The capture holds so many connections, and not this one.
     Connection(u64, usize),
     /// The connection has so many transfers, and not this one.
@@ -59,7 +59,7 @@ pub enum NotThere {
     Nothing,
 }
 
-impl fmt::Display for NotThere {
+impl fmt::Display for NoSuchTransfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connection(id, 0) => write!(f, "there is no connection {id}: the input holds no TCP connection"),
@@ -79,18 +79,18 @@ impl fmt::Display for NotThere {
     }
 }
 
-impl std::error::Error for NotThere {}
+impl std::error::Error for NoSuchTransfer {}
 
 /// Finds a transfer by its name.
 ///
 /// # Errors
 /// When there is none.
-pub fn choose(analysis: &Analysis, which: Which) -> Result<Chosen<'_>, NotThere> {
+pub fn choose(analysis: &Analysis, which: TransferName) -> Result<ChosenTransfer<'_>, NoSuchTransfer> {
     choose_in(analysis, 0..usize::MAX, 0, which)
 }
 
-/// The same among the connections of some captures, whose numbers are larger by `before` than `which` has them: several
-/// analyses may have been joined to one.
+/// The same among the connections of some captures, whose numbers are larger by `before` than
+/// `which` has them: several analyses may have been joined to one.
 ///
 /// # Errors
 /// When there is none.
@@ -98,21 +98,21 @@ pub fn choose_in(
     analysis: &Analysis,
     captures: Range<usize>,
     before: u64,
-    which: Which,
-) -> Result<Chosen<'_>, NotThere> {
+    which: TransferName,
+) -> Result<ChosenTransfer<'_>, NoSuchTransfer> {
     let own = || analysis.connections.iter().filter(|connection| captures.contains(&connection.capture));
     let wanted = |connection: &&Connection| {
         which.connection.is_none_or(|id| id.checked_add(before).is_some_and(|id| connection.id == id))
     };
     let mut connections = own().filter(wanted).peekable();
     if let (Some(id), None) = (which.connection, connections.peek()) {
-        return Err(NotThere::Connection(id, own().count()));
+        return Err(NoSuchTransfer::Connection(id, own().count()));
     }
     let path = |connection: &Connection| analysis.captures.get(connection.capture).map_or("", |capture| &capture.path);
     let held = connections.peek().map_or(0, |connection| connection.transfers.len());
     let mut all = connections.flat_map(|connection| {
         let transfers = connection.transfers.iter().enumerate();
-        transfers.map(move |(index, transfer)| Chosen {
+        transfers.map(move |(index, transfer)| ChosenTransfer {
             path: path(connection),
             connection,
             transfer,
@@ -121,10 +121,10 @@ pub fn choose_in(
     });
     match (which.connection, which.transfer) {
         (Some(id), Some(number)) => {
-            all.find(|chosen| chosen.number == number).ok_or(NotThere::Transfer(id, number, held))
+            all.find(|chosen| chosen.number == number).ok_or(NoSuchTransfer::Transfer(id, number, held))
         }
         _ => all
             .min_by_key(|chosen| (Reverse(chosen.transfer.bytes), chosen.connection.id, chosen.number))
-            .ok_or(NotThere::Nothing),
+            .ok_or(NoSuchTransfer::Nothing),
     }
 }

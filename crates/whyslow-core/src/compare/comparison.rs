@@ -4,14 +4,16 @@ use crate::analysis::{End, Limit, Near};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// What two transfers have in common and what not. What has two members is `[a, b]`; a difference is `b - a`.
+/// What two transfers have in common and what not. What has two members is `[a, b]`; a difference
+/// is `b - a`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// [`SCHEMA`](super::SCHEMA).
     pub schema: &'static str,
     /// The transfers.
-    pub transfers: [Told; 2],
-    /// Where the time went: what came before the first byte, then the limits, as far as either has them.
+    pub transfers: [TransferSummary; 2],
+    /// Where the time went: what came before the first byte, then the limits, as far as either has
+    /// them.
     pub phases: Vec<Phase>,
     /// All phases together.
     pub total: Times,
@@ -20,11 +22,11 @@ pub struct Comparison {
     /// How long each took for as many bytes as both carried.
     pub same_size: Option<SameSize>,
     /// The rounds, those of one number beside each other.
-    pub rounds: Vec<[Option<Side>; 2]>,
+    pub rounds: Vec<[Option<RoundSide>; 2]>,
     /// How many rounds there were.
     pub rounds_total: [u64; 2],
     /// Bytes that were there by time.
-    pub curves: [Grown; 2],
+    pub curves: [ByteCurves; 2],
     /// What was agreed and how each began.
     pub settings: Vec<Setting>,
     /// The rate that each would come to if it went on.
@@ -39,7 +41,7 @@ pub struct Comparison {
 
 /// One of the two transfers.
 #[derive(Clone, Debug, Serialize)]
-pub struct Told {
+pub struct TransferSummary {
     /// The capture, as it was named.
     pub path: String,
     /// Id of its connection.
@@ -64,7 +66,8 @@ pub struct Told {
     pub rtt_s: Option<Nanos>,
     /// Why it was slow, in one sentence.
     pub verdict: String,
-    /// Packets of it were left out of a text: its bytes and its whole time are compared, not how they came. Left out where it is not so.
+    /// Packets of it were left out of a text: its bytes and its whole time are compared, not how
+    /// they came. Left out where it is not so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub elided: bool,
 }
@@ -119,7 +122,7 @@ pub struct SameSize {
 
 /// One transfer's side of a round.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Side {
+pub struct RoundSide {
     /// When its first byte was there, from the request on.
     pub start_s: Nanos,
     /// New payload.
@@ -134,9 +137,10 @@ pub struct Side {
     pub limit: Limit,
 }
 
-/// How many bytes the receiver had by when: lines through (seconds from the request on, bytes), both rising.
+/// How many bytes the receiver had by when: lines through (seconds from the request on, bytes),
+/// both rising.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Grown {
+pub struct ByteCurves {
     /// As captured.
     pub captured: Vec<(Nanos, u64)>,
     /// As it would go on behind that; empty where that cannot be told.
@@ -146,8 +150,8 @@ pub struct Grown {
 /// A property of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// Its name: `round-trip`, `mss`, `window-scale`, `sack`, `timestamps`, `first-flight`, `initial-window`, `first-window`,
-    /// `first-record`, `largest-record`.
+    /// Its name: `round-trip`, `mss`, `window-scale`, `sack`, `timestamps`, `first-flight`,
+    /// `initial-window`, `first-window`, `first-record`, `largest-record`.
     pub name: &'static str,
     /// In plain words; null where it is not known.
     pub values: [Option<String>; 2],
@@ -174,7 +178,8 @@ pub enum ReachKind {
     Steady,
     /// It was still growing, and the largest window that the receiver offered would stop it.
     Window,
-    /// It was still growing, and nothing in the capture says what would stop it: the rate of its last full round, or more.
+    /// It was still growing, and nothing in the capture says what would stop it: the rate of its
+    /// last full round, or more.
     Growing,
 }
 
@@ -191,6 +196,7 @@ pub struct Lead {
     pub by_s: Nanos,
     /// At this size.
     pub at_bytes: u64,
-    /// The largest size for which both were captured lies below `to_bytes`: what is beyond it is extrapolated.
+    /// The largest size for which both were captured lies below `to_bytes`: what is beyond it is
+    /// extrapolated.
     pub extrapolated: bool,
 }

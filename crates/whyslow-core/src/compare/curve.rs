@@ -1,7 +1,8 @@
-//! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the transfer's end, how it would go on.
+//! [`Curve`]: how many bytes were there at what time, from the request on; and beyond the
+//! transfer's end, how it would go on.
 
-use super::chosen::Chosen;
-use super::comparison::Grown;
+use super::chosen::ChosenTransfer;
+use super::comparison::ByteCurves;
 use super::reach::Prospect;
 use crate::analysis::{Limit, Transfer};
 use crate::units::Nanos;
@@ -21,7 +22,7 @@ pub(super) struct Curve {
 
 impl Curve {
     /// That of a transfer, and of what it would do after its end.
-    pub fn new(chosen: &Chosen<'_>, prospect: Option<&Prospect>) -> Self {
+    pub fn new(chosen: &ChosenTransfer<'_>, prospect: Option<&Prospect>) -> Self {
         let transfer = chosen.transfer;
         let zero = wait(transfer).unwrap_or_default();
         let (mut points, mut bytes) = (Vec::new(), 0_u64);
@@ -39,13 +40,13 @@ impl Curve {
         rise(&mut points);
         let mut curve = Self { points, beyond: Vec::new() };
         if let (Some(last), Some(prospect)) = (last, prospect) {
-            curve.go_on(last, prospect);
+            curve.extrapolate(last, prospect);
         }
         curve
     }
 
     /// The last round, which the transfer did not fill, and those that would follow.
-    fn go_on(&mut self, (start, before): (Nanos, u64), prospect: &Prospect) {
+    fn extrapolate(&mut self, (start, before): (Nanos, u64), prospect: &Prospect) {
         let Some(&(end, bytes)) = self.points.last() else { return };
         let most = bytes.saturating_mul(MORE_BYTES);
         let (mut start, mut before, mut flight) = (start, before, prospect.next);
@@ -75,10 +76,10 @@ impl Curve {
     }
 
     /// As it is told.
-    pub fn told(mut self) -> Grown {
+    pub fn into_output(mut self) -> ByteCurves {
         self.points.dedup();
         self.beyond.dedup();
-        Grown { captured: self.points, extrapolated: self.beyond }
+        ByteCurves { captured: self.points, extrapolated: self.beyond }
     }
 
     /// The sizes at which the curve bends.

@@ -1,25 +1,27 @@
 //! Which of two transfers is faster at what size.
 
 use super::curve::Curve;
-use super::{Chosen, Lead};
+use super::{ChosenTransfer, Lead};
 use crate::units::Nanos;
 
 /// Less than a millisecond is nobody's lead.
-const LEAST: Nanos = Nanos::from_millis(1);
+const MIN: Nanos = Nanos::from_millis(1);
 /// Less than this share of the time is none either.
 const SMALL: f64 = 0.02;
-/// A range of sizes that spans less than this factor is a step of one staircase beside the other's, and no lead.
+/// A range of sizes that spans less than this factor is a step of one staircase beside the other's,
+/// and no lead.
 const NARROW: f64 = 1.1;
 
-/// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after the other.
-pub(super) fn least(both: [&Chosen<'_>; 2]) -> Nanos {
-    let rtt = both.into_iter().filter_map(Chosen::rtt).min().unwrap_or_default();
-    LEAST.max(rtt.scale(0.05))
+/// The least lead that counts: a twentieth of a round trip, as packets of one flight come one after
+/// the other.
+pub(super) fn least(both: [&ChosenTransfer<'_>; 2]) -> Nanos {
+    let rtt = both.into_iter().filter_map(ChosenTransfer::rtt).min().unwrap_or_default();
+    MIN.max(rtt.scale(0.05))
 }
 
 /// By how much the first is ahead, at one size.
 #[derive(Clone, Copy)]
-struct Ahead {
+struct LeadAt {
     bytes: u64,
     by: i64,
     /// The least lead that counts at this size.
@@ -27,7 +29,7 @@ struct Ahead {
 }
 
 /// Ranges of sizes from one byte to where either curve ends. Up to `captured` both were seen.
-pub(super) fn of(curves: &[Curve; 2], captured: u64, least: Nanos) -> Vec<Lead> {
+pub(super) fn find_leads(curves: &[Curve; 2], captured: u64, least: Nanos) -> Vec<Lead> {
     let end = curves[0].end().min(curves[1].end());
     // A curve jumps behind each bend: the next byte comes with the next round.
     let mut sizes: Vec<u64> =
@@ -36,15 +38,15 @@ pub(super) fn of(curves: &[Curve; 2], captured: u64, least: Nanos) -> Vec<Lead> 
     sizes.retain(|&bytes| bytes > 0 && bytes <= end);
     sizes.sort_unstable();
     sizes.dedup();
-    let ahead: Vec<Ahead> = sizes
+    let ahead: Vec<LeadAt> = sizes
         .into_iter()
         .filter_map(|bytes| {
             let (a, b) = (curves[0].when(bytes)?, curves[1].when(bytes)?);
-            Some(Ahead { bytes, by: (b - a).0, least: least.max(a.min(b).scale(SMALL)) })
+            Some(LeadAt { bytes, by: (b - a).0, least: least.max(a.min(b).scale(SMALL)) })
         })
         .collect();
     let mut runs: Vec<Lead> = Vec::new();
-    let mut before: Option<Ahead> = None;
+    let mut before: Option<LeadAt> = None;
     for now in ahead {
         add(&mut runs, before.map_or(now.bytes, |before| crossing(before, now)), now, captured);
         before = Some(now);
@@ -57,7 +59,7 @@ pub(super) fn of(curves: &[Curve; 2], captured: u64, least: Nanos) -> Vec<Lead> 
 }
 
 /// The first size at which the sign of the second point holds.
-fn crossing(before: Ahead, now: Ahead) -> u64 {
+fn crossing(before: LeadAt, now: LeadAt) -> u64 {
     if before.by.signum() == now.by.signum() || before.by == 0 {
         return before.bytes.saturating_add(1);
     }
@@ -67,7 +69,7 @@ fn crossing(before: Ahead, now: Ahead) -> u64 {
 }
 
 /// Takes one more point in: it carries on the last run, or begins another.
-fn add(runs: &mut Vec<Lead>, from: u64, now: Ahead, captured: u64) {
+fn add(runs: &mut Vec<Lead>, from: u64, now: LeadAt, captured: u64) {
     let by_s = Nanos(now.by.saturating_abs());
     let faster = if by_s < now.least { None } else { Some(usize::from(now.by < 0)) };
     let run = Lead { from_bytes: from, to_bytes: now.bytes, faster, by_s, at_bytes: now.bytes, extrapolated: false };
@@ -90,7 +92,8 @@ fn join(last: &mut Lead, next: Lead, captured: u64) {
     }
 }
 
-/// A lead that is lost and won again is one lead: it changes only where another is ahead, or nobody, over a range that counts.
+/// A lead that is lost and won again is one lead: it changes only where another is ahead, or
+/// nobody, over a range that counts.
 fn settle(runs: Vec<Lead>, captured: u64) -> Vec<Lead> {
     let end = runs.last().map_or(0, |run| run.to_bytes);
     let mut leads: Vec<Lead> = Vec::new();

@@ -1,11 +1,13 @@
 //! Two transfers side by side: what differs, what that costs, and which is faster at what size.
 //!
-//! Knows [`analysis`](crate::analysis) values and nothing behind them: it can compare what was read from files years
-//! apart. Both transfers are set to one zero, the request (for an upload, the first byte), and are told as the receiver
-//! sees them: a byte counts when it is there, so that round trips of different length compare fairly.
+//! Knows [`analysis`](crate::analysis) values and nothing behind them: it can compare what was read
+//! from files years apart. Both transfers are set to one zero, the request (for an upload, the
+//! first byte), and are told as the receiver sees them: a byte counts when it is there, so that
+//! round trips of different length compare fairly.
 //!
-//! It promises that the differences of the phases add up to the difference of the whole, and that what goes beyond
-//! what was captured is called extrapolated. It ignores causes: these are told of each transfer by itself.
+//! It promises that the differences of the phases add up to the difference of the whole, and that
+//! what goes beyond what was captured is called extrapolated. It ignores causes: these are told of
+//! each transfer by itself.
 
 mod chosen;
 mod comparison;
@@ -17,9 +19,10 @@ mod settings;
 pub(crate) mod tests;
 mod words;
 
-pub use chosen::{Chosen, NotThere, Which, choose, choose_in};
+pub use chosen::{ChosenTransfer, NoSuchTransfer, TransferName, choose, choose_in};
 pub use comparison::{
-    Comparison, FirstByte, Grown, Lead, Phase, Reach, ReachKind, SameSize, Setting, Side, Times, Told,
+    ByteCurves, Comparison, FirstByte, Lead, Phase, Reach, ReachKind, RoundSide, SameSize, Setting, Times,
+    TransferSummary,
 };
 
 use crate::analysis::Transfer;
@@ -29,11 +32,12 @@ use curve::{Curve, wait};
 pub const SCHEMA: &str = "whyslow-compare/1";
 
 /// Compares two transfers.
-pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
+pub fn compare(a: &ChosenTransfer<'_>, b: &ChosenTransfer<'_>) -> Comparison {
     let both = [a, b];
-    // Where packets were left out of a text, how its bytes came is not known: of both, the whole is told.
+    // Where packets were left out of a text, how its bytes came is not known: of both, the whole is
+    // told.
     let whole = both.iter().all(|one| !one.transfer.elided);
-    let reach = both.map(|one| reach::of(one).filter(|_| whole));
+    let reach = both.map(|one| reach::prospect_of(one).filter(|_| whole));
     let curves = [0, 1].map(|which| Curve::new(both[which], reach[which].as_ref()));
     let phases = phases(both.map(|one| one.transfer));
     let sum = |which: usize| phases.iter().map(|phase| phase.times.seconds[which]).sum();
@@ -45,17 +49,17 @@ pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
     };
     let mut comparison = Comparison {
         schema: SCHEMA,
-        transfers: both.map(told),
+        transfers: both.map(summarize),
         total: Times::new([sum(0), sum(1)]),
         phases,
         first_byte: first_byte(both),
         same_size,
         rounds: rounds(both),
         rounds_total: both.map(|one| one.transfer.rounds_total),
-        settings: settings::of(both),
-        leads: if whole { leads::of(&curves, size, leads::least(both)) } else { Vec::new() },
-        curves: if whole { curves.map(Curve::told) } else { Default::default() },
-        reach: reach.map(|reach| reach.map(|reach| reach.told)),
+        settings: settings::compare_settings(both),
+        leads: if whole { leads::find_leads(&curves, size, leads::least(both)) } else { Vec::new() },
+        curves: if whole { curves.map(Curve::into_output) } else { Default::default() },
+        reach: reach.map(|reach| reach.map(|reach| reach.reach)),
         summary: Vec::new(),
         caveats: Vec::new(),
     };
@@ -64,13 +68,13 @@ pub fn compare(a: &Chosen<'_>, b: &Chosen<'_>) -> Comparison {
     comparison
 }
 
-fn told(chosen: &Chosen<'_>) -> Told {
+fn summarize(chosen: &ChosenTransfer<'_>) -> TransferSummary {
     let (connection, transfer) = (chosen.connection, chosen.transfer);
-    Told {
+    TransferSummary {
         path: chosen.path.to_owned(),
         connection: connection.id,
         transfer: chosen.number,
-        ends: [connection.client.told(), connection.server.told()],
+        ends: [connection.client.host_and_port(), connection.server.host_and_port()],
         from: transfer.from,
         label: transfer.label.clone(),
         near: connection.near,
@@ -83,7 +87,8 @@ fn told(chosen: &Chosen<'_>) -> Told {
     }
 }
 
-/// Every phase that either has: those before the first byte in their order, then the limits, those that differ most first.
+/// Every phase that either has: those before the first byte in their order, then the limits, those
+/// that differ most first.
 fn phases(both: [&Transfer; 2]) -> Vec<Phase> {
     let collect = |before: bool| {
         let shares = both.map(|transfer| if before { &transfer.before } else { &transfer.limits });
@@ -106,19 +111,19 @@ fn phases(both: [&Transfer; 2]) -> Vec<Phase> {
     before.into_iter().chain(during).collect()
 }
 
-fn first_byte(both: [&Chosen<'_>; 2]) -> FirstByte {
+fn first_byte(both: [&ChosenTransfer<'_>; 2]) -> FirstByte {
     let arrived = both.map(|one| wait(one.transfer));
     let readable = [0, 1].map(|which: usize| Some(arrived[which]? + both[which].transfer.first_byte_s?));
     FirstByte { arrived_s: arrived, readable_s: readable, first_record: both.map(|one| one.transfer.first_record) }
 }
 
-fn rounds(both: [&Chosen<'_>; 2]) -> Vec<[Option<Side>; 2]> {
+fn rounds(both: [&ChosenTransfer<'_>; 2]) -> Vec<[Option<RoundSide>; 2]> {
     let sides = both.map(|one| sides(one.transfer));
     let most = sides.iter().map(Vec::len).max().unwrap_or(0);
     (0..most).map(|index| [0, 1].map(|which: usize| sides[which].get(index).copied())).collect()
 }
 
-fn sides(transfer: &Transfer) -> Vec<Side> {
+fn sides(transfer: &Transfer) -> Vec<RoundSide> {
     let wait = wait(transfer).unwrap_or_default();
     let mut before: Option<u64> = None;
     transfer
@@ -127,7 +132,7 @@ fn sides(transfer: &Transfer) -> Vec<Side> {
         .map(|round| {
             let growth = before.filter(|&before| before > 0).map(|before| round.in_flight as f64 / before as f64);
             before = Some(round.in_flight);
-            Side {
+            RoundSide {
                 start_s: wait + (round.start_s - transfer.start_s).or_zero(),
                 bytes: round.bytes,
                 in_flight: round.in_flight,

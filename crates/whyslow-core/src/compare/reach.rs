@@ -1,20 +1,21 @@
 //! What a transfer would come to if it went on.
 
-use super::{Chosen, Reach, ReachKind};
+use super::{ChosenTransfer, Reach, ReachKind};
 use crate::analysis::{Limit, Round, Transfer};
 use crate::rules::say;
 use crate::units::Nanos;
 
-/// A flight that grows by less stands still: the last segment of a flight may fall into the next round.
+/// A flight that grows by less stands still: the last segment of a flight may fall into the next
+/// round.
 const GROWS: f64 = 1.1;
 /// No sender opens its window faster (RFC 5681 section 3.1).
-const MOST_GROWTH: f64 = 2.0;
+const MAX_GROWTH: f64 = 2.0;
 
 /// How the rounds after the last full one would go.
 #[derive(Clone, Debug)]
 pub(super) struct Prospect {
     /// What is told of it.
-    pub told: Reach,
+    pub reach: Reach,
     /// Bytes of the next round.
     pub next: f64,
     /// By how much a round is larger than the one before.
@@ -41,7 +42,7 @@ fn full(transfer: &Transfer) -> &[Round] {
 }
 
 /// None where there is no full round to judge by.
-pub(super) fn of(chosen: &Chosen<'_>) -> Option<Prospect> {
+pub(super) fn prospect_of(chosen: &ChosenTransfer<'_>) -> Option<Prospect> {
     let transfer = chosen.transfer;
     let full = full(transfer);
     let last = full.last()?;
@@ -57,7 +58,7 @@ pub(super) fn of(chosen: &Chosen<'_>) -> Option<Prospect> {
     let pace = last.sending_s.or_zero().0 as f64 / last.bytes.max(1) as f64;
     if grows && rest.is_none() && length(last) > Nanos::ZERO {
         let round = length(last);
-        let growth = steps.first().map_or(1.0, |step| step.min(MOST_GROWTH));
+        let growth = steps.first().map_or(1.0, |step| step.min(MAX_GROWTH));
         let window = transfer.rounds.iter().filter_map(|round| round.window).max();
         let at_last = say::thousands(last.in_flight);
         let (kind, stop) = match window {
@@ -75,7 +76,7 @@ pub(super) fn of(chosen: &Chosen<'_>) -> Option<Prospect> {
         let told = Reach { rate_bps: rate(stop as f64, round), kind, reason };
         let most = if kind == ReachKind::Window { stop as f64 } else { f64::MAX };
         let next = (last.in_flight as f64 * growth).min(most);
-        return Some(Prospect { told, next, growth, most, round, pace });
+        return Some(Prospect { reach: told, next, growth, most, round, pace });
     }
     // Of a long transfer the listed rounds are the beginning.
     let (bytes, time, rounds) = rest.unwrap_or_else(|| {
@@ -90,7 +91,7 @@ pub(super) fn of(chosen: &Chosen<'_>) -> Option<Prospect> {
     let flight = bytes as f64 / rounds.max(1) as f64;
     let reason = format!("{} B a round of {} in its later half", say::thousands(flight as u64), say::time(round));
     let told = Reach { rate_bps: rate(bytes as f64, time), kind: ReachKind::Steady, reason };
-    Some(Prospect { told, next: flight, growth: 1.0, most: flight, round, pace })
+    Some(Prospect { reach: told, next: flight, growth: 1.0, most: flight, round, pace })
 }
 
 /// Bytes, time and number of the rounds that are not listed; none when all are.

@@ -1,6 +1,6 @@
 //! What was agreed, and how each transfer began.
 
-use super::{Chosen, Setting};
+use super::{ChosenTransfer, Setting};
 use crate::analysis::{Handshake, Limit, Round};
 use crate::rules::say;
 
@@ -8,7 +8,7 @@ use crate::rules::say;
 const SAME: f64 = 0.1;
 
 /// A setting's name, and how it is read.
-type Reading = (&'static str, fn(&Chosen<'_>) -> Option<String>);
+type Reading = (&'static str, fn(&ChosenTransfer<'_>) -> Option<String>);
 
 const READINGS: [Reading; 9] = [
     ("mss", |one| {
@@ -28,12 +28,12 @@ const READINGS: [Reading; 9] = [
 ];
 
 /// The first round; none where packets of it were left out of a text.
-fn first_round<'a>(one: &Chosen<'a>) -> Option<&'a Round> {
+fn first_round<'a>(one: &ChosenTransfer<'a>) -> Option<&'a Round> {
     one.transfer.rounds.first().filter(|round| round.start_s == one.transfer.start_s)
 }
 
 /// All that either of them shows.
-pub(super) fn of(both: [&Chosen<'_>; 2]) -> Vec<Setting> {
+pub(super) fn compare_settings(both: [&ChosenTransfer<'_>; 2]) -> Vec<Setting> {
     let mut settings = vec![round_trip(both)];
     settings.extend(READINGS.iter().map(|(name, read)| {
         let values = both.map(read);
@@ -44,8 +44,8 @@ pub(super) fn of(both: [&Chosen<'_>; 2]) -> Vec<Setting> {
     settings
 }
 
-fn round_trip(both: [&Chosen<'_>; 2]) -> Setting {
-    let trips = both.map(Chosen::rtt);
+fn round_trip(both: [&ChosenTransfer<'_>; 2]) -> Setting {
+    let trips = both.map(ChosenTransfer::rtt);
     let differs = match trips {
         [Some(one), Some(two)] => (one - two).0.abs() as f64 > SAME * one.max(two).0 as f64,
         _ => false,
@@ -54,7 +54,7 @@ fn round_trip(both: [&Chosen<'_>; 2]) -> Setting {
 }
 
 /// What client and server said, once where they said the same.
-fn pair(one: &Chosen<'_>, read: impl Fn(&Handshake) -> [Option<String>; 2]) -> Option<String> {
+fn pair(one: &ChosenTransfer<'_>, read: impl Fn(&Handshake) -> [Option<String>; 2]) -> Option<String> {
     match read(one.connection.handshake.as_ref()?) {
         [Some(client), Some(server)] if client == server => Some(client),
         [Some(client), Some(server)] => Some(format!("{client} client, {server} server")),
@@ -74,7 +74,7 @@ fn offered(offered: Option<bool>) -> Option<String> {
 }
 
 /// Payload of a full segment, as negotiated.
-fn segment(one: &Chosen<'_>) -> Option<u64> {
+fn segment(one: &ChosenTransfer<'_>) -> Option<u64> {
     let handshake = one.connection.handshake.as_ref()?;
     let [client, server] = handshake.mss;
     // RFC 7323 section 3.2: with timestamps, each segment carries 12 bytes of options.
@@ -82,9 +82,10 @@ fn segment(one: &Chosen<'_>) -> Option<u64> {
     Some(u64::from(client?.min(server?)).saturating_sub(stamps).max(1))
 }
 
-/// What the first flight shows of the initial congestion window (RFC 6928): only where this is the connection's first transfer that
-/// way, and the first flight was held by that window or was followed by more.
-fn initial_window(one: &Chosen<'_>) -> Option<String> {
+/// What the first flight shows of the initial congestion window (RFC 6928): only where this is the
+/// connection's first transfer that way, and the first flight was held by that window or was
+/// followed by more.
+fn initial_window(one: &ChosenTransfer<'_>) -> Option<String> {
     let earlier = one.connection.transfers.iter().take(one.number - 1);
     if earlier.filter(|other| other.from == one.transfer.from).count() > 0 {
         return None;
@@ -93,7 +94,8 @@ fn initial_window(one: &Chosen<'_>) -> Option<String> {
     if one.transfer.rounds.len() < 2 || first.bytes == 0 {
         return None;
     }
-    // A congestion window counts segments, also a short one; what else held the flight is no window of segments.
+    // A congestion window counts segments, also a short one; what else held the flight is no window
+    // of segments.
     let segment = segment(one)?;
     Some(if first.limit == Limit::SlowStart {
         say::count(first.bytes.div_ceil(segment), "segment")

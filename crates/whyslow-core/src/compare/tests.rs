@@ -135,8 +135,8 @@ fn capped_and_growing() -> Analysis {
     analysis(vec![connection(1, 20, vec![capped]), connection(2, 20, vec![growing])])
 }
 
-fn chosen(analysis: &Analysis, id: u64) -> Chosen<'_> {
-    choose(analysis, Which { connection: Some(id), transfer: None }).unwrap()
+fn chosen(analysis: &Analysis, id: u64) -> ChosenTransfer<'_> {
+    choose(analysis, TransferName { connection: Some(id), transfer: None }).unwrap()
 }
 
 #[test]
@@ -155,7 +155,8 @@ fn phases_add_up_to_the_whole() {
 fn who_is_faster_turns_where_the_curves_cross() {
     let analysis = capped_and_growing();
     let told = compare(&chosen(&analysis, 1), &chosen(&analysis, 2));
-    // A has 60,000 B in round 1, where B has 14,600; both have 219,000 and more in round 4, and from 240,001 B on A needs a fifth.
+    // A has 60,000 B in round 1, where B has 14,600; both have 219,000 and more in round 4, and
+    // from 240,001 B on A needs a fifth.
     let leaders: Vec<_> = told.leads.iter().map(|lead| lead.faster).collect();
     assert_eq!(leaders, [None, Some(0), None, Some(1)], "{:#?}", told.leads);
     let ahead = told.leads[1];
@@ -267,15 +268,15 @@ fn far_rounds_that_are_not_listed_count() {
 fn names_find_transfers() {
     let mut analysis = capped_and_growing();
     analysis.connections[1].transfers.insert(0, transfer(20, Limit::RoundTrip, &[700], None));
-    let at = |text: &str| choose(&analysis, Which::read(text).unwrap()).map(|c| (c.connection.id, c.number));
-    let largest = choose(&analysis, Which::default()).unwrap();
+    let at = |text: &str| choose(&analysis, TransferName::read(text).unwrap()).map(|c| (c.connection.id, c.number));
+    let largest = choose(&analysis, TransferName::default()).unwrap();
     assert_eq!((largest.connection.id, largest.number), (1, 1), "of equal ones the first");
     assert_eq!((at("2"), at("2.1")), (Ok((2, 2)), Ok((2, 1))));
     assert_eq!(at("3").unwrap_err().to_string(), "there is no connection 3: the input holds 1 to 2");
     assert_eq!(at("1.2").unwrap_err().to_string(), "there is no transfer 2: connection 1 has one, which is 1");
     assert_eq!(at("2.0").unwrap_err().to_string(), "there is no transfer 0: connection 2 has 1 to 2");
     let nothing = self::analysis(vec![connection(1, 20, Vec::new())]);
-    assert_eq!(choose(&nothing, Which::default()).unwrap_err(), NotThere::Nothing);
+    assert_eq!(choose(&nothing, TransferName::default()).unwrap_err(), NoSuchTransfer::Nothing);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What follows from a comparison, in plain words.
 
-use super::{Chosen, Comparison, Lead, Phase, ReachKind, Side, Times, Told};
+use super::{ChosenTransfer, Comparison, Lead, Phase, ReachKind, RoundSide, Times, TransferSummary};
 use crate::analysis::Limit;
 use crate::rules::say;
 use crate::units::Nanos;
@@ -9,11 +9,12 @@ const NAMES: [&str; 2] = ["A", "B"];
 /// Phases that differ are told, the first ones.
 const PHASES: usize = 4;
 /// A difference is told from here on, or from a twentieth of the whole.
-const LEAST: Nanos = Nanos::from_millis(5);
+const MIN: Nanos = Nanos::from_millis(5);
 /// Flights that differ by less are one size: the last segment may go with the next flight.
 const SAME: f64 = 1.1;
 
-/// Sentences: which is faster, how each sends, where the time went, the first byte, and at what size it turns.
+/// Sentences: which is faster, how each sends, where the time went, the first byte, and at what
+/// size it turns.
 pub(super) fn summary(told: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
     if told.transfers.iter().any(|one| one.elided) {
@@ -42,7 +43,7 @@ pub(super) fn summary(told: &Comparison) -> Vec<String> {
 /// What is known of both where packets are missing between the first and the last.
 fn whole(told: &Comparison) -> Option<String> {
     let [a, b] = &told.transfers;
-    let took = |one: &Told| format!("{} for {} B", say::time(one.duration_s), say::thousands(one.bytes));
+    let took = |one: &TransferSummary| format!("{} for {} B", say::time(one.duration_s), say::thousands(one.bytes));
     let timed = a.rate_bps.is_some() && b.rate_bps.is_some();
     timed.then(|| format!("from the first byte to the ACK of the last A took {}, B {}", took(a), took(b)))
 }
@@ -69,7 +70,7 @@ fn faster(bytes: u64, times: Times) -> String {
 /// How much goes out a round trip: always the same, or more and more.
 fn flights(told: &Comparison) -> Option<String> {
     let of = |which: usize| {
-        let sides: Vec<Side> = told.rounds.iter().filter_map(|round| round[which]).collect();
+        let sides: Vec<RoundSide> = told.rounds.iter().filter_map(|round| round[which]).collect();
         // The last round ends with the data.
         let full = if told.rounds_total[which] > sides.len() as u64 { &sides[..] } else { sides.split_last()?.1 };
         let (first, last) = (full.first()?, full.last()?);
@@ -99,7 +100,7 @@ fn flights(told: &Comparison) -> Option<String> {
 
 fn phases(told: &Comparison) -> Vec<String> {
     let whole = told.total.seconds[0].max(told.total.seconds[1]);
-    let least = LEAST.max(whole.scale(0.05));
+    let least = MIN.max(whole.scale(0.05));
     let mut different: Vec<&Phase> =
         told.phases.iter().filter(|phase| phase.times.difference_s.0.abs() >= least.0).collect();
     different.sort_by_key(|phase| std::cmp::Reverse(phase.times.difference_s.0.abs()));
@@ -203,7 +204,7 @@ fn leads(leads: &[Lead]) -> Option<String> {
 }
 
 /// What limits the comparison.
-pub(super) fn caveats(told: &Comparison, both: [&Chosen<'_>; 2]) -> Vec<String> {
+pub(super) fn caveats(told: &Comparison, both: [&ChosenTransfer<'_>; 2]) -> Vec<String> {
     let mut caveats = Vec::new();
     let (waits, names) = (told.first_byte.arrived_s, NAMES);
     if waits[0].is_some() != waits[1].is_some() {

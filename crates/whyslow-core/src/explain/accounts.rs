@@ -1,31 +1,33 @@
-//! The accounts of connections that are over: of very many, those that lost most time, and how many others there were.
+//! Accounts of finished connections: of very many, those that lost the most time, and the number of
+//! the others.
 //!
-//! An account costs far more than all else that is done for a short connection. One that is known to have lost nothing has its
-//! rank by its bytes alone, and needs none before it is certain that it will be listed.
+//! An account costs far more than everything else about a short connection. A connection known to
+//! have lost nothing is ranked by bytes alone and needs no account until it is certain to be
+//! listed.
 
-use super::open::Open;
+use super::open_connection::OpenConnection;
 use crate::analysis::{Connection, MAX_CONNECTIONS};
-use crate::flow::{ConnectionId, Kept};
-use crate::pair::Mark;
-use crate::rules::Outline;
+use crate::flow::{ConnectionId, FlowEntry};
+use crate::pair::ConnectionFingerprint;
+use crate::rules::ConnectionSummary;
 use crate::units::Nanos;
 use std::cmp::Reverse;
 
-/// What is known of a connection without accounting for it.
+/// What is known of a connection without an account.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
+pub(super) struct ConnectionSize {
     pub(super) id: ConnectionId,
-    /// Up to here no more packets of it came.
+    /// No packets of it came up to this time.
     pub(super) until: Nanos,
-    /// From its first packet to the last one that carried or answered payload or a SYN, or to the end of a wait for an answer: all that
-    /// it can have lost.
+    /// Time from its first packet to the last one that carried or answered payload or a SYN, or to
+    /// the end of a wait for an answer: it cannot have lost more.
     pub(super) active: Nanos,
-    /// Payload that was seen, copies included.
+    /// Captured payload, retransmissions included.
     pub(super) bytes: u64,
 }
 
-impl Size {
-    /// What is listed first: what lost most, then what carried most, then what came first.
+impl ConnectionSize {
+    /// Order of the list: most time lost, then most bytes, then first opened.
     fn rank(&self, lost: Nanos) -> Rank {
         (Reverse(lost.min(self.active)), Reverse(self.bytes), self.id)
     }
@@ -33,59 +35,64 @@ impl Size {
 
 pub(super) type Rank = (Reverse<Nanos>, Reverse<u64>, ConnectionId);
 
-/// What is left of a connection.
+/// What is kept of a connection.
 #[derive(Debug)]
-pub(super) struct Account {
-    size: Size,
+pub(super) struct ConnectionAccount {
+    size: ConnectionSize,
     pub(super) connection: Connection,
-    pub(super) outline: Outline,
-    /// None for one without times.
-    pub(super) mark: Option<Mark>,
-    /// By its findings, which may speak of the same time twice.
-    lost: Nanos,
+    pub(super) summary: ConnectionSummary,
+    /// `None` for a connection without times.
+    pub(super) fingerprint: Option<ConnectionFingerprint>,
+    /// Cost of its findings, which may overlap in time.
+    cost: Nanos,
 }
 
-impl Account {
-    pub(super) fn new(size: Size, connection: Connection, outline: Outline, mark: Option<Mark>) -> Self {
+impl ConnectionAccount {
+    pub(super) fn new(
+        size: ConnectionSize,
+        connection: Connection,
+        outline: ConnectionSummary,
+        mark: Option<ConnectionFingerprint>,
+    ) -> Self {
         let findings = connection.transfers.iter().flat_map(|transfer| &transfer.findings).chain(&connection.findings);
         let lost = findings.filter(|finding| finding.is_waited_for()).map(|finding| finding.seconds).sum();
-        Self { size, connection, outline, mark, lost }
+        Self { size, connection, summary: outline, fingerprint: mark, cost: lost }
     }
 
     pub(super) fn id(&self) -> ConnectionId {
         self.size.id
     }
 
-    pub(super) fn lost(&self) -> Nanos {
-        self.lost
+    pub(super) fn cost(&self) -> Nanos {
+        self.cost
     }
 
     pub(super) fn rank(&self) -> Rank {
-        self.size.rank(self.lost)
+        self.size.rank(self.cost)
     }
 }
 
-/// One that may be listed.
+/// A connection that may be listed.
 #[derive(Debug)]
 enum Entry {
-    /// It is accounted for.
-    Told(Box<Account>),
+    /// It has an account.
+    Accounted(Box<ConnectionAccount>),
     /// It lost nothing.
-    Free(Size, Box<Kept<Open>>),
+    CostFree(ConnectionSize, Box<FlowEntry<OpenConnection>>),
 }
 
 impl Entry {
     fn rank(&self) -> Rank {
         match self {
-            Self::Told(account) => account.rank(),
-            Self::Free(size, _) => size.rank(Nanos::ZERO),
+            Self::Accounted(account) => account.rank(),
+            Self::CostFree(size, _) => size.rank(Nanos::ZERO),
         }
     }
 
-    fn size(&self) -> &Size {
+    fn size(&self) -> &ConnectionSize {
         match self {
-            Self::Told(account) => &account.size,
-            Self::Free(size, _) => size,
+            Self::Accounted(account) => &account.size,
+            Self::CostFree(size, _) => size,
         }
     }
 }
@@ -104,87 +111,88 @@ impl Unlisted {
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
 
-    fn one(size: &Size) -> Self {
+    fn one(size: &ConnectionSize) -> Self {
         Self { count: 1, bytes: size.bytes }
     }
 }
 
-/// Those that may be listed of the connections of one explainer, in any order.
+/// Connections of one explainer that may be listed, in any order.
 #[derive(Debug)]
-pub(super) struct Accounts {
+pub(super) struct AccountList {
     held: Vec<Entry>,
-    /// Most that will be listed; an eighth more are held before the least of them leave.
+    /// Most connections to list; an eighth more are kept before the lowest are dropped.
     most: usize,
-    /// The last place among so many, once there were more.
+    /// The lowest rank to keep, once there were more.
     last: Option<Rank>,
     unlisted: Unlisted,
 }
 
-impl Default for Accounts {
+impl Default for AccountList {
     fn default() -> Self {
         Self::new(MAX_CONNECTIONS)
     }
 }
 
-impl Accounts {
+impl AccountList {
     pub(super) fn new(most: usize) -> Self {
         Self { held: Vec::new(), most: most.max(1), last: None, unlisted: Unlisted::default() }
     }
 
-    /// Whether a connection may be among those that are listed, if it has lost no more than this. So most of very many are never
-    /// accounted for.
-    pub(super) fn may_list(&self, size: &Size, lost: Nanos) -> bool {
+    /// Returns whether a connection that lost no more than `lost` could be listed. Of very many
+    /// connections most need no account.
+    pub(super) fn could_be_listed(&self, size: &ConnectionSize, lost: Nanos) -> bool {
         self.last.is_none_or(|last| size.rank(lost) < last)
     }
 
-    /// A connection that is not listed.
-    pub(super) fn pass_over(&mut self, size: &Size) {
+    /// Counts a connection that is not listed.
+    pub(super) fn skip(&mut self, size: &ConnectionSize) {
         self.unlisted.add(Unlisted::one(size));
     }
 
-    /// A connection that is accounted for.
-    pub(super) fn push(&mut self, account: Account) {
-        self.enter(Entry::Told(Box::new(account)));
+    /// Adds a connection with an account.
+    pub(super) fn push(&mut self, account: ConnectionAccount) {
+        self.insert(Entry::Accounted(Box::new(account)));
     }
 
-    /// A connection that lost nothing: it is accounted for at the [end](Self::tell), if it is listed then.
-    pub(super) fn push_free(&mut self, size: Size, kept: Box<Kept<Open>>) {
-        if self.may_list(&size, Nanos::ZERO) {
-            self.enter(Entry::Free(size, kept));
+    /// Adds a connection that lost nothing: it gets its account at the [end](Self::into_listed), if
+    /// it is listed then.
+    pub(super) fn push_cost_free(&mut self, size: ConnectionSize, entry: Box<FlowEntry<OpenConnection>>) {
+        if self.could_be_listed(&size, Nanos::ZERO) {
+            self.insert(Entry::CostFree(size, entry));
         } else {
-            self.pass_over(&size);
+            self.skip(&size);
         }
     }
 
-    /// How many may be listed.
+    /// Returns how many may be listed.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// How many of them are not accounted for unless they are listed.
+    /// Returns how many of them have no account.
     #[cfg(test)]
-    pub(super) fn free(&self) -> usize {
-        self.held.iter().filter(|entry| matches!(entry, Entry::Free(..))).count()
+    pub(super) fn cost_free_count(&self) -> usize {
+        self.held.iter().filter(|entry| matches!(entry, Entry::CostFree(..))).count()
     }
 
-    fn enter(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: Entry) {
         self.held.push(entry);
         if self.held.len() > self.most + self.most / 8 {
-            self.thin();
+            self.drop_lowest();
         }
     }
 
-    fn thin(&mut self) {
+    fn drop_lowest(&mut self) {
         let others = split_off_least(&mut self.held, self.most, Entry::rank);
         if !others.is_empty() {
             self.last = self.held.iter().map(Entry::rank).max();
         }
-        others.iter().for_each(|entry| self.pass_over(entry.size()));
+        others.iter().for_each(|entry| self.skip(entry.size()));
     }
 
-    /// No more connections come to any of these: what is not listed of all of them together leaves.
-    pub(super) fn thin_together<'a>(all: impl Iterator<Item = &'a mut Self>) {
+    /// Drops what is not listed over all of these together. No more connections come.
+    pub(super) fn drop_lowest_of_all<'a>(all: impl Iterator<Item = &'a mut Self>) {
         let mut all: Vec<_> = all.collect();
         let most = all.first().map_or(1, |first| first.most);
         let mut ranks: Vec<_> = all.iter().flat_map(|accounts| accounts.held.iter().map(Entry::rank)).collect();
@@ -199,18 +207,21 @@ impl Accounts {
         }
     }
 
-    /// No more connections come: those that are listed are accounted for.
-    pub(super) fn tell(mut self, mut account: impl FnMut(Size, Box<Kept<Open>>) -> Account) -> Told {
-        self.thin();
+    /// Accounts for all that are listed. No more connections come.
+    pub(super) fn into_listed(
+        mut self,
+        mut account: impl FnMut(ConnectionSize, Box<FlowEntry<OpenConnection>>) -> ConnectionAccount,
+    ) -> ListedAccounts {
+        self.drop_lowest();
         let told = self.held.into_iter().map(|entry| match entry {
-            Entry::Told(account) => account,
-            Entry::Free(size, kept) => Box::new(account(size, kept)),
+            Entry::Accounted(account) => account,
+            Entry::CostFree(size, entry) => Box::new(account(size, entry)),
         });
-        Told { accounts: told.collect(), most: self.most, unlisted: self.unlisted }
+        ListedAccounts { accounts: told.collect(), most: self.most, unlisted: self.unlisted }
     }
 }
 
-/// Leaves so many of the first places, and gives the others.
+/// Keeps the first `most` ranks and returns the others.
 fn split_off_least<T>(all: &mut Vec<T>, most: usize, rank: impl Fn(&T) -> Rank) -> Vec<T> {
     if all.len() <= most {
         return Vec::new();
@@ -221,29 +232,29 @@ fn split_off_least<T>(all: &mut Vec<T>, most: usize, rank: impl Fn(&T) -> Rank) 
 
 /// Accounts in any order.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ListedAccounts {
     #[expect(clippy::vec_box, reason = "they are large, and change places often")]
-    accounts: Vec<Box<Account>>,
+    accounts: Vec<Box<ConnectionAccount>>,
     /// Most that will be listed.
     most: usize,
     pub(super) unlisted: Unlisted,
 }
 
-impl Default for Told {
+impl Default for ListedAccounts {
     fn default() -> Self {
         Self { accounts: Vec::new(), most: MAX_CONNECTIONS, unlisted: Unlisted::default() }
     }
 }
 
-impl Told {
-    /// Takes over those of another, of other connections.
+impl ListedAccounts {
+    /// Adds the accounts of another explainer.
     pub(super) fn merge(&mut self, other: Self) {
         self.accounts.extend(other.accounts);
         self.unlisted.add(other.unlisted);
     }
 
-    /// Those that are listed, in the order of their connections.
-    pub(super) fn finish(&mut self) -> Vec<Account> {
+    /// Returns the listed accounts in the order of their connections.
+    pub(super) fn finish(&mut self) -> Vec<ConnectionAccount> {
         let mut accounts = std::mem::take(&mut self.accounts);
         for account in split_off_least(&mut accounts, self.most, |account| account.rank()) {
             self.unlisted.add(Unlisted::one(&account.size));

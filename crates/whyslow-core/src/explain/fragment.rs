@@ -1,19 +1,20 @@
-//! What is left of an explainer when everything was read, and how several of these become one analysis.
+//! What is left of an explainer when everything was read, and how several of these become one
+//! analysis.
 
-use super::accounts::{Account, Told, Unlisted};
-use super::openings::{self, Openings};
+use super::accounts::{ConnectionAccount, ListedAccounts, Unlisted};
+use super::openings::{self, OpeningPositions};
 use crate::analysis::{Analysis, Capture, Lookup, Ping, PingRtt, Problem, SCHEMA};
 use crate::assemble;
 use crate::capture::{self, Clock, Summary};
 use crate::cause::Cause;
 use crate::flow::ConnectionId;
-use crate::pair::Mark;
-use crate::rules::{self, Flows, say};
-use crate::tcp::WrongSums;
-use crate::tcp::elided::Marks;
+use crate::pair::ConnectionFingerprint;
+use crate::rules::{self, LargestFlows, say};
+use crate::tcp::BadChecksums;
+use crate::tcp::elided::ElisionMarks;
 use crate::units::Nanos;
-use crate::whatif::{self, Plays, Replays};
-use crate::wire::{Sample, Skip, link_type_name};
+use crate::whatif::{self, ReplayQueue, Replays};
+use crate::wire::{ChecksumSample, Skip, link_type_name};
 use std::collections::BTreeMap;
 
 /// The connections that fell to one explainer, accounted for.
@@ -21,10 +22,10 @@ use std::collections::BTreeMap;
 pub struct Fragment {
     pub(super) captures: Vec<CaptureState>,
     /// Connections are known by the place of their first packets among all.
-    pub(super) openings: Openings,
-    pub(super) accounts: Told,
+    pub(super) openings: OpeningPositions,
+    pub(super) accounts: ListedAccounts,
     pub(super) replays: Replays,
-    pub(super) flows: Flows,
+    pub(super) flows: LargestFlows,
     pub(super) evicted: u64,
     /// The first packet of all: times are told from it.
     pub(super) first_time: Option<Nanos>,
@@ -41,24 +42,24 @@ pub(super) struct CaptureState {
     pub(super) skipped: BTreeMap<Skip, (u64, u64)>,
     pub(super) summary: Option<Summary>,
     /// ICMP errors about segments of no connection that is open then.
-    pub(super) of_no_connection: Errors,
+    pub(super) of_no_connection: UnmatchedErrors,
     /// ICMP errors about segments that were not in flight on their connection.
-    pub(super) not_in_flight: Errors,
+    pub(super) not_in_flight: UnmatchedErrors,
     /// Whether its checksums tell anything.
-    pub(super) sample: Sample,
+    pub(super) checksum_sample: ChecksumSample,
     /// Of its connections whose wrong checksums tell nothing.
-    meaningless: Meaningless,
+    meaningless: MeaninglessChecksums,
     /// Packets that opened a connection of their own because they were damaged.
     strays: u64,
     /// It is a text, with such times.
     pub(super) text: Option<Clock>,
     /// Where packets were left out of it.
-    pub(super) left_out: Marks,
+    pub(super) elision_marks: ElisionMarks,
 }
 
 /// Wrong checksums that are no damage.
 #[derive(Clone, Copy, Debug, Default)]
-struct Meaningless {
+struct MeaninglessChecksums {
     segments: u64,
     connections: u64,
     /// Connections all of whose sums are off by the same amount.
@@ -67,9 +68,9 @@ struct Meaningless {
 
 /// ICMP errors that nothing came of: how many, and the first one's frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Errors(Option<(u64, u64)>);
+pub(super) struct UnmatchedErrors(Option<(u64, u64)>);
 
-impl Errors {
+impl UnmatchedErrors {
     pub(super) fn note(&mut self, frame: u64) {
         self.0.get_or_insert((0, frame)).0 += 1;
     }
@@ -83,7 +84,7 @@ impl Errors {
     }
 
     /// As a problem of the capture: what they are `about`.
-    fn told(self, about: &str) -> Option<Problem> {
+    fn to_problem(self, about: &str) -> Option<Problem> {
         let (count, frame) = self.0?;
         Some(Problem {
             slug: "icmp-unmatched".into(),
@@ -95,20 +96,20 @@ impl Errors {
 
 /// An analysis that lacks only what a model says of its transfers.
 #[derive(Debug)]
-pub struct Merged {
+pub struct MergedAnalysis {
     /// What was found.
     pub analysis: Analysis,
     /// What each connection that has times is recognised by in other captures.
-    pub marks: Vec<Mark>,
+    pub fingerprints: Vec<ConnectionFingerprint>,
     /// The transfers for the model.
     replays: Replays,
     /// What somebody said that the path carries, payload bits per second.
     path_rate: Option<f64>,
 }
 
-impl Merged {
+impl MergedAnalysis {
     /// Lets the model play, one transfer after the other.
-    pub fn finish(self) -> (Analysis, Vec<Mark>) {
+    pub fn finish(self) -> (Analysis, Vec<ConnectionFingerprint>) {
         self.finish_with(|plays| {
             while let Some(play) = plays.take() {
                 plays.put(&play, play.play());
@@ -116,20 +117,21 @@ impl Merged {
         })
     }
 
-    /// Lets `play` do with the model what there is to do; what it does at the same time comes out sooner, and the same.
-    pub fn finish_with(mut self, play: impl FnOnce(&mut Plays<'_>)) -> (Analysis, Vec<Mark>) {
+    /// Lets `play` do with the model what there is to do; what it does at the same time comes out
+    /// sooner, and the same.
+    pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
         self.replays.predict(&mut self.analysis.connections, play);
         whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
         rules::calibrate(&mut self.analysis.connections, &mut self.analysis.findings);
-        (self.analysis, self.marks)
+        (self.analysis, self.fingerprints)
     }
 }
 
 impl Fragment {
     /// Puts together what explainers that shared the connections have found.
-    pub fn merge(fragments: Vec<Self>) -> Merged {
-        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<Told>, Vec::new());
-        let (mut replays, mut flows, mut evicted) = (Replays::default(), Flows::default(), 0);
+    pub fn merge_all(fragments: Vec<Self>) -> MergedAnalysis {
+        let (mut captures, mut accounts, mut openings) = (Vec::new(), None::<ListedAccounts>, Vec::new());
+        let (mut replays, mut flows, mut evicted) = (Replays::default(), LargestFlows::default(), 0);
         let first_time = fragments.first().and_then(|fragment| fragment.first_time);
         let path_rate = fragments.first().and_then(|fragment| fragment.path_rate);
         for fragment in fragments {
@@ -148,25 +150,28 @@ impl Fragment {
         let unlisted = accounts.unlisted;
         let several = captures.len() > 1;
         // From the place of the first packet to the place among connections.
-        let ids: Vec<_> = listed.iter().map(Account::id).collect();
-        let places = openings::places(&openings, &ids);
+        let ids: Vec<_> = listed.iter().map(ConnectionAccount::id).collect();
+        let places = openings::ranks(&openings, &ids);
         let place = |id| Some(places[ids.binary_search(&ConnectionId(id)).ok()?]);
         replays.renumber(place);
         flows.renumber(place);
-        let (mut connections, mut outlines, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-        for (Account { mut connection, mut outline, mark, .. }, &id) in listed.into_iter().zip(&places) {
+        let (mut connections, mut summaries, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+        for (ConnectionAccount { mut connection, summary: mut outline, fingerprint: mark, .. }, &id) in
+            listed.into_iter().zip(&places)
+        {
             (connection.id, outline.id) = (id, id);
-            marks.extend(mark.map(|mark| Mark { id, ..mark }));
+            marks.extend(mark.map(|mark| ConnectionFingerprint { id, ..mark }));
             connections.push(connection);
-            outlines.push(outline);
+            summaries.push(outline);
         }
         let joint = rules::check_together(&flows, &mut connections);
-        replays.forget(&joint.void);
-        let mut findings = rules::check_across(&outlines, &connections, joint.findings);
+        replays.forget(&joint.unpredictable);
+        let mut findings = rules::check_across(&summaries, &connections, joint.findings);
         if !several {
             assemble::forget_files(&mut connections, &mut findings);
         }
-        let captures = captures.into_iter().map(|capture| capture.told(evicted, unlisted, first_time)).collect();
+        let captures =
+            captures.into_iter().map(|capture| capture.into_capture(evicted, unlisted, first_time)).collect();
         let analysis = Analysis {
             schema: SCHEMA,
             partial: false,
@@ -176,7 +181,7 @@ impl Fragment {
             pairs: Vec::new(),
             pairs_total: 0,
         };
-        Merged { analysis, marks, replays, path_rate }
+        MergedAnalysis { analysis, fingerprints: marks, replays, path_rate }
     }
 }
 
@@ -207,14 +212,19 @@ impl CaptureState {
         Self { path: path.to_owned(), ..Self::default() }
     }
 
-    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is none, but came of a damaged packet.
-    pub(super) fn note_wrong_sums(&mut self, wrong: WrongSums) -> bool {
-        let is_stray = if wrong.header { self.sample.headers_tell() } else { self.sample.segments_tell() };
+    /// Notes the wrong checksums of a connection that began in this capture. Says whether it is
+    /// none, but came of a damaged packet.
+    pub(super) fn note_wrong_sums(&mut self, wrong: BadChecksums) -> bool {
+        let is_stray = if wrong.header {
+            self.checksum_sample.headers_reliable()
+        } else {
+            self.checksum_sample.segments_reliable()
+        };
         if wrong.all && is_stray {
             self.strays += wrong.segments;
             return true;
         }
-        if !wrong.tell {
+        if !wrong.mean_damage {
             self.meaningless.segments += wrong.segments;
             self.meaningless.connections += 1;
             self.meaningless.rewritten += u64::from(wrong.rewritten);
@@ -223,7 +233,7 @@ impl CaptureState {
     }
 
     fn checksums(&self) -> impl Iterator<Item = Problem> + use<> {
-        let Meaningless { segments, connections, rewritten } = self.meaningless;
+        let MeaninglessChecksums { segments, connections, rewritten } = self.meaningless;
         let why = if 2 * rewritten > connections {
             "all of a connection's are off by the same amount, so that addresses or ports were rewritten after the capture"
         } else {
@@ -250,7 +260,7 @@ impl CaptureState {
     }
 
     /// `first_time`: that of the first packet of all, from which times are told.
-    fn told(self, evicted: u64, unlisted: Unlisted, first_time: Option<Nanos>) -> Capture {
+    fn into_capture(self, evicted: u64, unlisted: Unlisted, first_time: Option<Nanos>) -> Capture {
         let checksums = self.checksums();
         let summary = self.summary.unwrap_or_default();
         let mut problems: Vec<Problem> = summary
@@ -259,15 +269,15 @@ impl CaptureState {
             .map(|problem| Problem { slug: problem.slug.into(), count: problem.count, detail: problem.detail.clone() })
             .collect();
         problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
-            let slug = slug_of(*skip)?;
+            let slug = problem_slug(*skip)?;
             Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})") })
         }));
         problems.extend(
-            self.of_no_connection.told("segments of connections that are not in the capture, or no longer open"),
+            self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
         );
         problems.extend(
             self.not_in_flight
-                .told("segments that were not in flight: late, or forged; their senders do not heed them"),
+                .to_problem("segments that were not in flight: late, or forged; their senders do not heed them"),
         );
         problems.extend(checksums);
         let early =
@@ -349,7 +359,7 @@ fn lookup(lookup: &capture::Lookup, first: Nanos, clock: Clock) -> Lookup {
 }
 
 /// Other protocols are no problem; what should have been read and was not is.
-fn slug_of(skip: Skip) -> Option<&'static str> {
+fn problem_slug(skip: Skip) -> Option<&'static str> {
     match skip {
         Skip::LinkType(_) => Some("unknown-link-type"),
         Skip::Fragment => Some("ip-fragment"),

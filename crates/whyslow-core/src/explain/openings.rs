@@ -1,16 +1,17 @@
-//! Where connections began, of all that there ever were: so little is kept of each that a flood of them cannot fill the memory.
+//! Where connections began, of all that there ever were: so little is kept of each that a flood of
+//! them cannot fill the memory.
 
 use crate::flow::ConnectionId;
 
-/// The places of connections' first packets among all packets. They are kept as differences of seven bits a byte (LEB128), which
-/// is a byte or two each where connections are many.
+/// The places of connections' first packets among all packets. They are kept as differences of
+/// seven bits a byte (LEB128), which is a byte or two each where connections are many.
 #[derive(Debug, Default)]
-pub(super) struct Openings {
+pub(super) struct OpeningPositions {
     differences: Vec<u8>,
     last: u64,
 }
 
-impl Openings {
+impl OpeningPositions {
     /// The next connection; they come in the order of their first packets.
     pub(super) fn push(&mut self, id: ConnectionId) {
         let mut difference = id.0.saturating_sub(self.last);
@@ -40,8 +41,9 @@ impl Openings {
     }
 }
 
-/// The place of each of `ids`, which are in order, among all connections: 1 for the one that was opened first.
-pub(super) fn places(openings: &[Openings], ids: &[ConnectionId]) -> Vec<u64> {
+/// The place of each of `ids`, which are in order, among all connections: 1 for the one that was
+/// opened first.
+pub(super) fn ranks(openings: &[OpeningPositions], ids: &[ConnectionId]) -> Vec<u64> {
     let mut places = vec![0; ids.len()];
     for openings in openings {
         let mut all = openings.iter().peekable();
@@ -67,26 +69,26 @@ mod tests {
             gaps in prop::collection::vec((1u64..1 << 40, 0usize..3), 1..200),
             chosen in any::<u64>(),
         ) {
-            let mut openings = [const { Openings { differences: Vec::new(), last: 0 } }; 3];
+            let mut openings = [const { OpeningPositions { differences: Vec::new(), last: 0 } }; 3];
             let (mut id, mut all) = (0, Vec::new());
             for (gap, owner) in gaps {
                 id += gap;
                 all.push(ConnectionId(id));
                 openings[owner].push(ConnectionId(id));
             }
-            let mut back: Vec<_> = openings.iter().flat_map(Openings::iter).collect();
+            let mut back: Vec<_> = openings.iter().flat_map(OpeningPositions::iter).collect();
             back.sort_unstable();
             prop_assert_eq!(&back, &all);
             let ids: Vec<_> = all.iter().copied().enumerate().filter(|(n, _)| chosen >> (n % 64) & 1 != 0).collect();
             let expected: Vec<_> = ids.iter().map(|(n, _)| *n as u64 + 1).collect();
             let ids: Vec<_> = ids.into_iter().map(|(_, id)| id).collect();
-            prop_assert_eq!(places(&openings, &ids), expected);
+            prop_assert_eq!(ranks(&openings, &ids), expected);
         }
     }
 
     #[test]
     fn each_of_many_takes_a_byte() {
-        let mut openings = Openings::default();
+        let mut openings = OpeningPositions::default();
         (1..=100_000).for_each(|n| openings.push(ConnectionId(n * 9)));
         assert_eq!(openings.differences.len(), 100_000);
     }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
-//! What is found does not depend on how the work is shared, nor on where a capture is cut into files.
+//! What is found does not depend on how the work is shared, nor on where a capture is cut into
+//! files.
 
 use super::*;
 use crate::analysis::{Connection, IcmpError, MAX_CONNECTIONS};
@@ -29,7 +30,8 @@ fn step() -> impl Strategy<Value = Step> {
 /// How far a connection has come.
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// The next number of the client and of the server, and up to where the client has acknowledged.
+    /// The next number of the client and of the server, and up to where the client has
+    /// acknowledged.
     next: [u32; 2],
     acked: u32,
 }
@@ -136,22 +138,22 @@ fn feed(packets: &[Recorded], cuts: &[usize], explainer: &mut Explainer) {
     }
 }
 
-fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> Merged {
+fn explained(packets: &[Recorded], cuts: &[usize], count: usize) -> MergedAnalysis {
     explained_of(packets, cuts, count, MAX_CONNECTIONS)
 }
 
 /// Lists so many connections at most.
-fn explained_of(packets: &[Recorded], cuts: &[usize], count: usize, most: usize) -> Merged {
+fn explained_of(packets: &[Recorded], cuts: &[usize], count: usize, most: usize) -> MergedAnalysis {
     let mut explainers = Explainer::sharing(count);
-    explainers.iter_mut().for_each(|explainer| explainer.accounts = Accounts::new(most));
+    explainers.iter_mut().for_each(|explainer| explainer.accounts = AccountList::new(most));
     explainers.iter_mut().for_each(|explainer| feed(packets, cuts, explainer));
     // It must not matter whether they ask each other.
     if packets.len().is_multiple_of(2) {
         explainers.iter_mut().for_each(Explainer::close_all);
-        Explainer::leave_out(&mut explainers);
+        Explainer::discard_unlisted(&mut explainers);
         assert!(explainers.iter().map(|explainer| explainer.accounts.held()).sum::<usize>() <= most);
     }
-    Fragment::merge(explainers.into_iter().map(Explainer::into_fragment).collect())
+    Fragment::merge_all(explainers.into_iter().map(Explainer::into_fragment).collect())
 }
 
 proptest! {
@@ -161,10 +163,10 @@ proptest! {
     fn however_many_share_the_work_the_outcome_is_the_same(steps in prop::collection::vec(step(), 1..400)) {
         let packets = record(&steps);
         let alone = explained(&packets, &[], 1);
-        let alone = (format!("{:?}", alone.marks), format!("{:?}", alone.finish().0));
+        let alone = (format!("{:?}", alone.fingerprints), format!("{:?}", alone.finish().0));
         for count in [2, 3, 8, 64] {
             let shared = explained(&packets, &[], count);
-            prop_assert_eq!(&alone.0, &format!("{:?}", shared.marks));
+            prop_assert_eq!(&alone.0, &format!("{:?}", shared.fingerprints));
             prop_assert_eq!(&alone.1, &format!("{:?}", shared.finish().0));
         }
     }
@@ -178,10 +180,10 @@ proptest! {
     ) {
         let packets = record(&steps);
         let alone = explained(&packets, &[], 1);
-        let alone = (format!("{:?}", alone.marks), format!("{:?}", alone.finish().0));
+        let alone = (format!("{:?}", alone.fingerprints), format!("{:?}", alone.finish().0));
         let mut explainers = Explainer::sharing(count);
         for explainer in &mut explainers {
-            explainer.shares.hurry();
+            explainer.owners.rebalance_always();
             explainer.begin_capture("");
         }
         for piece in given(&packets).chunks(piece) {
@@ -189,19 +191,19 @@ proptest! {
             let mut awaited = Vec::new();
             for (own, explainer) in explainers.iter_mut().enumerate() {
                 piece.iter().for_each(|packet| explainer.packet(packet));
-                let deal = explainer.deal();
-                given.extend(deal.given);
-                awaited.extend(deal.awaited.into_iter().map(|ticket| (own, ticket)));
+                let deal = explainer.rebalance();
+                given.extend(deal.outgoing);
+                awaited.extend(deal.incoming.into_iter().map(|ticket| (own, ticket)));
             }
             prop_assert_eq!(given.len(), awaited.len());
             for (own, ticket) in awaited {
-                explainers[own].take_over(ticket, given.remove(&ticket).unwrap());
+                explainers[own].accept_shard(ticket, given.remove(&ticket).unwrap());
             }
         }
         let summary = summary(&given(&packets));
         explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
-        let shared = Fragment::merge(explainers.into_iter().map(Explainer::into_fragment).collect());
-        prop_assert_eq!(alone.0, format!("{:?}", shared.marks));
+        let shared = Fragment::merge_all(explainers.into_iter().map(Explainer::into_fragment).collect());
+        prop_assert_eq!(alone.0, format!("{:?}", shared.fingerprints));
         prop_assert_eq!(alone.1, format!("{:?}", shared.finish().0));
     }
 
@@ -210,13 +212,13 @@ proptest! {
     fn plain_segments_are_followed_as_all_are(steps in prop::collection::vec(step(), 1..400)) {
         let mut packets = record(&steps);
         let plain = explained(&packets, &[], 1);
-        let plain = (format!("{:?}", plain.marks), format!("{:?}", plain.finish().0));
+        let plain = (format!("{:?}", plain.fingerprints), format!("{:?}", plain.finish().0));
         for packet in &mut packets {
             packet.bytes.splice(12..12, [0x81, 0, 0, 7]);
             packet.len += 4;
         }
         let tagged = explained(&packets, &[], 1);
-        prop_assert_eq!(&plain.0, &format!("{:?}", tagged.marks));
+        prop_assert_eq!(&plain.0, &format!("{:?}", tagged.fingerprints));
         prop_assert_eq!(&plain.1, &format!("{:?}", tagged.finish().0));
     }
 
@@ -276,7 +278,8 @@ proptest! {
     }
 }
 
-/// What one side sends: bytes of its stream behind or before what it sent last, how many, what they begin with, and its flags.
+/// What one side sends: bytes of its stream behind or before what it sent last, how many, what they
+/// begin with, and its flags.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     connection: u8,
@@ -327,24 +330,25 @@ fn record_one_side(all: &[Sent], from: usize) -> Vec<Recorded> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// What one side sends in order is known to have lost nothing without accounting for it; whatever it sends, who is thought so has
-    /// lost nothing (`into_fragment` asks each that is listed).
+    /// What one side sends in order is known to have lost nothing without accounting for it;
+    /// whatever it sends, who is thought so has lost nothing (`into_fragment` asks each that is
+    /// listed).
     #[test]
     fn of_one_direction_alone_nothing_was_lost(all in prop::collection::vec(sent(), 1..60), from in 0usize..2) {
         let packets = record_one_side(&all, from);
         let mut explainer = Explainer::new();
         feed(&packets, &[], &mut explainer);
         explainer.close_all();
-        let free = explainer.accounts.free();
+        let free = explainer.accounts.cost_free_count();
         let accounts = explainer.into_fragment().accounts.finish();
-        let is_plain = |account: &&Account| {
+        let is_plain = |account: &&ConnectionAccount| {
             let ports = [account.connection.client.port, account.connection.server.port];
             let own = |sent: &&Sent| ports.contains(&(40_000 + u16::from(sent.connection)));
             let plain = |sent: &Sent| sent.skip == 0 && [Flags::ACK, Flags::ACK | Flags::PSH].contains(&sent.flags);
             all.iter().filter(own).all(plain)
         };
         let plain: Vec<_> = accounts.iter().filter(is_plain).collect();
-        prop_assert!(plain.iter().all(|account| account.lost() == Nanos::ZERO));
+        prop_assert!(plain.iter().all(|account| account.cost() == Nanos::ZERO));
         prop_assert!(free >= plain.len(), "{} of {}", free, plain.len());
     }
 }
@@ -452,8 +456,8 @@ fn error(about: &Recorded, kind: [u8; 2], mtu: u16) -> Recorded {
 fn icmp_errors_are_told_with_the_connection_that_they_quote() {
     let mut packets =
         record(&[0, 1, 9, 2, 10, 10, 9].map(|kind| Step { connection: 1, kind, after: Nanos::from_millis(1) }));
-    // Of a segment of the client's in flight, of one of the server's, twice, and of nobody's; and again of the client's, which is
-    // acknowledged by then; and one that was cut before the ports.
+    // Of a segment of the client's in flight, of one of the server's, twice, and of nobody's; and
+    // again of the client's, which is acknowledged by then; and one that was cut before the ports.
     let (request, answer) = (&packets[3], &packets[4]);
     let of_client = error(request, [11, 0], 0);
     let of_server = [(); 2].map(|()| error(answer, [3, 4], 1400));

@@ -1,275 +1,280 @@
-//! `flow`: segments → connections.
+//! `flow`: from segments to connections.
 //!
-//! Knows four-tuples and SYNs, nothing else of TCP, and keeps for each connection what the stage behind it wants kept. It
-//! promises that a four-tuple used again is a new connection, and that memory stays bounded (closed and idle connections
-//! leave the table, and so do the idlest ones when the table is full, counted).
+//! Knows four-tuples and SYNs, nothing else of TCP, and stores one value per connection for the
+//! next stage. A reused four-tuple is a new connection, and memory stays bounded: closed and idle
+//! connections leave the table, and so do the idlest ones when it is full, which is counted.
 //!
-//! The table is cut into [`PARTS`] by the four-tuple's hash, each with its own share of the room. What becomes of a connection
-//! depends on its own part and on the time alone, so that parts can be looked after by several tables, each given the
-//! segments of its own parts and told the time of all, and the outcome is that of one.
+//! The table is divided into [`SHARDS`] by the hash of the four-tuple, each with its own share of
+//! the room. The fate of a connection depends only on its own shard and on time. Shards can
+//! therefore be distributed over several tables, if each is given the segments of its own shards
+//! and the time of all; the result is that of one table.
 
-mod kept;
-mod memory;
-mod part;
+mod cache;
+mod entry;
+mod shard;
 
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Ends, Flags, Heading, Segment};
-pub use kept::{ConnectionId, Expiry, Gone, Kept, Side};
-use memory::{Memory, Noted};
-pub use part::Part;
-use part::Slot;
+use crate::wire::{Flags, FlowKey, RawFlowKey, Segment};
+use cache::{CacheEntry, FlowCache};
+pub use entry::{ConnectionId, Evicted, FlowEntry, FlowTimeouts, Side};
+pub use shard::Shard;
+use shard::Slot;
 
 #[cfg(test)]
 mod tests;
 
-/// Parts of a table.
-pub const PARTS: usize = 64;
+/// Shards of a table.
+pub const SHARDS: usize = 64;
 
-/// The part that a four-tuple of this hash belongs to.
+/// Returns the shard of a four-tuple with this hash.
 #[inline(always)]
-pub fn part_of(hash: u64) -> usize {
-    // The lowest bits and the highest are the hash table's own.
-    (hash >> 40) as usize % PARTS
+pub fn shard_of(hash: u64) -> usize {
+    // The hash table itself uses the lowest and the highest bits.
+    (hash >> 40) as usize % SHARDS
 }
 
-/// Where a segment belongs.
+/// The connection of a segment.
 #[derive(Debug)]
 pub struct Routed<'a, T> {
     /// Its connection.
     pub id: ConnectionId,
-    /// What is kept for it.
+    /// The value stored for it.
     pub value: &'a mut T,
-    /// Who sent it.
+    /// The side that sent it.
     pub from: Side,
-    /// It is the connection's first.
+    /// It is the first of the connection.
     pub new: bool,
 }
 
-/// A connection that is in the table, and the end of it that was asked for.
+/// A connection in the table, and the side that was looked up.
 #[derive(Debug)]
-pub struct Found<'a, T> {
+pub struct FoundFlow<'a, T> {
     slot: &'a mut Slot<T>,
-    /// Who sends from that end.
+    /// The side of that end.
     pub from: Side,
 }
 
-impl<'a, T> Found<'a, T> {
+impl<'a, T> FoundFlow<'a, T> {
     #[inline(always)]
     fn new(slot: &'a mut Slot<T>, from: Side) -> Self {
         Self { slot, from }
     }
 
-    /// Which connection it is.
+    /// Returns the connection's id.
     pub fn id(&self) -> ConnectionId {
-        self.slot.kept.id
+        self.slot.entry.id
     }
 
-    /// What is kept for the connection, of which no segment came.
+    /// Returns the value, without a segment of the connection.
     pub fn value(self) -> &'a mut T {
-        &mut self.slot.kept.value
+        &mut self.slot.entry.value
     }
 
-    /// What is kept for the connection, of which a [plain](crate::wire::Plain) segment was captured at `time`: that neither opens
-    /// nor ends one, so that nothing else need be done about it.
+    /// Returns the value for a [plain](crate::wire::PlainSegment) segment captured at `time`, which
+    /// neither opens nor closes the connection.
     #[inline(always)]
-    pub fn plain(self, time: Nanos) -> &'a mut T {
-        self.slot.last.renew(time);
-        self.slot.kept.answered = true;
-        &mut self.slot.kept.value
+    pub fn on_plain_segment(self, time: Nanos) -> &'a mut T {
+        self.slot.last.on_segment(time);
+        self.slot.entry.answered = true;
+        &mut self.slot.entry.value
     }
 
-    /// As [`plain`](Self::plain), of a segment that is plain but that its side [ends](crate::wire::Glance::closing) with it.
-    pub fn closing(self, time: Nanos) -> &'a mut T {
-        self.slot.kept.fin[self.from] = true;
-        self.plain(time)
+    /// Like [`on_plain_segment`](Self::on_plain_segment), for a segment that is plain except that
+    /// its side [closes](crate::wire::FastPacket::closing) with it.
+    pub fn on_closing_segment(self, time: Nanos) -> &'a mut T {
+        self.slot.entry.fin[self.from] = true;
+        self.on_plain_segment(time)
     }
 }
 
-/// What is known of a segment's connection by its heading alone.
+/// Result of a cache lookup.
 #[derive(Debug)]
-pub enum Recalled<'a, T> {
-    /// It is in this part of the table.
-    Here(usize, Found<'a, T>),
-    /// It is another table's, which this part is in the care of.
-    Elsewhere(usize),
-    /// Nothing: it must be looked for.
+pub enum CacheLookup<'a, T> {
+    /// The connection is in this shard.
+    Here(usize, FoundFlow<'a, T>),
+    /// Another table has it; this shard counts it.
+    OtherTable(usize),
+    /// Not cached: look it up in the table.
     Unknown,
 }
 
-/// The connections that are open now.
+/// The open connections.
 #[derive(Debug)]
-pub struct Table<T> {
-    parts: Box<[Part<T>; PARTS]>,
-    memory: Memory,
-    expiry: Expiry,
-    /// Up to this time nobody looks for silent connections.
-    quiet: Nanos,
-    /// Connections that were let go while still open, because they were idle or the table was full.
+pub struct FlowTable<T> {
+    shards: Box<[Shard<T>; SHARDS]>,
+    cache: FlowCache,
+    timeouts: FlowTimeouts,
+    /// No sweep for idle connections before this time.
+    next_sweep: Nanos,
+    /// Connections evicted while open, because they were idle or the table was full.
     pub evicted: u64,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for FlowTable<T> {
     fn default() -> Self {
-        Self::new(Expiry::default())
+        Self::new(FlowTimeouts::default())
     }
 }
 
-/// The table is looked over for silent connections this often, in the capture's time.
-const SWEEP_EVERY: Nanos = Nanos::from_millis(10_000);
+/// Interval of sweeps for idle connections, in the capture's time.
+const SWEEP_INTERVAL: Nanos = Nanos::from_millis(10_000);
 /// From the first segment on.
 const NEVER_SWEPT: Nanos = Nanos(i64::MIN);
 
-impl<T> Table<T> {
+impl<T> FlowTable<T> {
     /// An empty table.
-    pub fn new(expiry: Expiry) -> Self {
-        let parts = Box::new(std::array::from_fn(|_| Part::default()));
-        Self { parts, memory: Memory::default(), expiry, quiet: NEVER_SWEPT, evicted: 0 }
+    pub fn new(timeouts: FlowTimeouts) -> Self {
+        let shards = Box::new(std::array::from_fn(|_| Shard::default()));
+        Self { shards, cache: FlowCache::default(), timeouts, next_sweep: NEVER_SWEPT, evicted: 0 }
     }
 
-    /// How many connections are in the table.
+    /// Returns the number of connections.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(Part::len).sum()
+        self.shards.iter().map(Shard::len).sum()
     }
 
-    /// Whether the table is empty.
+    /// Returns whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A segment was captured at `time`, whether or not it is this table's. Connections that have been silent for too long go
-    /// to `gone`, oldest first. Says whether it was time to look for them.
+    /// Advances time to a segment captured at `time`, in this table or another. Moves idle
+    /// connections to `evicted`, oldest first. Returns whether a sweep was due.
     #[inline(always)]
-    pub fn tick(&mut self, time: Nanos, gone: &mut Gone<T>) -> bool {
-        let due = time > self.quiet;
+    pub fn advance_time(&mut self, time: Nanos, evicted: &mut Evicted<T>) -> bool {
+        let due = time > self.next_sweep;
         if due {
-            self.sweep(time, gone);
+            self.sweep(time, evicted);
         }
         due
     }
 
-    /// The connection between these ends, if there is one. The time of a segment must have been told with [`tick`](Self::tick).
+    /// Returns the connection with this key, if any. Call [`advance_time`](Self::advance_time)
+    /// first.
     #[inline(always)]
-    pub fn find(&mut self, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
-        let slot = self.parts[part_of(hash)].find(ends, hash)?;
-        let from = slot.kept.side(ends);
-        Some(Found::new(slot, from))
+    pub fn find(&mut self, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
+        let slot = self.shards[shard_of(hash)].find(ends, hash)?;
+        let from = slot.entry.side(ends);
+        Some(FoundFlow::new(slot, from))
     }
 
-    /// The connection of a segment with this heading, if that was [found](Self::find_by) not long ago. The time must have been told with
-    /// [`tick`](Self::tick).
+    /// Returns the connection with this raw key, if it was [cached](Self::find_and_cache) recently.
+    /// Call [`advance_time`](Self::advance_time) first.
     #[inline(always)]
-    pub fn recall(&mut self, heading: &Heading) -> Recalled<'_, T> {
-        let Some(noted) = self.memory.recall(heading) else { return Recalled::Unknown };
-        let part = usize::from(noted.part) % PARTS;
-        if noted.elsewhere {
-            return Recalled::Elsewhere(part);
+    pub fn lookup_cached(&mut self, raw_key: &RawFlowKey) -> CacheLookup<'_, T> {
+        let Some(noted) = self.cache.get(raw_key) else { return CacheLookup::Unknown };
+        let shard = usize::from(noted.shard) % SHARDS;
+        if noted.other_table {
+            return CacheLookup::OtherTable(shard);
         }
-        match self.parts[part].at(noted.place) {
-            Some(slot) if slot.kept.id == noted.id => Recalled::Here(part, Found::new(slot, noted.from())),
-            _ => Recalled::Unknown,
+        match self.shards[shard].slot_at(noted.place) {
+            Some(slot) if slot.entry.id == noted.id => CacheLookup::Here(shard, FoundFlow::new(slot, noted.from())),
+            _ => CacheLookup::Unknown,
         }
     }
 
-    /// As [`find`](Self::find), and the connection will be [recalled](Self::recall) by this heading, which is that of the segment.
+    /// Like [`find`](Self::find), and [caches](Self::lookup_cached) the connection under the
+    /// segment's raw key.
     #[inline]
-    pub fn find_by(&mut self, heading: &Heading, ends: &Ends, hash: u64) -> Option<Found<'_, T>> {
-        let part = part_of(hash);
-        let (place, slot) = self.parts[part].find_place(ends, hash)?;
-        let from = slot.kept.side(ends);
+    pub fn find_and_cache(&mut self, raw_key: &RawFlowKey, ends: &FlowKey, hash: u64) -> Option<FoundFlow<'_, T>> {
+        let shard = shard_of(hash);
+        let (place, slot) = self.shards[shard].find_place(ends, hash)?;
+        let from = slot.entry.side(ends);
         if let Ok(place) = u32::try_from(place) {
-            let (id, part, from_one) = (slot.kept.id, part as u8, from == 1);
-            self.memory.note(Noted { heading: *heading, id, place, part, from_one, elsewhere: false });
+            let (id, shard, from_one) = (slot.entry.id, shard as u8, from == 1);
+            self.cache.insert(CacheEntry { key: *raw_key, id, place, shard, from_one, other_table: false });
         }
-        Some(Found::new(slot, from))
+        Some(FoundFlow::new(slot, from))
     }
 
-    /// Segments with this heading are another table's, and will be recalled as that.
-    pub fn leave(&mut self, heading: &Heading, hash: u64) {
-        self.memory.note(Noted::elsewhere(heading, part_of(hash) as u8));
+    /// Caches that another table has the segments with this raw key.
+    pub fn cache_as_other_tables(&mut self, raw_key: &RawFlowKey, hash: u64) {
+        self.cache.insert(CacheEntry::other_table(raw_key, shard_of(hash) as u8));
     }
 
-    /// Finds the segment's connection, or opens it, with this number and with what `make` gives. A connection that it ends by
-    /// using its four-tuple again goes to `gone`. The time must have been told with [`tick`](Self::tick).
+    /// Finds the segment's connection, or inserts it with this id and the value of `make`. A
+    /// connection that it replaces on the same four-tuple goes to `evicted`. Call
+    /// [`advance_time`](Self::advance_time) first.
     #[inline]
     pub fn route<'a>(
         &'a mut self,
         segment: &Segment<'_>,
-        (ends, hash): (&Ends, u64),
+        (ends, hash): (&FlowKey, u64),
         time: Nanos,
         id: ConnectionId,
-        gone: &mut Gone<T>,
+        evicted: &mut Evicted<T>,
         make: impl FnOnce() -> T,
     ) -> Routed<'a, T> {
-        let most = (self.expiry.connections / PARTS).max(1);
-        let part = &mut self.parts[part_of(hash)];
-        if part.may_have_no_room(most) && !part.holds(ends, hash) {
-            self.evicted += part.make_room(most, gone);
+        let most = (self.timeouts.connections / SHARDS).max(1);
+        let shard = &mut self.shards[shard_of(hash)];
+        if shard.may_have_no_room(most) && !shard.holds(ends, hash) {
+            self.evicted += shard.make_room(most, evicted);
         }
-        let fresh = || Kept {
+        let fresh = || FlowEntry {
             id,
             value: make(),
-            ends: *ends,
+            key: *ends,
             isn: [SeqNumber(0); 2],
             syn: [false; 2],
             fin: [false; 2],
             reset: false,
             answered: false,
         };
-        let (slot, new) = part.find_or_insert(
+        let (slot, new) = shard.find_or_insert(
             ends,
             hash,
             time,
             fresh,
-            |kept| {
+            |entry| {
                 let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-                opens && kept.is_reuse(kept.side(ends), segment)
+                opens && entry.is_reuse(entry.side(ends), segment)
             },
-            gone,
+            evicted,
         );
-        let Slot { last, kept, .. } = slot;
+        let Slot { last, entry, .. } = slot;
         if !new {
-            last.renew(time);
+            last.on_segment(time);
         }
-        let from = kept.side(ends);
-        kept.note(from, segment);
-        Routed { id: kept.id, value: &mut kept.value, from, new }
+        let from = entry.side(ends);
+        entry.on_segment(from, segment);
+        Routed { id: entry.id, value: &mut entry.value, from, new }
     }
 
-    /// The connections of a part, which are this table's no more.
-    pub fn take_part(&mut self, part: usize) -> Part<T> {
-        self.memory = Memory::default();
-        self.parts.get_mut(part).map(std::mem::take).unwrap_or_default()
+    /// Removes a shard and returns its connections.
+    pub fn take_shard(&mut self, shard: usize) -> Shard<T> {
+        self.cache = FlowCache::default();
+        self.shards.get_mut(shard).map(std::mem::take).unwrap_or_default()
     }
 
-    /// The connections of a part of which this table has none, from one that was told the same times.
-    pub fn put_part(&mut self, part: usize, connections: Part<T>) {
-        if let Some(place) = self.parts.get_mut(part) {
-            debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {part}");
+    /// Inserts a shard from a table that was given the same times.
+    pub fn put_shard(&mut self, shard: usize, connections: Shard<T>) {
+        if let Some(place) = self.shards.get_mut(shard) {
+            debug_assert_eq!(place.len(), 0, "nobody else took up connections of part {shard}");
             *place = connections;
-            self.memory = Memory::default();
+            self.cache = FlowCache::default();
         }
     }
 
-    /// Everything that is still open, in order.
-    pub fn drain(&mut self) -> Gone<T> {
-        let mut all: Gone<T> = self.parts.iter_mut().flat_map(Part::drain).collect();
-        // They lie all over the memory: each is looked at once.
-        all.sort_by_cached_key(|kept| kept.id);
+    /// Removes all open connections, in order.
+    pub fn drain(&mut self) -> Evicted<T> {
+        let mut all: Evicted<T> = self.shards.iter_mut().flat_map(Shard::drain).collect();
+        // They are scattered in memory: each is visited once.
+        all.sort_by_cached_key(|entry| entry.id);
         all
     }
 
     #[cold]
-    fn sweep(&mut self, time: Nanos, gone: &mut Gone<T>) {
-        if std::mem::replace(&mut self.quiet, time + (SWEEP_EVERY - Nanos(1))) == NEVER_SWEPT {
+    fn sweep(&mut self, time: Nanos, evicted: &mut Evicted<T>) {
+        if std::mem::replace(&mut self.next_sweep, time + (SWEEP_INTERVAL - Nanos(1))) == NEVER_SWEPT {
             return;
         }
-        let first = gone.len();
-        for part in self.parts.iter_mut() {
-            part.sweep(time, &self.expiry, gone);
+        let first = evicted.len();
+        for shard in self.shards.iter_mut() {
+            shard.sweep(time, &self.timeouts, evicted);
         }
-        if let Some(gone) = gone.get_mut(first..) {
-            self.evicted += gone.iter().filter(|kept| !kept.is_closed()).count() as u64;
-            gone.sort_by_cached_key(|kept| kept.id);
+        if let Some(evicted) = evicted.get_mut(first..) {
+            self.evicted += evicted.iter().filter(|entry| !entry.is_closed()).count() as u64;
+            evicted.sort_by_cached_key(|entry| entry.id);
         }
     }
 }

@@ -31,29 +31,29 @@ const SYN_ACK: Flags = Flags(0x12);
 
 /// A table of connections numbered in their order, and those that have left it.
 struct Flow {
-    table: Table<()>,
+    table: FlowTable<()>,
     next: u64,
-    gone: Gone<()>,
+    evicted: Evicted<()>,
 }
 
 impl Flow {
-    fn new(expiry: Expiry) -> Self {
-        Self { table: Table::new(expiry), next: 0, gone: Gone::new() }
+    fn new(expiry: FlowTimeouts) -> Self {
+        Self { table: FlowTable::new(expiry), next: 0, evicted: Evicted::new() }
     }
 
     /// The connection's number, who sent the segment, and whether the connection is new.
     fn route(&mut self, segment: Segment<'_>, time: Nanos) -> (u64, Side, bool) {
-        let ends = Ends::of(&segment);
-        self.table.tick(time, &mut self.gone);
+        let ends = FlowKey::of(&segment);
+        self.table.advance_time(time, &mut self.evicted);
         let next = ConnectionId(self.next);
-        let routed = self.table.route(&segment, (&ends, ends.hash()), time, next, &mut self.gone, || ());
+        let routed = self.table.route(&segment, (&ends, ends.hash()), time, next, &mut self.evicted, || ());
         let told = (routed.id.0, routed.from, routed.new);
         self.next += u64::from(told.2);
         told
     }
 
-    fn gone(&self) -> Vec<u64> {
-        self.gone.iter().map(|kept| kept.id.0).collect()
+    fn evicted(&self) -> Vec<u64> {
+        self.evicted.iter().map(|entry| entry.id.0).collect()
     }
 }
 
@@ -63,47 +63,47 @@ fn seconds(seconds: i64) -> Nanos {
 
 #[test]
 fn both_directions_are_one_connection() {
-    let mut flow = Flow::new(Expiry::default());
+    let mut flow = Flow::new(FlowTimeouts::default());
     assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0)), (0, 0, true));
     assert_eq!(flow.route(segment(80, 5000, 9, SYN_ACK), seconds(0)), (0, 1, false));
-    assert!(flow.gone.is_empty());
+    assert!(flow.evicted.is_empty());
 }
 
 #[test]
 fn a_syn_sent_again_is_the_same_connection_and_a_new_number_another() {
-    let mut flow = Flow::new(Expiry::default());
+    let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
     assert_eq!(flow.route(segment(5000, 80, 1, Flags::SYN), seconds(1)), (0, 0, false));
     flow.route(segment(80, 5000, 9, SYN_ACK), seconds(1));
     assert_eq!(flow.route(segment(5000, 80, 77, Flags::SYN), seconds(2)), (1, 0, true));
-    assert_eq!(flow.gone(), [0]);
+    assert_eq!(flow.evicted(), [0]);
     assert_eq!(flow.route(segment(80, 5000, 10, SYN_ACK), seconds(2)), (1, 1, false));
 }
 
 #[test]
 fn syns_from_both_ends_open_one_connection() {
-    let mut flow = Flow::new(Expiry::default());
+    let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::SYN), seconds(0));
     assert_eq!(flow.route(segment(80, 5000, 9, Flags::SYN), seconds(0)), (0, 1, false));
 }
 
 #[test]
 fn a_syn_after_a_mid_stream_start_is_a_new_connection() {
-    let mut flow = Flow::new(Expiry::default());
+    let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::ACK), seconds(0));
     assert!(flow.route(segment(5000, 80, 50, Flags::SYN), seconds(1)).2);
 }
 
 #[test]
 fn connections_leave_by_their_state() {
-    let mut flow = Flow::new(Expiry::default());
+    let mut flow = Flow::new(FlowTimeouts::default());
     flow.route(segment(5000, 80, 1, Flags::ACK | Flags::RST), seconds(0));
     flow.route(segment(5001, 80, 1, Flags::SYN), seconds(0));
     flow.route(segment(5002, 80, 1, Flags::ACK), seconds(0));
     flow.route(segment(5003, 80, 1, Flags::ACK), seconds(90));
-    assert_eq!(flow.gone(), [0], "the reset one");
+    assert_eq!(flow.evicted(), [0], "the reset one");
     flow.route(segment(5003, 80, 1, Flags::ACK), seconds(200));
-    assert_eq!(flow.gone(), [0, 1], "the one that never opened");
+    assert_eq!(flow.evicted(), [0, 1], "the one that never opened");
     assert_eq!(flow.table.evicted, 1, "a closed one is not counted as let go");
     flow.route(segment(5003, 80, 1, Flags::ACK), seconds(7_500));
     assert_eq!(flow.table.len(), 1, "the idle one has left, the active one stays");
@@ -111,8 +111,8 @@ fn connections_leave_by_their_state() {
 
 #[test]
 fn of_connections_of_one_segment_half_as_many_are_held() {
-    let most = 64 * PARTS;
-    let mut flow = Flow::new(Expiry { connections: most, ..Expiry::default() });
+    let most = 64 * SHARDS;
+    let mut flow = Flow::new(FlowTimeouts { connections: most, ..FlowTimeouts::default() });
     // Some that go on, and then a flood.
     for port in 0..500u16 {
         flow.route(segment(2_000 + port, 80, 1, Flags::SYN), seconds(0));
@@ -120,38 +120,38 @@ fn of_connections_of_one_segment_half_as_many_are_held() {
     }
     for port in 0..30_000u16 {
         flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(2_000_000_000 + i64::from(port)));
-        assert!(flow.table.len() <= 500 + most / 2 + most / 16 + PARTS, "{}", flow.table.len());
+        assert!(flow.table.len() <= 500 + most / 2 + most / 16 + SHARDS, "{}", flow.table.len());
     }
     assert!(flow.table.len() > most / 2, "{}", flow.table.len());
     // The flood's own leave, the oldest first.
-    let gone = flow.gone();
-    assert!(gone.iter().all(|id| *id >= 500));
-    assert_eq!(flow.table.evicted, gone.len() as u64);
-    let newest = gone.into_iter().max().unwrap();
-    assert!(flow.table.drain().iter().all(|kept| kept.id.0 < 500 || kept.id.0 + 3000 > newest));
+    let evicted = flow.evicted();
+    assert!(evicted.iter().all(|id| *id >= 500));
+    assert_eq!(flow.table.evicted, evicted.len() as u64);
+    let newest = evicted.into_iter().max().unwrap();
+    assert!(flow.table.drain().iter().all(|entry| entry.id.0 < 500 || entry.id.0 + 3000 > newest));
 }
 
 #[test]
 fn a_flood_does_not_grow_the_table() {
     let most = 256;
-    let mut flow = Flow::new(Expiry { connections: most, ..Expiry::default() });
+    let mut flow = Flow::new(FlowTimeouts { connections: most, ..FlowTimeouts::default() });
     for port in 0..10_000u16 {
         flow.route(segment(20_000 + port, 80, 1, Flags::SYN), Nanos(2 * i64::from(port)));
         flow.route(segment(80, 20_000 + port, 1, Flags::SYN | Flags::ACK), Nanos(2 * i64::from(port) + 1));
         assert!(flow.table.len() <= most);
     }
     assert!(flow.table.len() > most / 2, "{} are held: the parts share the room evenly", flow.table.len());
-    assert_eq!(flow.table.len() + flow.gone.len(), 10_000);
-    assert_eq!(flow.table.evicted, flow.gone.len() as u64);
-    let newest = flow.gone().into_iter().max().unwrap();
+    assert_eq!(flow.table.len() + flow.evicted.len(), 10_000);
+    assert_eq!(flow.table.evicted, flow.evicted.len() as u64);
+    let newest = flow.evicted().into_iter().max().unwrap();
     let rest = flow.table.drain();
-    assert!(rest.is_sorted_by_key(|kept| kept.id) && flow.table.is_empty());
-    assert!(rest.iter().all(|kept| kept.id.0 + 1000 > newest), "the idlest leave first");
+    assert!(rest.is_sorted_by_key(|entry| entry.id) && flow.table.is_empty());
+    assert!(rest.iter().all(|entry| entry.id.0 + 1000 > newest), "the idlest leave first");
 }
 
 #[test]
 fn tables_that_share_the_parts_do_what_one_does() {
-    let expiry = Expiry { connections: 2 * PARTS, ..Expiry::default() };
+    let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };
     let (mut one, mut two) = (Flow::new(expiry), [Flow::new(expiry), Flow::new(expiry)]);
     let mut told = Vec::new();
     for step in 0..20_000u32 {
@@ -160,9 +160,9 @@ fn tables_that_share_the_parts_do_what_one_does() {
         let flags = [Flags::SYN, Flags::ACK, Flags::FIN, Flags::RST][step as usize % 4];
         let segment = segment(port, 80, step / 700, flags);
         let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
-        let ends = Ends::of(&segment);
-        let share = part_of(ends.hash()) % 2;
-        two[1 - share].table.tick(time, &mut Gone::new());
+        let ends = FlowKey::of(&segment);
+        let share = shard_of(ends.hash()) % 2;
+        two[1 - share].table.advance_time(time, &mut Evicted::new());
         let next = one.next;
         let alone = one.route(segment, time);
         two[share].next = next;
@@ -173,11 +173,12 @@ fn tables_that_share_the_parts_do_what_one_does() {
     assert_eq!(one.table.len(), two.iter().map(|flow| flow.table.len()).sum::<usize>());
 }
 
-/// A segment that neither opens nor closes finds its connection by the short way, and by a heading that is known, to the same
-/// effect as by the long one, whatever has become of the connection that was noted.
+/// A segment that neither opens nor closes finds its connection by the short way, and by a heading
+/// that is known, to the same effect as by the long one, whatever has become of the connection that
+/// was noted.
 #[test]
 fn the_short_ways_do_what_the_long_one_does() {
-    let expiry = Expiry { connections: 2 * PARTS, ..Expiry::default() };
+    let expiry = FlowTimeouts { connections: 2 * SHARDS, ..FlowTimeouts::default() };
     let (mut long, mut short, mut by_heading) = (Flow::new(expiry), Flow::new(expiry), Flow::new(expiry));
     let (mut found, mut recalled, mut forgotten, mut step) = (0, 0, 0, 0u32);
     while step < 20_000 {
@@ -187,30 +188,30 @@ fn the_short_ways_do_what_the_long_one_does() {
         let segment = if step % 4 < 2 { segment(port, 80, step / 700, flags) } else { segment(80, port, 1, flags) };
         let time = Nanos::from_millis(i64::from(step) * 37 + i64::from(step / 5_000) * 100_000);
         let by_long = long.route(segment, time);
-        let (ends, heading) = (Ends::of(&segment), Heading::of(&segment));
-        short.table.tick(time, &mut short.gone);
+        let (ends, raw_key) = (FlowKey::of(&segment), RawFlowKey::of(&segment));
+        short.table.advance_time(time, &mut short.evicted);
         match short.table.find(&ends, ends.hash()) {
             Some(there) if flags == Flags::ACK => {
                 found += 1;
                 assert_eq!((there.id().0, there.from, false), by_long);
-                there.plain(time);
+                there.on_plain_segment(time);
             }
             _ => assert_eq!(short.route(segment, time), by_long),
         }
-        by_heading.table.tick(time, &mut by_heading.gone);
-        match by_heading.table.recall(&heading) {
-            Recalled::Here(_, there) if flags == Flags::ACK => {
+        by_heading.table.advance_time(time, &mut by_heading.evicted);
+        match by_heading.table.lookup_cached(&raw_key) {
+            CacheLookup::Here(_, there) if flags == Flags::ACK => {
                 recalled += 1;
                 assert_eq!((there.id().0, there.from, false), by_long);
-                there.plain(time);
+                there.on_plain_segment(time);
             }
-            Recalled::Elsewhere(_) => panic!("there is but one table"),
+            CacheLookup::OtherTable(_) => panic!("there is but one table"),
             _ => {
-                forgotten += u32::from(by_heading.table.find_by(&heading, &ends, ends.hash()).is_some());
+                forgotten += u32::from(by_heading.table.find_and_cache(&raw_key, &ends, ends.hash()).is_some());
                 assert_eq!(by_heading.route(segment, time), by_long);
             }
         }
-        assert!(long.gone() == short.gone() && long.gone() == by_heading.gone());
+        assert!(long.evicted() == short.evicted() && long.evicted() == by_heading.evicted());
         step += 1;
     }
     assert!(long.table.evicted == short.table.evicted && long.table.evicted == by_heading.table.evicted);
@@ -220,19 +221,21 @@ fn the_short_ways_do_what_the_long_one_does() {
 
 #[test]
 fn what_another_table_has_is_recalled_as_that() {
-    let mut flow = Flow::new(Expiry::default());
+    let mut flow = Flow::new(FlowTimeouts::default());
     let here = segment(5000, 80, 1, Flags::ACK);
     let there = segment(5001, 80, 1, Flags::ACK);
-    flow.table.leave(&Heading::of(&there), Ends::of(&there).hash());
+    flow.table.cache_as_other_tables(&RawFlowKey::of(&there), FlowKey::of(&there).hash());
     assert!(
-        matches!(flow.table.recall(&Heading::of(&there)), Recalled::Elsewhere(part) if part == part_of(Ends::of(&there).hash()))
+        matches!(flow.table.lookup_cached(&RawFlowKey::of(&there)), CacheLookup::OtherTable(shard) if shard == shard_of(FlowKey::of(&there).hash()))
     );
-    assert!(matches!(flow.table.recall(&Heading::of(&here)), Recalled::Unknown));
+    assert!(matches!(flow.table.lookup_cached(&RawFlowKey::of(&here)), CacheLookup::Unknown));
     let id = flow.route(here, seconds(0)).0;
-    let ends = Ends::of(&here);
-    flow.table.find_by(&Heading::of(&here), &ends, ends.hash()).unwrap();
-    assert!(matches!(flow.table.recall(&Heading::of(&here)), Recalled::Here(_, found) if found.id().0 == id));
+    let ends = FlowKey::of(&here);
+    flow.table.find_and_cache(&RawFlowKey::of(&here), &ends, ends.hash()).unwrap();
+    assert!(
+        matches!(flow.table.lookup_cached(&RawFlowKey::of(&here)), CacheLookup::Here(_, found) if found.id().0 == id)
+    );
     // Nothing was noted yet of any heading, not even of one of zeros.
-    let nothing = Heading::default();
-    assert!(matches!(flow.table.recall(&nothing), Recalled::Unknown));
+    let nothing = RawFlowKey::default();
+    assert!(matches!(flow.table.lookup_cached(&nothing), CacheLookup::Unknown));
 }

@@ -1,11 +1,12 @@
 //! Whether flights or rates are the same all along.
 
-/// Whether flights grow from the first half of them to the second by as much as congestion avoidance would make them.
+/// Whether flights grow from the first half of them to the second by as much as congestion
+/// avoidance would make them.
 pub(crate) fn rises(tops: &[u64], mss: u64) -> bool {
-    let half = tops.len() / 2;
+    let direction = tops.len() / 2;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
-    let rise = mean(&tops[tops.len() - half..]) - mean(&tops[..half]);
-    rise > 0.2 * mss as f64 * (tops.len() - half) as f64
+    let rise = mean(&tops[tops.len() - direction..]) - mean(&tops[..direction]);
+    rise > 0.2 * mss as f64 * (tops.len() - direction) as f64
 }
 
 /// Whether rates between these are one rate.
@@ -13,5 +14,6 @@ pub(super) fn alike_rates(low: f64, high: f64) -> bool {
     low > 0.0 && high / low <= STEADY
 }
 
-/// Rates over equal amounts of bytes are steady when the higher ones are no more than this above the lower ones.
+/// Rates over equal amounts of bytes are steady when the higher ones are no more than this above
+/// the lower ones.
 const STEADY: f64 = 1.25;

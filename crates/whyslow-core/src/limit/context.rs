@@ -1,49 +1,51 @@
-//! What a partition needs to know beside the transfer itself.
+//! What a partition needs besides the transfer.
 
-use super::unasked::Unasked;
+use super::server_push::ServerPush;
 use crate::tcp::facts::{Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
-/// What a partition needs to know beside the transfer itself.
+/// What a partition needs besides the transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
-    /// Segment size.
+    /// The MSS.
     pub mss: u64,
-    /// Least round trip of the path.
+    /// Minimum RTT of the path.
     pub rtt: Option<Nanos>,
     /// What counts as "at once".
     pub epsilon: Nanos,
-    /// Only this direction, or only the other, was captured.
+    /// Only one direction was captured.
     pub one_direction: bool,
-    /// Packets of the connection were left out of a text.
+    /// Packets were left out of a text capture.
     pub elided: bool,
-    /// The capture stands nearer to the receiver than to the sender.
+    /// The capture point is nearer to the receiver than to the sender.
     pub near_receiver: bool,
     /// Both sides send timestamps.
-    pub stamped: bool,
-    /// It stands at the receiver.
+    pub has_timestamps: bool,
+    /// The capture point is next to the receiver.
     pub next_to_receiver: bool,
-    /// A SYN was captured: what comes first is what was sent first.
+    /// A SYN was captured, so the first bytes captured are the first sent.
     pub opening_seen: bool,
-    /// A window of less than four segments that the sender has shown to begin with, bytes.
+    /// The sender's initial window, bytes, if it has shown one of less than four segments.
     pub small_window: Option<u64>,
-    /// The sender's payload is of a protocol that announces what is to come: HTTP, or TLS with whatever is in it.
-    pub announces: bool,
-    /// When something of this direction was first sent again: the window that this left goes on in later transfers.
+    /// The sender's protocol announces lengths: HTTP, or TLS with any content.
+    pub announces_length: bool,
+    /// When this direction first retransmitted: the reduced window stays for later transfers.
     pub first_loss: Option<Nanos>,
-    /// What either side says may be no answer.
-    pub(crate) unasked: Unasked,
+    /// When a side may send without a request.
+    pub(crate) server_push: ServerPush,
     /// What the path carries, payload bits per second, where somebody said so.
     pub path_rate: Option<f64>,
-    /// The connection may carry but a part of a stream (Multipath TCP): what it does not carry goes over another.
+    /// The connection may carry only a part of a stream (Multipath TCP); the rest uses other
+    /// subflows.
     pub is_multipath: bool,
-    /// What passed between the losses of all transfers of this direction, if that is one rate.
-    pub pool: Option<Pool>,
+    /// The rate between losses over all transfers of this direction, if it is one rate.
+    pub pooled_rate: Option<PooledRate>,
 }
 
 impl Context {
-    /// How long the round trip of a round was. Next to the receiver ACKs come at once whatever a queue does, and the round's own
-    /// length is the round trip, unless something was repaired in it, or a program or a closed window held it up.
+    /// Returns the RTT of a round. Next to the receiver ACKs come at once whatever a queue does,
+    /// and the length of the round is its RTT, unless a repair, a program or a closed window
+    /// prolonged it.
     pub fn round_trip(&self, transfer: &TransferFacts, index: usize) -> Option<Nanos> {
         let rounds = &transfer.rounds;
         let round = rounds.get(index).filter(|round| round.merged == 1)?;
@@ -53,32 +55,32 @@ impl Context {
         let next = rounds.get(index + 1)?;
         let within = transfer.gaps.partition_point(|gap| gap.end <= round.start);
         let mut pauses = transfer.gaps.iter().skip(within).take_while(|gap| gap.end <= next.start);
-        // Those that nothing ended are the path's own only where data was on its way.
+        // Rounds that nothing ended show the path only if data was in flight.
         let is_held = |gap: &Gap| match gap.release {
             Release::Ack | Release::WindowAck => gap.closed.is_some(),
-            Release::Nothing => gap.ran_dry || gap.idle || gap.heard.is_some(),
+            Release::Nothing => gap.app_limited || gap.idle || gap.peer_payload_at.is_some(),
             Release::WindowUpdate | Release::Peer | Release::Timer => true,
         };
-        (round.resent == 0 && !pauses.any(is_held)).then(|| next.start - round.start)
+        (round.retransmitted == 0 && !pauses.any(is_held)).then(|| next.start - round.start)
     }
 
-    /// Whether at least half of what was in flight in a round stood in a queue.
+    /// Returns whether at least half of a round's flight stood in a queue.
     pub fn stands_in_queue(&self, transfer: &TransferFacts, index: usize) -> bool {
-        let least = self.rtt.map(|rtt| rtt.scale(QUEUED).max(rtt + LEAST_QUEUE));
+        let least = self.rtt.map(|rtt| rtt.scale(QUEUED_FACTOR).max(rtt + MIN_QUEUE));
         self.round_trip(transfer, index).zip(least).is_some_and(|(trip, least)| trip >= least)
     }
 }
 
-/// A window's round trip is so many times the path's own where at least half of it stands in a queue, …
-const QUEUED: f64 = 2.0;
+/// At this multiple of the path's RTT at least half of the window stands in a queue, …
+const QUEUED_FACTOR: f64 = 2.0;
 
-/// … and longer than that by what no host's scheduling adds.
-const LEAST_QUEUE: Nanos = Nanos::from_millis(10);
+/// … if it is longer by more than host scheduling adds.
+const MIN_QUEUE: Nanos = Nanos::from_millis(10);
 
 /// What passed between the losses of all transfers of a connection, if that is one rate: the path
 /// is the same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pool {
+pub struct PooledRate {
     /// Lower tenth, median and upper tenth of the rates, payload bits per second.
     pub(super) rates: [f64; 3],
     /// How many stretches there are.

@@ -1,32 +1,32 @@
-//! `limit`: what TCP did → what held it back.
+//! `limit`: from what TCP did to what held it back.
 //!
-//! Cuts a transfer's time, from its first byte sent to the ACK of its last, into stretches of one [`Limit`] each. The
-//! stretches meet without gap or overlap, so that their shares sum to 1. Long pauses are told by what ended them; the rest
-//! of a round goes to what its round shows over the rounds around it (`rounds`).
+//! Cuts a transfer's time, from its first byte sent to the ACK of its last, into spans of one
+//! [`Limit`] each. Spans meet without gap or overlap, so their shares sum to 1. A long pause is
+//! judged by what ended it; the rest of a round by what the rounds around it show (`rounds`).
 
 mod alike;
-mod between;
 mod context;
+mod inter_loss;
 mod overrun;
 mod path;
 mod phases;
 mod rates;
 mod rounds;
-mod unasked;
+mod server_push;
 mod wait;
 mod waits;
 
 pub(crate) use alike::rises;
-pub use between::Between;
-pub use context::{Context, Pool};
+pub use context::{Context, PooledRate};
+pub use inter_loss::InterLossRate;
 pub use overrun::Overrun;
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
-pub use phases::{before, handshake, tls_handshake};
+pub use phases::{handshake, phases_before, tls_handshake};
 pub use rates::Burst;
-pub(crate) use rounds::first_copy;
+pub(crate) use rounds::first_retransmit_round;
 pub use rounds::{Plateau, Shape};
-pub use unasked::may_speak_unasked;
-pub use wait::{NOTICED, Wait};
+pub use server_push::may_speak_unasked;
+pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
 use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
@@ -34,92 +34,97 @@ use crate::flow::Side;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
 use crate::units::Nanos;
-use unasked::Unasked;
+use server_push::ServerPush;
 use wait::SEGMENT;
 
-/// What the path carries, payload bits per second, as far as this transfer shows it: the rate at which a queue stood before it, or the one
-/// at which it delivered bursts.
+/// What the path carries, payload bits per second, if the user said so.
 pub fn seen_rate(transfer: &TransferFacts, partition: &Partition, context: &Context) -> Option<f64> {
-    let held = partition.time(Limit::Bandwidth).0 * HELD_BY_PATH >= transfer.duration().0;
+    let held = partition.time(Limit::Bandwidth).0 * MIN_HELD_SHARE >= transfer.duration().0;
     partition.shape.steady.filter(|_| held).or_else(|| burst_rate(transfer, context))
 }
 
 /// Of a transfer's time, what the path must have held it for to tell what it carries.
-const HELD_BY_PATH: i64 = 4;
+const MIN_HELD_SHARE: i64 = 4;
 
 impl Context {
-    /// For transfers that `sender` sends.
+    /// The context of transfers that `sender` sends.
     pub fn new(facts: &Facts, sender: Side) -> Self {
         let rtt = facts.min_rtt();
         let alone = Self {
-            mss: facts.halves[sender].mss,
+            mss: facts.directions[sender].mss,
             rtt,
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
-            one_direction: facts.doubts.one_direction,
+            one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
             near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
-            stamped: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
+            has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),
             small_window: small_window(facts, sender),
             first_loss: time_of_first_loss(facts, sender),
-            unasked: Unasked::of(facts),
+            server_push: ServerPush::of(facts),
             is_multipath: facts.handshake.is_multipath(),
             path_rate: None,
-            pool: None,
-            announces: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
+            pooled_rate: None,
+            announces_length: matches!(facts.content[sender].protocol, Some(Protocol::Http | Protocol::Tls)),
         };
-        Self { pool: between::pool(&facts.halves[sender].transfers, &alone), ..alone }
+        Self { pooled_rate: inter_loss::pooled_rate(&facts.directions[sender].transfers, &alone), ..alone }
     }
 }
 
-/// When a transfer began in which something had to be sent again, the first of them.
+/// Returns when the first transfer with a retransmission began.
 fn time_of_first_loss(facts: &Facts, sender: Side) -> Option<Nanos> {
-    facts.halves[sender].transfers.iter().find(|transfer| transfer.resent_bytes > 0).map(|transfer| transfer.start)
+    facts.directions[sender]
+        .transfers
+        .iter()
+        .find(|transfer| transfer.retransmitted_bytes > 0)
+        .map(|transfer| transfer.start)
 }
 
-/// The least window that the sender has shown to begin with, if it is less than four segments: whole segments, which Nagle never holds,
-/// waited for the ACK of so small a first flight. A SYN or SYN-ACK sent twice leaves a window of one (RFC 5681 section 3.1).
+/// Returns the smallest initial window that the sender has shown, if less than four segments: full
+/// segments, which Nagle never holds, waited for the ACK of a first flight this small. A
+/// retransmitted SYN or SYN-ACK leaves a window of one (RFC 5681 section 3.1).
 fn small_window(facts: &Facts, sender: Side) -> Option<u64> {
-    let half = &facts.halves[sender];
+    let direction = &facts.directions[sender];
     if facts.handshake.retries[sender] > 0 {
-        return Some(half.mss);
+        return Some(direction.mss);
     }
     let used_up = |gap: &&Gap| {
         gap.release == Release::Ack
             && !gap.recovering
-            && gap.after_len >= half.mss
+            && gap.after_len >= direction.mss
             && gap.in_flight > 0
-            && gap.in_flight <= 3 * half.mss
+            && gap.in_flight <= 3 * direction.mss
     };
-    let firsts = half.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
+    let firsts = direction.transfers.iter().take(FIRST_TRANSFERS).filter_map(|transfer| transfer.gaps.first());
     firsts.filter(used_up).map(|gap| gap.in_flight).min()
 }
 
-/// So many transfers of a connection show the window that its sender begins with.
+/// Transfers of a connection that are examined for the sender's initial window.
 const FIRST_TRANSFERS: usize = 64;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at least).
+/// A delayed ACK is at least this much later than the path alone makes it (Linux delays by 40 ms at
+/// least).
 pub const DELAYED_ACK: Nanos = Nanos::from_millis(25);
-/// And at most this much (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
+/// … and at most this much later (RFC 1122 allows 500 ms, Windows and macOS use up to 200 ms).
 const DELAYED_ACK_MOST: Nanos = Nanos::from_millis(500);
 
-/// With more segments than this in flight, another comes before a receiver has waited long for it.
-const FEW: u64 = 4;
+/// With more segments in flight, another comes before a receiver has delayed its ACK for long.
+const MAX_FEW_SEGMENTS: u64 = 4;
 
-/// Linux' least retransmission timer; RFC 6298 asks for 1 s.
-const LEAST_TIMER: Nanos = Nanos::from_millis(190);
+/// Linux' minimum RTO; RFC 6298 asks for 1 s.
+const MIN_TIMER: Nanos = Nanos::from_millis(190);
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
-/// The timer of a sender whose segment stands longer than this in a queue runs out (RFC 6298 section 2.4).
-const LEAST_RTO: Nanos = Nanos::from_millis(1_000);
+const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
+/// A segment that stands longer than this in a queue causes an RTO (RFC 6298 section 2.4).
+const MIN_RTO: Nanos = Nanos::from_millis(1_000);
 
-/// More rounds than this of less than a segment each are messages of their own.
-const MESSAGES: u64 = 3;
+/// More rounds than this with less than a segment each are separate messages.
+const MIN_MESSAGE_ROUNDS: u64 = 3;
 
 /// A stretch of time under one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,29 +144,30 @@ impl Span {
     }
 }
 
-/// A transfer's time, cut up.
+/// A transfer's time, cut into spans.
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// In time order, meeting each other, from the transfer's start to its end.
+    /// In time order, without gaps, from start to end of the transfer.
     pub spans: Vec<Span>,
     /// For each round, the limit that took most of it.
     pub rounds: Vec<Limit>,
-    /// What the rounds show together.
+    /// What the rounds show as a whole.
     pub shape: Shape,
 }
 
 impl Partition {
-    /// Time under `limit`.
+    /// Returns the time under `limit`.
     pub fn time(&self, limit: Limit) -> Nanos {
         self.spans.iter().filter(|span| span.limit == limit).map(Span::length).sum()
     }
 
-    /// Time under each limit that took any, most first.
+    /// Returns the time under each limit, most first.
     pub fn shares(&self) -> Vec<LimitShare> {
         shares(self.spans.iter().map(|span| (span.limit, span.length())))
     }
 
-    /// Runs of one limit in time order, at most `most`: the shortest are given to their longer neighbours.
+    /// Returns runs of one limit in time order, at most `most`: the shortest are added to their
+    /// longer neighbours.
     pub fn timeline(&self, from: Nanos, most: usize) -> Vec<LimitSpan> {
         let mut runs: Vec<Span> = Vec::new();
         let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
@@ -189,7 +195,7 @@ impl Partition {
     }
 }
 
-/// Sums times by limit and gives each its share of the whole, most first.
+/// Sums times by limit, with shares of the whole, most first.
 pub fn shares(times: impl Iterator<Item = (Limit, Nanos)>) -> Vec<LimitShare> {
     let mut sums: Vec<(Limit, Nanos)> = Vec::new();
     for (limit, time) in times {
@@ -211,11 +217,11 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
     let shape = rounds::shape(transfer, context);
     let mut spans = Vec::new();
     let mut by_round = Vec::with_capacity(transfer.rounds.len());
-    let tail = transfer.needless_tail();
+    let tail = transfer.spurious_tail_start();
     let mut gaps = transfer.gaps.iter().take_while(|gap| tail.is_none_or(|tail| gap.start < tail)).peekable();
-    // Where packets are missing, an ACK that was left out may have ended any pause.
-    let untold_from = transfer.told.map(|(_, until)| until).filter(|until| *until < transfer.end);
-    if let Some((from, _)) = transfer.told.filter(|_| transfer.began_untold()) {
+    // If packets are missing, an ACK that was left out may have ended any pause.
+    let untold_from = transfer.known_span.map(|(_, until)| until).filter(|until| *until < transfer.end);
+    if let Some((from, _)) = transfer.known_span.filter(|_| transfer.is_start_unknown()) {
         add(&mut spans, Limit::Unknown, transfer.start, from);
     }
     for (index, round) in transfer.rounds.iter().enumerate() {
@@ -224,7 +230,7 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
         let first = spans.len();
         let base = shape.base[index];
         let queued = base == Limit::Bandwidth && context.stands_in_queue(transfer, index);
-        let rest = if queued { base } else { rest_of(round, base) };
+        let rest = if queued { base } else { base_of_round(round, base) };
         let mut at = round.start;
         while let Some(gap) = gaps.next_if(|gap| gap.start < end || (gap.end <= end && next.is_none())) {
             add(&mut spans, rest, at, gap.start);
@@ -252,7 +258,7 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
         add(&mut spans, Limit::Unknown, from, transfer.end);
     }
     if context.one_direction {
-        // Without the ACKs, or without the data, nothing that is said of a pause can be known.
+        // Without both directions nothing about pauses is known.
         spans = vec![Span { limit: Limit::Unknown, start: transfer.start, end: transfer.end }];
         by_round.fill(Limit::Unknown);
     }
@@ -260,7 +266,7 @@ pub fn partition(transfer: &TransferFacts, context: &Context) -> Partition {
 }
 
 fn add(spans: &mut Vec<Span>, limit: Limit, start: Nanos, end: Nanos) {
-    // Each starts where the one before it ended, so that they meet whatever the parts say.
+    // Each span starts where the previous one ended, so they always meet.
     let start = spans.last().map_or(start, |last: &Span| last.end);
     if end > start {
         spans.push(Span { limit, start, end });
@@ -271,9 +277,9 @@ fn longest(spans: &[Span]) -> Option<Limit> {
     shares(spans.iter().map(|span| (span.limit, span.length()))).first().map(|share| share.limit)
 }
 
-/// What held the sender in the short pauses of a round.
-fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
-    let recovering = if is_rate(base) { Nanos::ZERO } else { round.recovering };
+/// Returns what held the sender in short pauses of a round.
+fn base_of_round(round: &RoundFacts, base: Limit) -> Limit {
+    let recovering = if is_rate_limit(base) { Nanos::ZERO } else { round.recovering };
     let most = round.flowing.max(round.window_full).max(recovering);
     if most == Nanos::ZERO || most == round.flowing {
         base
@@ -284,12 +290,12 @@ fn rest_of(round: &RoundFacts, base: Limit) -> Limit {
     }
 }
 
-/// One rate holds the transfer, whatever its single pauses show.
-fn is_rate(base: Limit) -> bool {
+/// Returns whether one rate holds the transfer, whatever single pauses show.
+fn is_rate_limit(base: Limit) -> bool {
     matches!(base, Limit::Bandwidth | Limit::Pacing)
 }
 
-/// `alone`: a single segment followed the pause, and its ACK was waited for before the next.
+/// `alone`: one segment followed the pause and waited for its ACK before the next.
 fn cut_gap(
     spans: &mut Vec<Span>,
     gap: &Gap,
@@ -300,7 +306,7 @@ fn cut_gap(
     context: &Context,
 ) {
     if let Some((from, length)) = gap.closed.filter(|_| gap.release != Release::Timer) {
-        // Before it closed it was full, and so it may be once more after it opened.
+        // A window that closed was full before, and may be full again after it opened.
         let from = from.max(gap.start).min(gap.end);
         let until = (from + length).min(gap.end);
         add(spans, Limit::ReceiveWindow, gap.start, from);
@@ -313,18 +319,19 @@ fn cut_gap(
     }
     let limit = match gap.release {
         Release::Timer => Limit::Timeout,
-        // Half of a full window and more stood in a queue of the path: a larger one only makes that longer.
+        // At least half of a full window stood in a queue of the path: a larger window would only
+        // lengthen the queue.
         Release::WindowAck if queued => base,
         Release::WindowAck | Release::WindowUpdate => Limit::ReceiveWindow,
-        // A small message that follows one of the other side's answers it, or gives it credit.
+        // A small message after one of the other side answers it or grants credit.
         Release::Peer if base == Limit::Application => base,
         Release::Peer => Limit::ProtocolWindow,
-        // A path that carries all it can loses nothing by repairs.
-        Release::Ack if gap.recovering && !is_rate(base) => Limit::LossRecovery,
+        // A full path loses nothing by repairs.
+        Release::Ack if gap.recovering && !is_rate_limit(base) => Limit::LossRecovery,
         Release::Ack => {
-            let late = delay_of_ack(gap, round, context);
+            let late = ack_delay_of(gap, round, context);
             if late >= DELAYED_ACK && context.elided {
-                // Where ACKs were left out, the next one that is shown comes late.
+                // If ACKs were left out, the next one shown comes late.
                 add(spans, base, gap.start, gap.end - late);
                 add(spans, Limit::Unknown, gap.end - late, gap.end);
                 return;
@@ -339,16 +346,16 @@ fn cut_gap(
                 return;
             }
             let held = match base {
-                Limit::SlowStart => is_held_rest(gap, context),
-                Limit::Application => is_held_message(gap, context),
+                Limit::SlowStart => is_nagled_remainder(gap, context),
+                Limit::Application => is_nagled_message(gap, context),
                 _ => false,
             };
             if held { Limit::NagleDelayedAck } else { base }
         }
         Release::Nothing => {
-            // Credit came, and the program was late to use it.
+            // Credit came, and the program used it late.
             if base == Limit::ProtocolWindow
-                && let Some(heard) = gap.heard
+                && let Some(heard) = gap.peer_payload_at
             {
                 add(spans, base, gap.start, heard);
             }
@@ -358,32 +365,34 @@ fn cut_gap(
     add(spans, limit, gap.start, gap.end);
 }
 
-/// By how much the ACK that ended the pause was held back, beyond what the other ACKs of its round took.
+/// Returns how long the releasing ACK was delayed beyond the other ACKs of its round.
 ///
-/// A receiver holds back the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). What comes in while many are on their way is spaced
-/// by the path, and by the queue in it.
-fn delay_of_ack(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
-    if !gap.last_ack && gap.in_flight > FEW * context.mss {
+/// A receiver delays the ACK of one segment, not of two (RFC 1122 section 4.2.3.2). ACKs that come
+/// while many segments are in flight are spaced by the path and its queue.
+fn ack_delay_of(gap: &Gap, round: &RoundFacts, context: &Context) -> Nanos {
+    if !gap.last_ack && gap.in_flight > MAX_FEW_SEGMENTS * context.mss {
         return Nanos::ZERO;
     }
     let usual = round.ack_late.unwrap_or(Nanos::ZERO);
     if gap.ack_late > usual { (gap.ack_late - usual).min(gap.end - gap.start) } else { gap.lone_ack_late() }
 }
 
-/// Nagle (RFC 896): a small segment waits while one is outstanding, here for a delayed ACK.
+/// Returns whether Nagle (RFC 896) held a small segment while another was outstanding, here for a
+/// delayed ACK.
 fn is_nagle(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && gap.before_len < context.mss && gap.in_flight < context.mss
 }
 
-/// A small segment left with the bare ACK of the only one that was outstanding, small too: Nagle, though the ACK was not late.
-fn is_held_message(gap: &Gap, context: &Context) -> bool {
-    is_nagle(gap, context) && gap.last_ack && !gap.with_payload && gap.in_flight <= gap.before_len
+/// Returns whether a small segment left with the bare ACK of the only other small one outstanding:
+/// Nagle, although the ACK was not late.
+fn is_nagled_message(gap: &Gap, context: &Context) -> bool {
+    is_nagle(gap, context) && gap.last_ack && !gap.with_peer_payload && gap.in_flight <= gap.before_len
 }
 
-/// What a write left over, less than a segment, waited for an ACK, though so little was in flight that the initial window had room
-/// for it: Nagle, and not the congestion window. Initial windows are up to 4 segments (RFC 3390) or 10 (RFC 6928); where this
-/// sender's has been seen to be smaller, it is the window that is used up.
-fn is_held_rest(gap: &Gap, context: &Context) -> bool {
+/// Returns whether the rest of a write, less than a segment, waited for an ACK although the initial
+/// window had room: Nagle, and not the congestion window. Initial windows are up to 4 segments
+/// (RFC 3390) or 10 (RFC 6928); a sender that has shown a smaller one has used it up.
+fn is_nagled_remainder(gap: &Gap, context: &Context) -> bool {
     if context.small_window.is_some_and(|window| gap.in_flight >= window && gap.in_flight <= 3 * context.mss) {
         return false;
     }
@@ -392,13 +401,13 @@ fn is_held_rest(gap: &Gap, context: &Context) -> bool {
     gap.after_len < context.mss && (after <= small || (gap.in_flight > 4 * context.mss && after <= whole))
 }
 
-/// Whether some of what was outstanding before this pause had been lost by then.
+/// Returns whether any data outstanding before this pause was lost by then.
 fn has_lost(transfer: &TransferFacts, gap: &Gap) -> bool {
-    let outstanding = gap.sent.saturating_sub(gap.in_flight)..gap.sent;
+    let outstanding = gap.snd_max.saturating_sub(gap.in_flight)..gap.snd_max;
     transfer.losses.iter().any(|loss| outstanding.contains(&loss.seq) && loss.time <= gap.start)
 }
 
-/// A pause that nothing seen in the capture ended.
+/// Returns the limit of a pause that no captured packet ended.
 fn idle_limit(
     gap: &Gap,
     transfer: &TransferFacts,
@@ -408,83 +417,89 @@ fn idle_limit(
     context: &Context,
 ) -> Limit {
     let length = gap.end - gap.start;
-    if is_rate(base) && !gap.ran_dry {
+    if is_rate_limit(base) && !gap.app_limited {
         return base;
     }
-    // Sent together: a queue on the path has put them apart. With nothing in flight it was no queue of this transfer's.
+    // Sent together and separated by a queue on the path. With nothing in flight it was no queue of
+    // this transfer.
     if gap.sent_apart.is_some_and(|apart| apart.0 < length.0 / 2) {
         return if gap.idle { Limit::Unknown } else { base };
     }
-    // Where whole flights may be lost before the capture point, a silence of the timer's length between full segments is
-    // the wait for a retransmission that was not captured either.
-    // Unless the sender's IP numbers show that it sent nothing.
+    // If whole flights may be lost before the capture point, a silence of an RTO between full
+    // segments is the wait for a retransmission that was not captured either, unless IP IDs show
+    // that the sender sent nothing.
     let full = gap.before_len >= context.mss && gap.after_len >= context.mss && gap.missing != Some(0);
-    if shape.lost_before && full && length >= PROBE_FLOOR.max(context.rtt.unwrap_or_default().scale(2.0)) {
+    if shape.lost_before && full && length >= MIN_PROBE_TIMER.max(context.rtt.unwrap_or_default().scale(2.0)) {
         return Limit::Timeout;
     }
-    // So is a silence between full segments as long as the least timer, after which the sender has a window of one segment: the
-    // timer leaves it no more (RFC 5681 section 3.1), and an idle sender would begin with its initial window.
-    if full && !gap.ran_dry && alone && length >= LEAST_TIMER {
+    // So is a silence of at least the minimum RTO between full segments, after which the sender has
+    // a window of one segment: an RTO leaves no more (RFC 5681 section 3.1), and an idle sender
+    // would use its initial window.
+    if full && !gap.app_limited && alone && length >= MIN_TIMER {
         return Limit::Timeout;
     }
-    // Without timestamps nothing tells whether an ACK that ended it was left out.
+    // Without timestamps nothing tells whether the ACK that ended it was left out.
     if context.elided && (gap.unseen || gap.sent_apart.is_none()) {
         return Limit::Unknown;
     }
-    // What had been sent before, or what was lost, was there to be sent. No timer is shorter than a round trip.
+    // Bytes sent before, or lost, were available to send. No RTO is shorter than one RTT.
     let is_brief = context.rtt.is_some_and(|rtt| length <= rtt + context.epsilon);
-    if (gap.ran_dry || gap.idle) && (gap.resent || (!gap.idle && has_lost(transfer, gap))) {
+    if (gap.app_limited || gap.idle) && (gap.is_retransmit || (!gap.idle && has_lost(transfer, gap))) {
         return match is_brief {
-            true if gap.resent => Limit::LossRecovery,
+            true if gap.is_retransmit => Limit::LossRecovery,
             true => base,
-            false if length >= LEAST_TIMER => Limit::Timeout,
+            false if length >= MIN_TIMER => Limit::Timeout,
             false => Limit::LossRecovery,
         };
     }
-    // What was not captured may have come at any time in it; and what is not sent here may go over another subflow.
+    // Packets that were not captured may have come at any time in it, and other data may use
+    // another subflow.
     if gap.unseen || context.is_multipath {
         return Limit::Unknown;
     }
-    // Amid losses it may be a timer's silence as well.
+    // Amid losses it may also be an RTO.
     if is_between_messages(gap, transfer, context) {
         return Limit::Unknown;
     }
-    // Next to the receiver nothing but a timestamp tells when it was sent: full segments may have stood in a queue behind those of
-    // others meanwhile.
+    // Next to the receiver only a timestamp tells when it was sent: full segments may have stood in
+    // a queue behind others meanwhile.
     let queued =
-        context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < LEAST_RTO;
-    if gap.ran_dry || (gap.idle && !queued) {
+        context.next_to_receiver && gap.sent_apart.is_none() && gap.before_len >= context.mss && length < MIN_RTO;
+    if gap.app_limited || (gap.idle && !queued) {
         return Limit::Application;
     }
-    // Shorter than a round trip, with data on the way: part of the round's own rhythm.
+    // Shorter than one RTT with data in flight: part of the rhythm of the round.
     if is_brief { base } else { Limit::Unknown }
 }
 
-/// Whether nobody waited for what came after this pause. Lines of a log, keystrokes' echoes, messages of a chat: each is whole when it is
-/// sent, nothing is outstanding, and whether more was due nobody can tell. Unasked, messages of a few segments are such; what answers a
-/// request may be one message in several writes, and is a row of messages only where each is less than a segment.
+/// Returns whether nobody waited for the data after this pause. Log lines, echoes of keystrokes and
+/// chat messages are complete when sent, nothing is outstanding, and nobody can tell whether more
+/// was due. Without a request, messages of a few segments are such; an answer may be one message in
+/// several writes, and counts as several messages only if each is less than a segment.
 fn is_between_messages(gap: &Gap, transfer: &TransferFacts, context: &Context) -> bool {
-    let (segments, least) = match transfer.request {
-        // Where neither side need be asking, a screen that fits a first flight (RFC 6928) is one.
-        _ if context.unasked.is_at(transfer.start) => (10, 0),
+    let (segments, least) = match transfer.answered {
+        // If neither side needs to ask, a screen that fits the first flight (RFC 6928) is one.
+        _ if context.server_push.may_push_at(transfer.start) => (10, 0),
         None => (3, 0),
-        // Less than a segment in all is a message or two, unless they are heads and records, which may announce more.
-        Some(_) if transfer.bytes() < SEGMENT && !context.announces => (1, 1),
-        Some(_) => (1, MESSAGES),
+        // Less than a segment in all is a message or two, except heads and records, which may
+        // announce more.
+        Some(_) if transfer.bytes() < SEGMENT && !context.announces_length => (1, 1),
+        Some(_) => (1, MIN_MESSAGE_ROUNDS),
     };
-    // Unasked, what is on its way is whole as well.
+    // Without a request, data in flight is complete as well.
     let is_over = gap.idle || least == 0;
-    let by_program = gap.release == Release::Nothing && is_over && gap.ran_dry && gap.closed.is_none() && !gap.unseen;
+    let by_program =
+        gap.release == Release::Nothing && is_over && gap.app_limited && gap.closed.is_none() && !gap.unseen;
     let small = transfer.max_in_flight < segments * SEGMENT + u64::from(segments > 1);
     by_program && small && transfer.rounds_total > least
 }
 
-/// From the last send to its ACK: a round trip, and what the ACK was late beyond that.
+/// The time from the last send to its ACK: one RTT, and the ACK's delay beyond that.
 ///
-/// The ACK of a message's last segment keeps nobody waiting: its receiver has all of it. Only what a queue on the path, or a repair, adds
-/// is waited for; that much the ACKs before it were late as well.
+/// Nobody waits for the ACK of a message's last segment: its receiver has everything. Only a queue
+/// on the path or a repair counts, and those delayed the ACKs before it as well.
 fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, context: &Context) {
-    let from = transfer.needless_tail().unwrap_or(transfer.last_send);
+    let from = transfer.spurious_tail_start().unwrap_or(transfer.last_send);
     let Some(rtt) = context.rtt else {
         add(spans, Limit::Unknown, from, transfer.end);
         return;
@@ -497,7 +512,7 @@ fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, c
         Limit::Bandwidth | Limit::Pacing | Limit::LossRecovery => (base, base),
         _ if context.elided && rest > context.epsilon => (Limit::Unknown, Limit::Unknown),
         _ if rest <= context.epsilon => (Limit::RoundTrip, Limit::RoundTrip),
-        _ if transfer.end - queued <= DELAYED_ACK_MOST || transfer.needless_tail().is_some() => {
+        _ if transfer.end - queued <= DELAYED_ACK_MOST || transfer.spurious_tail_start().is_some() => {
             (Limit::Unknown, Limit::Idle)
         }
         _ => (Limit::Unknown, Limit::Unknown),
@@ -506,7 +521,8 @@ fn add_last_wait(spans: &mut Vec<Span>, transfer: &TransferFacts, base: Limit, c
     add(spans, then, queued, transfer.end);
 }
 
-/// By how much the ACKs before the last one were later than the soonest of all. Of one or two segments there is no other.
+/// Returns how much later than the earliest the ACKs before the last one came. Of one or two
+/// segments there is no other.
 fn usually_late(transfer: &TransferFacts) -> Nanos {
     let late = |round: &RoundFacts| round.ack_late.unwrap_or_default();
     match transfer.rounds.as_slice() {

@@ -1,6 +1,8 @@
-//! What became of more than the path's rate: while a sender offers more than that, a link lets the excess wait before it loses any, so that
-//! what passes has waited behind a queue; a policer drops the excess, and what passes has waited for nothing. Senders that follow no
-//! loss (BBR) overrun a path for many round trips, and keep to its rate between: of them, the losses tell no more than this.
+//! What became of more than the path's rate: while a sender offers more than that, a link lets the
+//! excess wait before it loses any, so that what passes has waited behind a queue; a policer drops
+//! the excess, and what passes has waited for nothing. Senders that follow no loss (BBR) overrun a
+//! path for many round trips, and keep to its rate between: of them, the losses tell no more than
+//! this.
 
 use super::context::Context;
 use super::rates::begins_spaced;
@@ -9,24 +11,25 @@ use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 /// By so much more than the rate was offered, of it, and segments more.
-const BEYOND: f64 = 0.25;
+const MIN_EXCESS: f64 = 0.25;
 const SEGMENTS: u64 = 6;
-/// Of the excess, what must have been lost: tokens that were left let a burst pass without a wait too.
-const LOST: f64 = 0.5;
+/// Of the excess, what must have been lost: tokens that were left let a burst pass without a wait
+/// too.
+const MIN_LOST_SHARE: f64 = 0.5;
 /// Rounds, and segments lost in them (Flach et al. 2016, section 2.1), that tell anything.
-const LEAST_ROUNDS: usize = 2;
-const LEAST_LOSSES: usize = 15;
+const MIN_ROUNDS: usize = 2;
+const MIN_LOSSES: usize = 15;
 /// Round trips that make a round's mean.
-const LEAST_TRIPS: u32 = 3;
+const MIN_ROUND_TRIPS: u32 = 3;
 /// What passes freely waits for fewer segments than this: a receiver's ACK for every second one
 /// adds the time of one, …
-const FREELY: f64 = 2.0;
+const MAX_FREE_WAIT: f64 = 2.0;
 /// … and hosts a little.
-const NOISE: Nanos = Nanos::from_micros(500);
+const HOST_NOISE: Nanos = Nanos::from_micros(500);
 /// Where a segment takes less time than this, a queue of ten is lost in the noise.
-const SHORTEST: Nanos = Nanos::from_micros(150);
+const MIN_SEGMENT_TIME: Nanos = Nanos::from_micros(150);
 /// A queue is one of so many segments at least.
-const QUEUE: f64 = 4.0;
+const MIN_QUEUE_SEGMENTS: f64 = 4.0;
 
 /// What passed while more than the rate was offered and the excess was lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,9 +42,11 @@ pub struct Overrun {
     pub rounds: usize,
     /// Segments that were lost in them.
     pub losses: usize,
-    /// By how much what passed took longer than the least, typically; none where that cannot be seen.
+    /// By how much what passed took longer than the least, typically; none where that cannot be
+    /// seen.
     pub wait: Option<Nanos>,
-    /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces it.
+    /// Next to the receiver: whether the first flight came spaced by this rate, as a link spaces
+    /// it.
     pub began_spaced: Option<bool>,
     /// What a segment takes at this rate.
     segment: Nanos,
@@ -50,17 +55,18 @@ pub struct Overrun {
 impl Overrun {
     /// What passed has waited for nothing: no link's queue was full.
     pub fn is_free(&self) -> bool {
-        self.segment >= SHORTEST && self.wait.is_some_and(|wait| wait <= self.segment.scale(FREELY) + NOISE)
+        self.segment >= MIN_SEGMENT_TIME
+            && self.wait.is_some_and(|wait| wait <= self.segment.scale(MAX_FREE_WAIT) + HOST_NOISE)
     }
 
     /// What passed has waited in a queue.
     pub fn is_queued(&self) -> bool {
-        self.wait.is_some_and(|wait| wait > self.segment.scale(QUEUE) + NOISE)
+        self.wait.is_some_and(|wait| wait > self.segment.scale(MIN_QUEUE_SEGMENTS) + HOST_NOISE)
     }
 }
 
 /// A round in which more than the rate was offered.
-struct Over {
+struct OverrunRound {
     offered: f64,
     losses: usize,
     wait: Option<Nanos>,
@@ -69,56 +75,63 @@ struct Over {
 /// None where too little was lost so.
 pub(super) fn overrun(transfer: &TransferFacts, context: &Context, rate: f64) -> Option<Overrun> {
     let least = context.rtt.filter(|_| !context.one_direction)?;
-    if transfer.losses.len() < LEAST_LOSSES {
+    if transfer.losses.len() < MIN_LOSSES {
         return None;
     }
     let rounds = 1..transfer.rounds.len();
-    let over: Vec<Over> = rounds.filter_map(|index| over(transfer, context, rate, index, least)).collect();
+    let over: Vec<OverrunRound> =
+        rounds.filter_map(|index| overrun_round(transfer, context, rate, index, least)).collect();
     let losses: usize = over.iter().map(|over| over.losses).sum();
-    if over.len() < LEAST_ROUNDS || losses < LEAST_LOSSES {
+    if over.len() < MIN_ROUNDS || losses < MIN_LOSSES {
         return None;
     }
     let mut waits: Vec<Nanos> = over.iter().filter_map(|over| over.wait).collect();
     waits.sort_unstable();
     // A round is as long as its round trip at least, and as the sender's pauses make it: next to
     // the receiver short ones tell.
-    let place = if context.near_receiver { LEAST_ROUNDS - 1 } else { waits.len() / 2 };
+    let place = if context.near_receiver { MIN_ROUNDS - 1 } else { waits.len() / 2 };
     Some(Overrun {
         rate,
         offered: median_f64(over.iter().map(|over| over.offered).collect())?,
         rounds: over.len(),
         losses,
-        wait: waits.get(place).copied().filter(|_| waits.len() >= LEAST_ROUNDS),
+        wait: waits.get(place).copied().filter(|_| waits.len() >= MIN_ROUNDS),
         began_spaced: begins_spaced(transfer, context, rate).filter(|_| context.near_receiver),
         segment: Nanos::from_secs_f64(context.mss as f64 * 8.0 / rate.max(1.0)),
     })
 }
 
 /// The round before this one, if it offered too much and lost what was too much.
-fn over(transfer: &TransferFacts, context: &Context, rate: f64, index: usize, least: Nanos) -> Option<Over> {
+fn overrun_round(
+    transfer: &TransferFacts,
+    context: &Context,
+    rate: f64,
+    index: usize,
+    least: Nanos,
+) -> Option<OverrunRound> {
     let (before, round) = (&transfer.rounds[index - 1], &transfer.rounds[index]);
     let (from, to) = (before.start, round.start);
     let time = (to - from).as_secs_f64();
-    let offered = (before.bytes + u64::from(before.resent) * context.mss) as f64;
+    let offered = (before.bytes + u64::from(before.retransmitted) * context.mss) as f64;
     let passes = rate / 8.0 * time;
     let excess = offered - passes;
-    let is_over = time > 0.0 && excess >= (BEYOND * passes).max((SEGMENTS * context.mss) as f64);
+    let is_over = time > 0.0 && excess >= (MIN_EXCESS * passes).max((SEGMENTS * context.mss) as f64);
     if !is_over || before.merged > 1 || round.merged > 1 {
         return None;
     }
-    let those = || transfer.losses.iter().filter(|loss| !loss.needless && (from..to).contains(&loss.time));
+    let those = || transfer.losses.iter().filter(|loss| !loss.spurious && (from..to).contains(&loss.time));
     let lost: u64 = those().map(|loss| loss.bytes).sum();
-    if (lost as f64) < LOST * excess {
+    if (lost as f64) < MIN_LOST_SHARE * excess {
         return None;
     }
     // A segment in offload is several on the wire.
     let losses = those().map(|loss| loss.bytes.div_ceil(context.mss.max(1)) as usize).sum();
     let trip = match (context.near_receiver, round.sacked) {
         // What came last of it is known when the first of this round has come as well.
-        (true, _) => Some(to - from).filter(|_| context.stamped),
-        (false, (trips, whole)) => (trips >= LEAST_TRIPS).then(|| Nanos(whole.0 / i64::from(trips))),
+        (true, _) => Some(to - from).filter(|_| context.has_timestamps),
+        (false, (trips, whole)) => (trips >= MIN_ROUND_TRIPS).then(|| Nanos(whole.0 / i64::from(trips))),
     };
-    Some(Over { offered: offered * 8.0 / time, losses, wait: trip.map(|trip| (trip - least).or_zero()) })
+    Some(OverrunRound { offered: offered * 8.0 / time, losses, wait: trip.map(|trip| (trip - least).or_zero()) })
 }
 
 #[cfg(test)]
@@ -189,12 +202,12 @@ mod tests {
         let found =
             overrun(&overran(Nanos::ZERO), &Context { rtt: Some(Nanos::from_millis(80)), ..near }, 8e6).unwrap();
         assert!(found.is_queued(), "{found:?}");
-        let found = overrun(&overran(Nanos::ZERO), &Context { stamped: false, ..near }, 8e6).unwrap();
+        let found = overrun(&overran(Nanos::ZERO), &Context { has_timestamps: false, ..near }, 8e6).unwrap();
         assert!(found.wait.is_none() && !found.is_free() && !found.is_queued());
         assert_eq!(found.began_spaced, Some(false));
         let mut spaced = overran(Nanos::ZERO);
         spaced.rounds[0].last_send = Nanos::from_millis(190);
-        let found = overrun(&spaced, &Context { stamped: false, ..near }, 8e6).unwrap();
+        let found = overrun(&spaced, &Context { has_timestamps: false, ..near }, 8e6).unwrap();
         assert_eq!(found.began_spaced, Some(true));
         let found = overrun(&spaced, &Context { opening_seen: false, ..near }, 8e6).unwrap();
         assert_eq!(found.began_spaced, None);

@@ -10,8 +10,9 @@ const JITTER: Nanos = Nanos::from_micros(100);
 /// Segments that make a burst, beside the first.
 const FEW: u64 = 6;
 
-/// No fix asks for a larger first flight, segments: beyond it lie losses on narrow paths, and an answer far larger than a forged request (see
-/// `amplification-risk`). Rüth et al. 2018 found it at large providers, and little above it.
+/// No fix asks for a larger first flight, segments: beyond it lie losses on narrow paths, and an
+/// answer far larger than a forged request (see `amplification-risk`). Rüth et al. 2018 found it at
+/// large providers, and little above it.
 pub const LARGEST_INITIAL_WINDOW: u64 = 32;
 
 /// Segments that a new connection sends at once (RFC 6928).
@@ -35,18 +36,20 @@ pub fn first_lossy_flight(transfer: &TransferFacts) -> usize {
     rounds.position(holds).unwrap_or(transfer.rounds.len())
 }
 
-/// What the path carries, payload bits per second: the rate within a flight that came as a burst, and so as fast as the narrowest link
-/// let it pass. The densest one counts, for a sender that waits can only spread it; but in a short one a little jitter is much, and
-/// after a loss repairs disturb it.
+/// What the path carries, payload bits per second: the rate within a flight that came as a burst,
+/// and so as fast as the narrowest link let it pass. The densest one counts, for a sender that
+/// waits can only spread it; but in a short one a little jitter is much, and after a loss repairs
+/// disturb it.
 pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let rtt = context.rtt?;
     let mss = context.mss.max(1);
-    // The first segment's bytes take no time; merged by offload they are several. An ACK is for two at least.
+    // The first segment's bytes take no time; merged by offload they are several. An ACK is for two
+    // at least.
     let frame = if context.near_receiver { transfer.bytes() / transfer.segments.max(1) } else { 2 * mss };
     let first = frame.max(mss);
     let bursts = transfer.rounds.iter().enumerate().take(first_lossy_flight(transfer)).filter_map(|(index, round)| {
-        // Next to the sender it is the ACKs of a flight that are spread by the path, and with them the next flight; the last one is what
-        // was left.
+        // Next to the sender it is the ACKs of a flight that are spread by the path, and with them
+        // the next flight; the last one is what was left.
         let whole = context.near_receiver || index + 2 < transfer.rounds.len();
         let spread = if context.near_receiver { Some(round) } else { transfer.rounds.get(index + 1) };
         let took = spread.map(|spread| spread.last_send - spread.start)?;
@@ -58,7 +61,8 @@ pub fn burst_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     bursts.max_by(|a, b| a.0.total_cmp(&b.0)).map(|burst| burst.1).filter(|rate| *rate > mean)
 }
 
-/// What the path carries at the least, payload bits per second: what it delivered within a round trip, or on average.
+/// What the path carries at the least, payload bits per second: what it delivered within a round
+/// trip, or on average.
 pub fn least_rate(transfer: &TransferFacts, context: &Context) -> f64 {
     let mean = rate_of(transfer.bytes(), transfer.duration());
     let most = transfer.rounds.iter().filter(|round| round.merged == 1).map(|round| round.bytes).max();

@@ -1,14 +1,16 @@
-//! What went before a transfer's first byte: the handshakes, the request's way, the server's thinking.
+//! What went before a transfer's first byte: the handshakes, the request's way, the server's
+//! thinking.
 
-use super::wait::{NOTICED, Wait};
+use super::wait::{NOTICEABLE_WAIT, Wait};
 use crate::analysis::{Limit, LimitShare};
 use crate::flow::Side;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
 
-/// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went before it on this
-/// connection. A wait is told as who asked lives it: one round trip, plus what the server took. `wait`: the exchange that it answers in.
-pub fn before(
+/// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went
+/// before it on this connection. A wait is told as who asked lives it: one round trip, plus what
+/// the server took. `wait`: the exchange that it answers in.
+pub fn phases_before(
     facts: &Facts,
     sender: Side,
     transfer: &TransferFacts,
@@ -25,11 +27,12 @@ pub fn before(
             phases.push((Limit::TlsHandshake, time));
         }
     }
-    if let Some(wait) = wait.filter(|wait| wait.is_first && wait.client > rtt.unwrap_or_default().max(NOTICED)) {
+    if let Some(wait) = wait.filter(|wait| wait.is_first && wait.client > rtt.unwrap_or_default().max(NOTICEABLE_WAIT))
+    {
         phases.push((Limit::ClientThink, wait.client));
     }
-    if sender != facts.asker
-        && let Some(asked) = transfer.request
+    if sender != facts.requester
+        && let Some(asked) = transfer.answered
     {
         let there_and_back = facts.vantage.loop_to(sender);
         let think = (transfer.start - asked.last - there_and_back).or_zero();
@@ -64,9 +67,10 @@ pub fn handshake(facts: &Facts) -> Option<Nanos> {
 
 /// A record of TLS 1.3 that holds a Finished, bytes: header, message, content type and tag, with a
 /// hash of 32 or 48 bytes (RFC 8446 sections 4.4.4 and 5.2).
-const FINISHED: [u64; 2] = [58, 74];
+const FINISHED_RECORD_LENS: [u64; 2] = [58, 74];
 
-/// From the end of the TCP handshake to the client's first application data: how long, and when that was.
+/// From the end of the TCP handshake to the client's first application data: how long, and when
+/// that was.
 pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
     let client = facts.client;
     let start = facts.handshake.ack?.0;
@@ -76,12 +80,12 @@ pub fn tls_handshake(facts: &Facts) -> Option<(Nanos, Nanos)> {
     // application data, of TLS 1.3 what comes behind the Finished. Where the records do not tell,
     // it is what no Finished is large enough for; an alert is no request.
     let data = match content.first_application_data {
-        Some((start, end)) if start == end_of_hello && FINISHED.contains(&(end - start)) => {
+        Some((start, end)) if start == end_of_hello && FINISHED_RECORD_LENS.contains(&(end - start)) => {
             content.second_application_data
         }
         first => first.map(|(start, _)| start),
     };
     let begins = data.unwrap_or(end_of_hello + 128);
-    let request = facts.halves[client].transfers.iter().find(|t| t.seq.1 > begins)?;
+    let request = facts.directions[client].transfers.iter().find(|t| t.seq.1 > begins)?;
     Some(((request.start - start).or_zero(), request.start))
 }

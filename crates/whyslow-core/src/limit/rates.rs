@@ -1,4 +1,5 @@
-//! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it, and whether it is the sender's own.
+//! What equal amounts of bytes tell: one rate that governs a transfer, a burst that went before it,
+//! and whether it is the sender's own.
 
 use super::alike::{alike_rates, rises};
 use super::context::Context;
@@ -18,27 +19,28 @@ pub struct Burst {
 }
 
 /// Points of the curve of delivered bytes that are needed on each side of a change.
-const LEAST_BEFORE: usize = 2;
-const LEAST_AFTER: usize = 8;
+const MIN_BEFORE: usize = 2;
+const MIN_AFTER: usize = 8;
 /// A burst went at least so much faster than the rate behind it.
-const FASTER: f64 = 1.5;
+const MIN_BURST_SPEEDUP: f64 = 1.5;
 /// Of a burst, what has passed at its end.
-const NEARLY: f64 = 0.95;
+const BURST_USED_SHARE: f64 = 0.95;
 /// And is larger than what an initial window, acknowledged at once, makes of the first moments.
-const LEAST_BURST: u64 = 20;
+const MIN_BURST_SEGMENTS: u64 = 20;
 
 /// The rate of the later part of a transfer, bits per second, and the burst before it.
 pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option<(f64, Burst)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
-    if curve.len() < LEAST_BEFORE + LEAST_AFTER || doubtful {
+    if curve.len() < MIN_BEFORE + MIN_AFTER || doubtful {
         return None;
     }
-    // The rate of the second half of the time: it governs most of the transfer, or else there is none.
+    // The rate of the second half of the time: it governs most of the transfer, or else there is
+    // none.
     let (first, last) = (curve.first()?, curve.last()?);
     let middle = first.0 + (last.0 - first.0).scale(0.5);
-    let half = curve.partition_point(|point| point.0 < middle).min(curve.len() - 2);
-    let rate = (last.1 - curve[half].1) as f64 / (last.0 - curve[half].0).as_secs_f64().max(1e-9);
+    let direction = curve.partition_point(|point| point.0 < middle).min(curve.len() - 2);
+    let rate = (last.1 - curve[direction].1) as f64 / (last.0 - curve[direction].0).as_secs_f64().max(1e-9);
     // What came beyond that rate: where that is most, between any two points, is the burst.
     let beyond = |point: &(Nanos, u64)| point.1 as f64 - rate * (point.0 - first.0).as_secs_f64();
     let mut low = (0, beyond(first));
@@ -53,23 +55,24 @@ pub(super) fn after_burst(transfer: &TransferFacts, context: &Context) -> Option
         }
     }
     let (from, least) = from;
-    // It ends where nearly all of it has passed: from then on the curve follows the rate, now above it and now below.
-    let passed_by = |point: &(Nanos, u64)| beyond(point) - least >= NEARLY * bytes;
+    // It ends where nearly all of it has passed: from then on the curve follows the rate, now above
+    // it and now below.
+    let passed_by = |point: &(Nanos, u64)| beyond(point) - least >= BURST_USED_SHARE * bytes;
     let until = from + curve[from..].iter().position(passed_by)?;
     let (start, end) = (curve[from], curve[until]);
     let rtt = context.rtt?;
-    let enough = (LEAST_BURST * context.mss) as f64;
+    let enough = (MIN_BURST_SEGMENTS * context.mss) as f64;
     let passed = (end.1 - start.1) as f64 / (end.0 - start.0).as_secs_f64().max(1e-9);
     let after = &curve[until..];
-    let is_burst = until >= from + LEAST_BEFORE
+    let is_burst = until >= from + MIN_BEFORE
         && bytes >= enough.max(rate * rtt.as_secs_f64())
-        && passed >= FASTER * rate
-        && after.len() > LEAST_AFTER
+        && passed >= MIN_BURST_SPEEDUP * rate
+        && after.len() > MIN_AFTER
         && (last.0 - end.0).0 * 2 >= (last.0 - first.0).0;
     if !is_burst {
         return None;
     }
-    even(after).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
+    is_even_rate(after).then_some((rate * 8.0, Burst { bytes: bytes as u64, rate: passed * 8.0, until: end.0 }))
 }
 
 /// Whether a queue stands at this rate: more is in flight than rate and round trip need, and not
@@ -98,68 +101,69 @@ fn is_long_as_a_rule(transfer: &TransferFacts, context: &Context, from: Nanos) -
         return false;
     };
     let rounds = &transfer.rounds[first_round(transfer, from)..];
-    median(rounds.iter().filter_map(|round| round.rtt).collect()).is_some_and(|typical| typical > longer(least))
+    median(rounds.iter().filter_map(|round| round.rtt).collect()).is_some_and(|typical| typical > queued_rtt(least))
 }
 
 /// Bytes that were sent between one pause and the next, where pauses take most of the time; else
 /// there are no clumps.
 fn clump(transfer: &TransferFacts) -> f64 {
     let paused: Nanos = transfer.gaps.iter().map(|gap| gap.end - gap.start).sum();
-    let in_clumps = paused.0 > transfer.told_for().0 / 2;
+    let in_clumps = paused.0 > transfer.known_for().0 / 2;
     if in_clumps { transfer.bytes() as f64 / (transfer.gaps.len() + 1) as f64 } else { 0.0 }
 }
 
 /// Rounds that show that something is full.
-const LEAST_PROBES: usize = 2;
+const MIN_PROBES: usize = 2;
 /// By so much their round trips are longer than the least.
-const LONGER: f64 = 1.15;
+const QUEUED_RTT_FACTOR: f64 = 1.15;
 
-fn longer(least: Nanos) -> Nanos {
-    least.scale(LONGER) + Nanos::from_millis(1)
+fn queued_rtt(least: Nanos) -> Nanos {
+    least.scale(QUEUED_RTT_FACTOR) + Nanos::from_millis(1)
 }
 
 /// Whether the sender had more in flight than this rate needs, now and then at least, and the
 /// round trip grew by it: then the path gives no more. BBR keeps no queue, but it probes for more
 /// rate, and its beginning overruns the path.
-fn was_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+fn was_path_probed(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let (Some(least), Some(needed)) = (context.rtt, needed(context, rate)) else {
         return false;
     };
     let needed = needed + if context.near_receiver { clump(transfer) } else { 0.0 };
     let full = (first_round(transfer, from)..transfer.rounds.len()).filter(|&index| {
         let is_large = transfer.rounds[index].in_flight as f64 > needed;
-        is_large && context.round_trip(transfer, index).is_some_and(|time| time > longer(least))
+        is_large && context.round_trip(transfer, index).is_some_and(|time| time > queued_rtt(least))
     });
-    full.take(LEAST_PROBES).count() == LEAST_PROBES
+    full.take(MIN_PROBES).count() == MIN_PROBES
 }
 
 /// Rates are one within so much, above or below.
-const ALIKE: f64 = 1.25;
+const SAME_RATE_FACTOR: f64 = 1.25;
 
 /// Whether it is the path's rate. A path that is full leaves a queue, a loss or a mark, or spaces
 /// segments that were sent together by this rate; a rate that shows nothing of these is kept by
 /// the sender or its program, and the path may carry any other.
-pub(super) fn is_the_paths(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
+pub(super) fn is_path_rate(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let spaced = || {
         let burst = super::path::burst_rate(transfer, context).filter(|_| context.near_receiver);
-        burst.is_some_and(|burst| burst <= ALIKE * rate && rate <= ALIKE * burst)
+        burst.is_some_and(|burst| burst <= SAME_RATE_FACTOR * rate && rate <= SAME_RATE_FACTOR * burst)
     };
-    let queued = queues(transfer, context, rate, from) || was_probed(transfer, context, rate, from);
-    queued || transfer.ecn_echoes > 0 || (!is_a_trickle(transfer, context) && (has_lost(transfer) || spaced()))
+    let queued = queues(transfer, context, rate, from) || was_path_probed(transfer, context, rate, from);
+    queued || transfer.ecn_echoes > 0 || (!is_trickle(transfer, context) && (has_lost(transfer) || spaced()))
 }
 
 /// Something was lost on the way, and not only sent twice.
 fn has_lost(transfer: &TransferFacts) -> bool {
-    transfer.resent_bytes > 0 || !transfer.losses.is_empty()
+    transfer.retransmitted_bytes > 0 || !transfer.losses.is_empty()
 }
 
 /// Segments are short on average: a sender that has more to send than it may fills them.
-pub(super) fn is_a_trickle(transfer: &TransferFacts, context: &Context) -> bool {
+pub(super) fn is_trickle(transfer: &TransferFacts, context: &Context) -> bool {
     (transfer.bytes() as f64) < FULL * context.mss as f64 * transfer.segments as f64
 }
 
-/// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing queues.
-pub(super) fn of_program(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
+/// The rate at which a program writes: its segments are short, it waits for no ACK, and nothing
+/// queues.
+pub(super) fn program_rate(transfer: &TransferFacts, context: &Context, rate: f64) -> bool {
     let waits = |gap: &&Gap| match gap.release {
         Release::Ack => gap.end - gap.start >= context.rtt.unwrap_or_default().scale(0.5),
         Release::Nothing => false,
@@ -168,49 +172,49 @@ pub(super) fn of_program(transfer: &TransferFacts, context: &Context, rate: f64)
     let waited: Nanos = transfer.gaps.iter().filter(waits).map(|gap| gap.end - gap.start).sum();
     let doubtful = context.one_direction || context.rtt.is_none();
     !doubtful
-        && is_a_trickle(transfer, context)
-        && !is_the_paths(transfer, context, rate, transfer.start)
-        && waited.0 as f64 <= OTHERWISE * transfer.told_for().0 as f64
+        && is_trickle(transfer, context)
+        && !is_path_rate(transfer, context, rate, transfer.start)
+        && waited.0 as f64 <= OTHERWISE * transfer.known_for().0 as f64
 }
 
 /// Round trips for which it is in force: an episode is over when it is long past.
-const LONG: f64 = 16.0;
+const MIN_RTTS_IN_FORCE: f64 = 16.0;
 /// Of the time, what a rate takes that governs a transfer from some time on.
-const MOST_OF_IT: f64 = 0.5;
+const MAX_OF_IT: f64 = 0.5;
 
 /// The rate of the later part of a transfer, bits per second, and from when on, where something
 /// was lost before: one episode of losses is no matter of the rest.
 pub(super) fn after_losses(transfer: &TransferFacts, context: &Context) -> Option<(f64, Nanos)> {
     let curve = &transfer.delivered;
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
-    if curve.len() <= LEAST_AFTER || transfer.losses.is_empty() || doubtful {
+    if curve.len() <= MIN_AFTER || transfer.losses.is_empty() || doubtful {
         return None;
     }
     let (first, last) = (curve.first()?, curve.last()?);
-    let middle = first.0 + (last.0 - first.0).scale(1.0 - MOST_OF_IT);
+    let middle = first.0 + (last.0 - first.0).scale(1.0 - MAX_OF_IT);
     // From the earliest point at which the rest is even: halving what is left out finds it nearly.
     let latest = curve.partition_point(|point| point.0 < middle);
     let is_even = |from: usize| {
         let after = &curve[from..];
-        after.len() > LEAST_AFTER && even(after)
+        after.len() > MIN_AFTER && is_even_rate(after)
     };
     let (mut early, mut late) = (0, latest);
     if !is_even(late) {
         return None;
     }
     while early < late {
-        let half = (early + late) / 2;
-        if is_even(half) { late = half } else { early = half + 1 }
+        let direction = (early + late) / 2;
+        if is_even(direction) { late = direction } else { early = direction + 1 }
     }
     let since = curve[late];
     let rate = (last.1 - since.1) as f64 * 8.0 / (last.0 - since.0).as_secs_f64().max(1e-9);
-    let long = context.rtt.is_some_and(|rtt| last.0 - since.0 >= rtt.scale(LONG));
-    let full = queues(transfer, context, rate, since.0) || was_probed(transfer, context, rate, since.0);
+    let long = context.rtt.is_some_and(|rtt| last.0 - since.0 >= rtt.scale(MIN_RTTS_IN_FORCE));
+    let full = queues(transfer, context, rate, since.0) || was_path_probed(transfer, context, rate, since.0);
     (late > 0 && long && full).then_some((rate, since.0))
 }
 
 /// Whether points of the curve lie at one rate.
-fn even(points: &[(Nanos, u64)]) -> bool {
+fn is_even_rate(points: &[(Nanos, u64)]) -> bool {
     let mut paces: Vec<f64> = points
         .windows(2)
         .map(|pair| (pair[1].0 - pair[0].0).as_secs_f64() / (pair[1].1 - pair[0].1).max(1) as f64)
@@ -220,8 +224,9 @@ fn even(points: &[(Nanos, u64)]) -> bool {
     at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick))
 }
 
-/// Index of the first round that belongs to what holds from a time on: the one that goes on then, if more of it comes after. A queue
-/// that takes all that is left of a transfer makes one long round of it, which began before the queue was full.
+/// Index of the first round that belongs to what holds from a time on: the one that goes on then,
+/// if more of it comes after. A queue that takes all that is left of a transfer makes one long
+/// round of it, which began before the queue was full.
 pub(super) fn first_round(transfer: &TransferFacts, from: Nanos) -> usize {
     let rounds = &transfer.rounds;
     let next = rounds.partition_point(|round| round.start < from);
@@ -231,45 +236,49 @@ pub(super) fn first_round(transfer: &TransferFacts, from: Nanos) -> usize {
 }
 
 /// Rounds whose flights must stand still.
-const LEAST_ROUNDS: usize = 8;
-/// What may be in flight beyond what rate and round trip need, of it; beside three segments, and what a sender hands down at once
-/// (Linux: a millisecond's worth).
+const MIN_ROUNDS: usize = 8;
+/// What may be in flight beyond what rate and round trip need, of it; beside three segments, and
+/// what a sender hands down at once (Linux: a millisecond's worth).
 const BEYOND: f64 = 1.25;
-/// And in the one or other round, when ACKs were late; a sender that looks for more rate goes beyond (BBR: to twice as much and more).
+/// And in the one or other round, when ACKs were late; a sender that looks for more rate goes
+/// beyond (BBR: to twice as much and more).
 const EVER: f64 = 1.75;
 const AT_ONCE: Nanos = Nanos::from_millis(1);
 /// Of the rate, what a round carries that it governs.
 const CARRIED: f64 = 0.9;
 /// Halves of round trips that must be alike.
-const LEAST_HALVES: usize = 16;
-/// An ACK that is waited for starts the sender at once: later than this, of a round trip, something else did.
+const MIN_HALVES: usize = 16;
+/// An ACK that is waited for starts the sender at once: later than this, of a round trip, something
+/// else did.
 const AT_AN_ACK: f64 = 1.1;
 /// Time that may be spent otherwise, of the whole.
 const OTHERWISE: f64 = 0.2;
 /// Segments are full ones, on average.
 const FULL: f64 = 0.8;
-/// Rates of links: a sender whose own link is full sends evenly too. Bits per second with Ethernet's own overhead.
+/// Rates of links: a sender whose own link is full sends evenly too. Bits per second with
+/// Ethernet's own overhead.
 const LINKS: [f64; 6] = [10e6, 100e6, 1e9, 2.5e9, 10e9, 25e9];
 
-/// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round trip is ever in flight and that
-/// does not grow; and it waits neither for ACKs nor for a window. A sender that is held by the path has a window that grows, or a queue.
+/// Whether the sender itself keeps to the steady rate: nothing queues, as no more than rate × round
+/// trip is ever in flight and that does not grow; and it waits neither for ACKs nor for a window. A
+/// sender that is held by the path has a window that grows, or a queue.
 pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, from: Nanos) -> bool {
     let Some(rtt) = context.rtt.filter(|rtt| *rtt > Nanos::ZERO) else {
         return false;
     };
     // Where a text has packets left out, the rounds are those that it shows whole.
-    let unseen = transfer.unseen > 0 && transfer.told.is_none();
-    let doubtful = context.one_direction || unseen || transfer.resent_bytes > 0;
+    let unseen = transfer.unseen > 0 && transfer.known_span.is_none();
+    let doubtful = context.one_direction || unseen || transfer.retransmitted_bytes > 0;
     // A mark is made by a queue.
     let marked = transfer.ecn_echoes > 0;
     // Next to the receiver only timestamps tell how much is in flight, and so whether a queue
     // stands. A sender that paces does so from its first byte as a rule: of a burst before it, a
     // shaper knows more often. Nor does one space the flight that it begins with (Linux paces from
     // the eleventh segment on): where that came at this rate, a path may have spaced it as well.
-    let unseen_queue = context.near_receiver && !context.stamped;
+    let unseen_queue = context.near_receiver && !context.has_timestamps;
     let hidden = unseen_queue && (from > transfer.start || begins_spaced(transfer, context, rate) == Some(true));
     let mss = context.mss as f64;
-    if doubtful || marked || hidden || is_a_links(rate * (mss + 90.0) / mss) {
+    if doubtful || marked || hidden || is_link_rate(rate * (mss + 90.0) / mss) {
         return false;
     }
     let rounds = governed(&transfer.rounds, rate, from);
@@ -282,11 +291,11 @@ pub(super) fn is_paced(transfer: &TransferFacts, context: &Context, rate: f64, f
     let flights: Vec<u64> = rounds.iter().map(|round| round.in_flight).collect();
     // What is left over goes in the last round.
     let whole = &flights[..flights.len().saturating_sub(1)];
-    rounds.len() >= LEAST_ROUNDS
+    rounds.len() >= MIN_ROUNDS
         && rounds.iter().all(has_room)
         && queued * 10 <= rounds.len()
         && !rises(whole, context.mss)
-        && otherwise(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.told_for().0 as f64
+        && time_otherwise_spent(transfer, rtt, from).0 as f64 <= OTHERWISE * transfer.known_for().0 as f64
 }
 
 /// Segments behind the first one that show how a flight is spaced.
@@ -299,11 +308,11 @@ pub(super) fn begins_spaced(transfer: &TransferFacts, context: &Context, rate: f
     let behind = first.bytes.saturating_sub(context.mss);
     let at_rate = behind as f64 * 8.0 / rate.max(1.0);
     let took = (first.last_send - first.start).as_secs_f64();
-    (behind >= SPACED * context.mss).then_some(took * ALIKE >= at_rate)
+    (behind >= SPACED * context.mss).then_some(took * SAME_RATE_FACTOR >= at_rate)
 }
 
-/// The rounds after the first one that carried the rate: before it, the window was still opening, and in it what left at once, before
-/// any rate was in force, may still be in flight.
+/// The rounds after the first one that carried the rate: before it, the window was still opening,
+/// and in it what left at once, before any rate was in force, may still be in flight.
 fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
     let filled = |pair: &[RoundFacts]| {
         let time = (pair[1].start - pair[0].start).as_secs_f64();
@@ -314,23 +323,24 @@ fn governed(rounds: &[RoundFacts], rate: f64, from: Nanos) -> &[RoundFacts] {
     &later[first..]
 }
 
-/// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even there: equal over halves of a round
-/// trip, in which a window that is used up leaves its mark. Or of a path whose queue says by marks (ECN) that it is full.
-pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f64> {
+/// The rate of a sender that spaces clumps of segments, too few of them in ten segments to be even
+/// there: equal over halves of a round trip, in which a window that is used up leaves its mark. Or
+/// of a path whose queue says by marks (ECN) that it is full.
+pub(super) fn clumped_rate(transfer: &TransferFacts, context: &Context) -> Option<f64> {
     let (first, last) = (transfer.delivered.first()?, transfer.delivered.last()?);
     let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64().max(1e-9);
-    let half = (rate * context.rtt?.as_secs_f64() / 2.0) as u64;
+    let direction = (rate * context.rtt?.as_secs_f64() / 2.0) as u64;
     let mut paces: Vec<f64> = Vec::new();
     let mut since = *first;
     for &point in &transfer.delivered {
-        if point.1 - since.1 >= half.max(1) {
+        if point.1 - since.1 >= direction.max(1) {
             paces.push((point.0 - since.0).as_secs_f64() / (point.1 - since.1) as f64);
             since = point;
         }
     }
     paces.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| paces.get((share * paces.len() as f64) as usize).copied();
-    let even = paces.len() >= LEAST_HALVES
+    let even = paces.len() >= MIN_HALVES
         && at(0.9).zip(at(0.1)).is_some_and(|(slow, quick)| alike_rates(1.0 / slow, 1.0 / quick));
     let rate = 8.0 / at(0.5).filter(|_| even)?;
     // A mark is made by a queue: then the rate is the path's.
@@ -338,19 +348,20 @@ pub(super) fn of_clumps(transfer: &TransferFacts, context: &Context) -> Option<f
     (queued || is_paced(transfer, context, rate, transfer.start)).then_some(rate)
 }
 
-fn is_a_links(rate: f64) -> bool {
+fn is_link_rate(rate: f64) -> bool {
     LINKS.iter().any(|link| (rate / link - 1.0).abs() < 0.01)
 }
 
-/// Time in which the sender waited for an ACK of what it had in flight, as a full window does, or had nothing to send.
-fn otherwise(transfer: &TransferFacts, rtt: Nanos, from: Nanos) -> Nanos {
+/// Time in which the sender waited for an ACK of what it had in flight, as a full window does, or
+/// had nothing to send.
+fn time_otherwise_spent(transfer: &TransferFacts, rtt: Nanos, from: Nanos) -> Nanos {
     let gaps = transfer.gaps.iter().filter(|gap| gap.start >= from);
     gaps.filter(|gap| match gap.release {
         Release::Ack => {
             let pause = gap.end - gap.start;
             pause >= rtt.scale(0.5) && pause <= rtt.scale(AT_AN_ACK) + gap.ack_late
         }
-        Release::Nothing => gap.ran_dry,
+        Release::Nothing => gap.app_limited,
         _ => true,
     })
     .map(|gap| gap.end - gap.start)

@@ -14,20 +14,21 @@ pub(crate) fn context(rtt_ms: i64) -> Context {
         one_direction: false,
         elided: false,
         near_receiver: false,
-        stamped: true,
+        has_timestamps: true,
         next_to_receiver: false,
         opening_seen: true,
         small_window: None,
-        announces: false,
+        announces_length: false,
         first_loss: None,
-        unasked: Default::default(),
+        server_push: Default::default(),
         is_multipath: false,
         path_rate: None,
-        pool: None,
+        pooled_rate: None,
     }
 }
 
-/// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait for an ACK.
+/// A transfer of these flights, a round trip of 100 ms apart, each but the last followed by a wait
+/// for an ACK.
 pub(crate) fn flights(sizes: &[u64], release: Release) -> TransferFacts {
     let at = |index: usize| Nanos::from_millis(100 * index as i64);
     let rounds: Vec<RoundFacts> = sizes
@@ -61,7 +62,7 @@ pub(crate) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
     Gap {
         release,
         in_flight: MSS,
-        room: Some(100_000),
+        window_room: Some(100_000),
         before_len: MSS,
         last_ack: true,
         after_len: MSS,
@@ -139,7 +140,8 @@ fn a_silence_after_which_one_segment_goes_alone_is_the_timers() {
     assert_eq!(after(10 * MSS), (Nanos::ZERO, ms(400)), "an idle sender begins with its initial window");
 }
 
-/// Two flights with a pause of 400 ms between them that nothing seen ended, behind a short segment: what it counts as.
+/// Two flights with a pause of 400 ms between them that nothing seen ended, behind a short segment:
+/// what it counts as.
 fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
     let ms = Nanos::from_millis;
     let mut transfer = flights(&[20_000, 20_000], Release::Nothing);
@@ -148,14 +150,14 @@ fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
     }
     transfer.gaps[0] = Gap {
         idle: true,
-        ran_dry: true,
-        sent: 20_001,
+        app_limited: true,
+        snd_max: 20_001,
         in_flight: 20_000,
         before_len: 500,
         ..gap(ms(0), ms(400), Release::Nothing)
     };
     (transfer.last_send, transfer.end) = (ms(400), ms(500));
-    transfer.request = Some(Default::default());
+    transfer.answered = Some(Default::default());
     change(&mut transfer);
     let cut = partition(&transfer, context);
     cut.spans.iter().max_by_key(|span| span.length()).unwrap().limit
@@ -165,7 +167,7 @@ fn pause_of(change: impl Fn(&mut TransferFacts), context: &Context) -> Limit {
 fn a_pause_is_the_programs_only_where_it_had_nothing_to_send() {
     assert_eq!(pause_of(|_| (), &context(100)), Limit::Application);
     assert_eq!(
-        pause_of(|transfer| transfer.gaps[0].resent = true, &context(100)),
+        pause_of(|transfer| transfer.gaps[0].is_retransmit = true, &context(100)),
         Limit::Timeout,
         "it had it all along"
     );
@@ -188,11 +190,11 @@ fn what_is_pushed_in_small_messages_waits_for_nobody() {
     let small = |transfer: &mut TransferFacts| transfer.max_in_flight = 2 * MSS;
     let pushed = |transfer: &mut TransferFacts| {
         small(transfer);
-        transfer.request = None;
+        transfer.answered = None;
     };
     assert_eq!(pause_of(small, &context(100)), Limit::Application);
     assert_eq!(pause_of(pushed, &context(100)), Limit::Idle);
-    let either = Context { unasked: Unasked::Unknown, ..context(100) };
+    let either = Context { server_push: ServerPush::Unknown, ..context(100) };
     assert_eq!(pause_of(small, &either), Limit::Idle, "of a shell it need be no answer");
     let lossy = |transfer: &mut TransferFacts| {
         pushed(transfer);
@@ -259,7 +261,7 @@ fn what_ended_a_pause_names_its_limit() {
 /// Flights whose pauses end with a message of the receiver, one in two of which acknowledges all.
 fn credited(sizes: &[u64]) -> TransferFacts {
     let mut transfer = flights(sizes, Release::Peer);
-    transfer.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
+    transfer.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
     transfer.gaps.iter_mut().step_by(2).for_each(|gap| gap.release = Release::Ack);
     transfer
 }
@@ -323,7 +325,7 @@ fn what_came_late_next_to_the_receiver_may_have_stood_in_a_queue() {
     };
     assert_eq!(program(60, |_| {}), (false, true), "between full segments");
     assert_eq!(program(60, |pause| pause.before_len = MSS - 1), (true, false), "what it was given ended there");
-    assert_eq!(program(60, |pause| pause.ran_dry = true), (true, false));
+    assert_eq!(program(60, |pause| pause.app_limited = true), (true, false));
     let stamped: fn(&mut Gap) = |pause| pause.sent_apart = Some(pause.end - pause.start);
     assert_eq!(program(60, stamped), (true, false), "the sender's clock tells");
     assert!(program(1_200, |_| {}).0, "the timer would have run out");
@@ -335,8 +337,8 @@ fn a_program_that_answers_credit_late_had_waited_for_it() {
     let mut transfer = credited(&[32_000; 10]);
     // Two messages in three find the sending host busy for 30 ms.
     for (nth, pause) in transfer.gaps.iter_mut().enumerate().filter(|(nth, _)| nth % 3 > 0) {
-        (pause.release, pause.with_payload, pause.ran_dry) = (Release::Nothing, false, true);
-        pause.heard = Some(ms(100 * nth as i64 + 70));
+        (pause.release, pause.with_peer_payload, pause.app_limited) = (Release::Nothing, false, true);
+        pause.peer_payload_at = Some(ms(100 * nth as i64 + 70));
     }
     let cut = partition(&transfer, &context(60));
     assert_eq!(cut.time(Limit::Application), ms(6 * 30));
@@ -358,7 +360,7 @@ fn small_messages_are_held_by_nagle_or_by_their_program() {
     several.gaps.iter_mut().for_each(|gap| gap.in_flight = 600);
     assert_eq!(time(&several, Limit::Application), whole, "Nagle lets no two be outstanding");
     let mut talks = held;
-    talks.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
+    talks.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
     assert_eq!(time(&talks, Limit::Application), whole);
     assert_eq!(time(&messages(Release::Peer), Limit::Application), whole, "an answer, or credit");
 }
@@ -385,8 +387,14 @@ fn copies_of_what_had_arrived_are_waited_for_by_nobody() {
     let mut transfer = flights(&[5_000, 5_000, 1_000], Release::Ack);
     let sent = Nanos::from_millis(200);
     let again = sent + Nanos::from_millis(335);
-    transfer.gaps.push(Gap { sent: 11_001, ..gap(sent, again, Release::Timer) });
-    transfer.rounds.push(RoundFacts { start: again, last_send: again, resent: 1, merged: 1, ..RoundFacts::default() });
+    transfer.gaps.push(Gap { snd_max: 11_001, ..gap(sent, again, Release::Timer) });
+    transfer.rounds.push(RoundFacts {
+        start: again,
+        last_send: again,
+        retransmitted: 1,
+        merged: 1,
+        ..RoundFacts::default()
+    });
     (transfer.last_send, transfer.end) = (again, again + Nanos::from_millis(100));
     let lost = |transfer: &TransferFacts| {
         let cut = partition(transfer, &context(100));
@@ -395,7 +403,7 @@ fn copies_of_what_had_arrived_are_waited_for_by_nobody() {
         (cut.time(Limit::Timeout), cut.time(Limit::Idle))
     };
     assert_eq!(lost(&transfer), (Nanos::from_millis(335), Nanos::ZERO));
-    transfer.tail_is_needless = true;
+    transfer.tail_is_spurious = true;
     assert_eq!(lost(&transfer), (Nanos::ZERO, Nanos::from_millis(335 + 100 - 110)));
 }
 
@@ -404,10 +412,10 @@ fn messages_that_nobody_asked_for_leave_nobody_waiting() {
     let pauses = |flight: u64, asked: bool| {
         let mut transfer = flights(&[flight; 8], Release::Nothing);
         transfer.gaps.iter_mut().for_each(|gap| {
-            (gap.idle, gap.ran_dry, gap.in_flight, gap.before_len, gap.after_len) =
+            (gap.idle, gap.app_limited, gap.in_flight, gap.before_len, gap.after_len) =
                 (true, true, flight, flight.min(300), 300);
         });
-        transfer.request = asked.then(Default::default);
+        transfer.answered = asked.then(Default::default);
         let cut = partition(&transfer, &context(10));
         (cut.time(Limit::Idle) > Nanos::from_millis(400), cut.time(Limit::Application) > Nanos::from_millis(400))
     };
@@ -469,7 +477,7 @@ fn a_window_counts_as_closed_while_it_was() {
     let times = |release: Release, closed: i64| {
         let mut transfer = flights(&[60_000, 60_000], Release::Ack);
         transfer.gaps[0].release = release;
-        (transfer.gaps[0].idle, transfer.gaps[0].ran_dry) = (true, true);
+        (transfer.gaps[0].idle, transfer.gaps[0].app_limited) = (true, true);
         transfer.gaps[0].closed = Some((ms(30), ms(closed)));
         let cut = partition(&transfer, &context(100));
         [Limit::ReceiveWindow, Limit::ZeroWindow, Limit::Application].map(|limit| cut.time(limit))
@@ -509,13 +517,13 @@ fn a_window_that_is_full_because_a_queue_is_does_not_hold_the_path() {
 #[test]
 fn copies_of_what_had_arrived_leave_slow_start_as_it_was() {
     let mut transfer = flights(&[10_000, 20_000, 38_000, 76_000, 150_000, 300_000, 5_000], Release::Ack);
-    (transfer.rounds[2].resent, transfer.retransmitted.spurious) = (1, 1);
+    (transfer.rounds[2].retransmitted, transfer.retransmitted.spurious) = (1, 1);
     let seq = 30_001;
-    let lost = Loss { time: transfer.rounds[1].start, seq, bytes: 1_000, needless: true, ..Loss::default() };
+    let lost = Loss { time: transfer.rounds[1].start, seq, bytes: 1_000, spurious: true, ..Loss::default() };
     transfer.losses = vec![lost];
     let slow_start = |transfer: &TransferFacts| partition(transfer, &context(100)).time(Limit::SlowStart);
     assert_eq!(slow_start(&transfer), Nanos::from_millis(600));
-    (transfer.losses[0].needless, transfer.resent_bytes) = (false, 1_000);
+    (transfer.losses[0].spurious, transfer.retransmitted_bytes) = (false, 1_000);
     assert_eq!(slow_start(&transfer), Nanos::from_millis(100), "what was lost ends it");
 }
 
@@ -525,8 +533,8 @@ fn a_window_that_a_loss_cut_is_no_cap_however_long_it_stays() {
     sizes.extend([20_000; 20]);
     let limit_of = |resent: u32| {
         let mut transfer = flights(&sizes, Release::Ack);
-        transfer.rounds[3].resent = resent;
-        transfer.resent_bytes = u64::from(resent) * MSS;
+        transfer.rounds[3].retransmitted = resent;
+        transfer.retransmitted_bytes = u64::from(resent) * MSS;
         partition(&transfer, &context(100)).rounds[15]
     };
     assert_eq!(limit_of(1), Limit::CongestionAvoidance);
@@ -572,11 +580,11 @@ prop_compose! {
         starts.sort_unstable();
         let first = ms(starts[0].0);
         let rounds: Vec<RoundFacts> = starts.iter().map(|&(start, bytes, resent)| RoundFacts {
-            start: ms(start), last_send: ms(start), bytes, in_flight: bytes, resent, merged: 1, ..RoundFacts::default()
+            start: ms(start), last_send: ms(start), bytes, in_flight: bytes, retransmitted: resent, merged: 1, ..RoundFacts::default()
         }).collect();
         let last_send = rounds.last().unwrap().start + ms(tail / 2);
         let mut gaps: Vec<Gap> = pauses.iter().map(|&(start, length, release, flags, late)| Gap {
-            closed: flags[0].then_some((ms(start), ms(length))), recovering: flags[1], ran_dry: flags[2], with_payload: flags[0], tail: flags[2], idle: flags[3], last_ack: flags[4],
+            closed: flags[0].then_some((ms(start), ms(length))), recovering: flags[1], app_limited: flags[2], with_peer_payload: flags[0], tail: flags[2], idle: flags[3], last_ack: flags[4],
             ack_late: ms(late), ..gap(ms(start).max(first), ms(start + length).max(first).min(last_send), release)
         }).filter(|gap| gap.end > gap.start).collect();
         gaps.sort_by_key(|gap| gap.start);

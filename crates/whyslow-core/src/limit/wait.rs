@@ -3,7 +3,8 @@
 use crate::tcp::facts::ExchangeFacts;
 use crate::units::Nanos;
 
-/// A message of one segment, as large as Ethernet's are: loopback's hold a bulk, and where the handshake is missing no size is known.
+/// A message of one segment, as large as Ethernet's are: loopback's hold a bulk, and where the
+/// handshake is missing no size is known.
 pub(super) const SEGMENT: u64 = 1_460;
 
 /// An exchange, and whose time it took.
@@ -19,8 +20,8 @@ pub struct Wait {
     pub idle: Nanos,
     /// What the server took within it; none where that is not known.
     pub server: Option<Nanos>,
-    /// The request waited for something to happen, and nobody for the answer, or what the server said may have been no answer: it took
-    /// the server so long.
+    /// The request waited for something to happen, and nobody for the answer, or what the server
+    /// said may have been no answer: it took the server so long.
     pub polled: Option<Nanos>,
 }
 
@@ -37,4 +38,4 @@ impl Wait {
 }
 
 /// People begin to notice a wait so long.
-pub const NOTICED: Nanos = Nanos::from_millis(50);
+pub const NOTICEABLE_WAIT: Nanos = Nanos::from_millis(50);

@@ -1,36 +1,41 @@
-//! Whose time an exchange took: the client's program before it, the server's within it, or nobody's.
+//! Whose time an exchange took: the client's program before it, the server's within it, or
+//! nobody's.
 
 use crate::stats::median;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, TransferFacts};
 use crate::units::Nanos;
 
-use super::unasked::Unasked;
+use super::server_push::ServerPush;
 use super::wait::{SEGMENT, Wait};
 
-/// Pauses of a program between its own requests are shorter than this, or than a few round trips: behind longer ones the next request is
-/// another occasion, and what was before it waited for nobody. It is also where a push begins anew (`tcp::turns`).
-const SERIES: Nanos = Nanos::from_millis(1_000);
+/// Pauses of a program between its own requests are shorter than this, or than a few round trips:
+/// behind longer ones the next request is another occasion, and what was before it waited for
+/// nobody. It is also where a push begins anew (`tcp::turns`).
+const MAX_SERIES_PAUSE: Nanos = Nanos::from_millis(1_000);
 const SERIES_ROUND_TRIPS: f64 = 4.0;
-/// A connection that has carried nothing for so long was opened in advance (Chromium closes unused ones after 10 s).
-const SPARE: Nanos = Nanos::from_millis(10_000);
-/// A server that is asked to answer when something happens holds its small answer back for so long (long polls time out after 20 to 60 s).
-const POLL: Nanos = Nanos::from_millis(10_000);
+/// A connection that has carried nothing for so long was opened in advance (Chromium closes unused
+/// ones after 10 s).
+const SPARE_IDLE: Nanos = Nanos::from_millis(10_000);
+/// A server that is asked to answer when something happens holds its small answer back for so long
+/// (long polls time out after 20 to 60 s).
+const MIN_POLL: Nanos = Nanos::from_millis(10_000);
 
-/// Smaller messages may be signs of life, or words that acknowledge others (WebSocket's are a few bytes, with TLS 30 to 60).
-const SIGN: u64 = 100;
+/// Smaller messages may be signs of life, or words that acknowledge others (WebSocket's are a few
+/// bytes, with TLS 30 to 60).
+const MAX_KEEPALIVE_LEN: u64 = 100;
 
-/// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small message that comes later answers nothing
-/// that anybody waited for.
-const GIVEN_UP: Nanos = Nanos::from_millis(60_000);
+/// Who asks gives up after this time as a rule (nginx' `proxy_read_timeout` is 60 s): a small
+/// message that comes later answers nothing that anybody waited for.
+const REQUEST_TIMEOUT: Nanos = Nanos::from_millis(60_000);
 
 /// Of each exchange but the TLS handshake's, in time order.
 pub fn waits(facts: &Facts) -> Vec<Wait> {
-    let client = facts.asker;
+    let client = facts.requester;
     let rtt = facts.rtt.p50.or(facts.rtt.min).unwrap_or_default();
-    let series = SERIES.max(rtt.scale(SERIES_ROUND_TRIPS));
-    let transfer = |side: usize, index: Option<usize>| facts.halves[side].transfers.get(index?);
-    let unasked = Unasked::of(facts);
+    let series = MAX_SERIES_PAUSE.max(rtt.scale(SERIES_ROUND_TRIPS));
+    let transfer = |side: usize, index: Option<usize>| facts.directions[side].transfers.get(index?);
+    let unasked = ServerPush::of(facts);
     let is_tls = facts.content[client].protocol == Some(Protocol::Tls);
     let mut all: Vec<Wait> = Vec::new();
     for &exchange in &facts.exchanges {
@@ -41,9 +46,9 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
             continue;
         }
         let is_first = all.is_empty();
-        let most = if is_first { SPARE } else { series };
+        let most = if is_first { SPARE_IDLE } else { series };
         let before = exchange.before.filter(|_| request.is_some()).unwrap_or_default();
-        let is_clients = before <= most && !unasked.is_at(exchange.start);
+        let is_clients = before <= most && !unasked.may_push_at(exchange.start);
         let (client, idle) = if is_clients { (before, Nanos::ZERO) } else { (Nanos::ZERO, before) };
         // What was lost on the way is not the server's time.
         let server =
@@ -51,8 +56,8 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
         let mut wait = Wait { exchange, is_first, client, idle, server, polled: None };
         let is_unseen = answer.is_some_and(|answer| has_unseen(facts, answer));
         // Records of a request are larger than those that acknowledge a push.
-        let asks = is_tls && request.is_some_and(|request| request.bytes() >= SIGN);
-        if is_unseen || (!asks && unasked.may_be(&wait, rtt)) {
+        let asks = is_tls && request.is_some_and(|request| request.bytes() >= MAX_KEEPALIVE_LEN);
+        if is_unseen || (!asks && unasked.may_be_push(&wait, rtt)) {
             wait.polled = wait.server.take();
         }
         all.push(wait);
@@ -61,37 +66,39 @@ pub fn waits(facts: &Facts) -> Vec<Wait> {
     all
 }
 
-/// Whether something of either side that was not captured passed between a message and its answer: a later question, an earlier answer.
+/// Whether something of either side that was not captured passed between a message and its answer:
+/// a later question, an earlier answer.
 fn has_unseen(facts: &Facts, answer: &TransferFacts) -> bool {
-    let Some(asked) = answer.request else { return false };
-    let noticed = facts.halves.iter().flat_map(|half| &half.missing).map(|&(_, noticed)| noticed);
+    let Some(asked) = answer.answered else { return false };
+    let noticed = facts.directions.iter().flat_map(|direction| &direction.missing).map(|&(_, noticed)| noticed);
     noticed.into_iter().any(|noticed| noticed > asked.last && noticed <= answer.start)
 }
 
-/// Requests for what is to happen: their small answers come late as a rule. Where most are prompt, a late one is late.
+/// Requests for what is to happen: their small answers come late as a rule. Where most are prompt,
+/// a late one is late.
 fn mark_polls(facts: &Facts, all: &mut [Wait]) {
-    let sender = 1 - facts.asker;
-    let half = &facts.halves[sender];
+    let sender = 1 - facts.requester;
+    let direction = &facts.directions[sender];
     let is_small = |wait: &Wait| {
-        let answer = wait.exchange.answer.and_then(|index| half.transfers.get(index));
+        let answer = wait.exchange.answer.and_then(|index| direction.transfers.get(index));
         wait.exchange.request.is_some() && answer.is_some_and(|answer| answer.bytes() <= SEGMENT)
     };
     let announces = facts.content[sender].protocol == Some(Protocol::Http);
     for wait in all.iter_mut().filter(|wait| is_small(wait) && !announces) {
-        if wait.server.is_some_and(|time| time >= GIVEN_UP) {
+        if wait.server.is_some_and(|time| time >= REQUEST_TIMEOUT) {
             wait.polled = wait.server.take();
         }
     }
     let thinking: Vec<Nanos> = all.iter().filter(|wait| is_small(wait)).filter_map(|wait| wait.server).collect();
-    let late = thinking.iter().filter(|time| **time >= POLL).count();
+    let late = thinking.iter().filter(|time| **time >= MIN_POLL).count();
     if late < 2 {
         return;
     }
-    if median(thinking).is_none_or(|typical| typical < POLL) {
+    if median(thinking).is_none_or(|typical| typical < MIN_POLL) {
         return;
     }
     for wait in all.iter_mut().filter(|wait| is_small(wait)) {
-        if wait.server.is_some_and(|time| time >= SERIES) {
+        if wait.server.is_some_and(|time| time >= MAX_SERIES_PAUSE) {
             wait.polled = wait.server.take();
         }
     }

@@ -1,8 +1,8 @@
 //! What the path between two captures changed.
 
-use super::align::{Aligned, Way};
-use super::mark::Found;
-use super::watch::{Rec, Track};
+use super::align::{Aligned, DirectionMatch};
+use super::collector::{ConnectionPackets, PacketRecord};
+use super::fingerprint::MatchedConnection;
 use crate::analysis::{Change, End};
 use crate::flow::Side;
 use crate::rules::say;
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 const CE: u8 = 3;
 
 /// Everything that differs, but time.
-pub(super) fn told(
+pub(super) fn find_changes(
     aligned: &Aligned<'_>,
-    found: &Found,
+    found: &MatchedConnection,
     numbers: [[SeqNumber; 2]; 2],
-    tracks: [&Track; 2],
+    tracks: [&ConnectionPackets; 2],
     times: [(Nanos, Nanos); 2],
 ) -> Vec<Change> {
     let near_client = aligned.nearer(0);
@@ -49,8 +49,8 @@ fn end(from: Side) -> End {
     if from == 0 { End::Client } else { End::Server }
 }
 
-fn addresses(found: &Found, near_client: usize, changes: &mut Vec<Change>) {
-    let ends = [found.marks[near_client].ends, found.marks[1 - near_client].ends];
+fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Change>) {
+    let ends = [found.fingerprints[near_client].ends, found.fingerprints[1 - near_client].ends];
     for (side, who) in ["client", "server"].into_iter().enumerate() {
         let [(address, port), (other, other_port)] = [ends[0][side], ends[1][side]];
         if (address, port) != (other, other_port) {
@@ -73,22 +73,25 @@ fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
         changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}") });
     };
     if sent.mss != arrived.mss {
-        add("mss", became("MSS", sent.mss.map(|mss| format!("{mss} B")), arrived.mss.map(|mss| format!("{mss} B"))));
+        add(
+            "mss",
+            describe_change("MSS", sent.mss.map(|mss| format!("{mss} B")), arrived.mss.map(|mss| format!("{mss} B"))),
+        );
     }
     if sent.window_scale != arrived.window_scale {
         let [sent, arrived] = [sent, arrived].map(|offer| offer.window_scale.map(|shift| shift.to_string()));
-        add("window-scale", became("window scale", sent, arrived));
+        add("window-scale", describe_change("window scale", sent, arrived));
     }
     let yes = |offered: bool| offered.then(|| "offered".to_owned());
     if sent.sack != arrived.sack {
-        add("sack", became("SACK", yes(sent.sack), yes(arrived.sack)));
+        add("sack", describe_change("SACK", yes(sent.sack), yes(arrived.sack)));
     }
     if sent.timestamps != arrived.timestamps {
-        add("timestamps", became("timestamps", yes(sent.timestamps), yes(arrived.timestamps)));
+        add("timestamps", describe_change("timestamps", yes(sent.timestamps), yes(arrived.timestamps)));
     }
 }
 
-fn became(what: &str, sent: Option<String>, arrived: Option<String>) -> String {
+fn describe_change(what: &str, sent: Option<String>, arrived: Option<String>) -> String {
     match (sent, arrived) {
         (Some(sent), Some(arrived)) => format!("{what} was changed from {sent} to {arrived}"),
         (Some(sent), None) => format!("{what} ({sent}) was taken out"),
@@ -133,14 +136,14 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     if windows * 10 > compared {
         add("window", windows, format!("the window of {} without payload was changed", say::count(windows, "packet")));
     }
-    if way.kept.had_stamps && !way.kept.stamps {
+    if way.preserved.had_timestamps && !way.preserved.timestamps {
         add(
             "timestamp-values",
             way.matches.len() as u64,
             format!("the timestamps of {compared_packets} were rewritten"),
         );
     }
-    if way.kept.had_ids && !way.kept.ids {
+    if way.preserved.had_ip_ids && !way.preserved.ip_ids {
         add("ip-id", way.matches.len() as u64, "the IP numbers were rewritten".to_owned());
     }
     let (split, merged) = boundaries(aligned, way, first);
@@ -152,7 +155,8 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     );
 }
 
-/// Resets that arrived although their sender's side was captured and sent none: a middlebox made them.
+/// Resets that arrived although their sender's side was captured and sent none: a middlebox made
+/// them.
 fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &mut Vec<Change>) {
     let (first, second) = (aligned.nearer(from), 1 - aligned.nearer(from));
     let by_first = |time: Nanos| if first == 0 { time } else { aligned.clock.to_first(time) };
@@ -176,12 +180,13 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: (Nanos, Nanos), changes: &
     }
 }
 
-/// Segments that arrived as several, and those that arrived as a part of one; of each how many are no offload's.
-fn boundaries(aligned: &Aligned<'_>, way: &Way, first: usize) -> ((u64, u64), (u64, u64)) {
+/// Segments that arrived as several, and those that arrived as a part of one; of each how many are
+/// no offload's.
+fn boundaries(aligned: &Aligned<'_>, way: &DirectionMatch, first: usize) -> ((u64, u64), (u64, u64)) {
     let (sent, arrived) = (&aligned.placed[first], &aligned.placed[1 - first]);
     let (mut split, mut merged) = ((0, 0), (0, 0));
     let payload: Vec<_> = way.matches.iter().filter(|m| m.sent.end > m.sent.start).collect();
-    let larger = |rec: &Rec| u64::from(rec.len <= way.mss);
+    let larger = |rec: &PacketRecord| u64::from(rec.len <= way.mss);
     for parts in payload.chunk_by(|a, b| a.sent.rec == b.sent.rec) {
         if parts.windows(2).any(|pair| pair[0].arrived != pair[1].arrived) {
             split = (split.0 + 1, split.1 + larger(sent.rec(parts[0].sent.rec)));

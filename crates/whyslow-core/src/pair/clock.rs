@@ -1,18 +1,19 @@
 //! How two clocks stand to each other, by what passed between them.
 //!
-//! A packet seen at time a by one clock and at time b by the other gives b − a = offset + delay one way, and offset − delay
-//! the other way. Delays are never negative and their least values hardly change, so the offset over time is a line below
-//! all of the one kind and above all of the other. The line with the most room on both sides is taken: its slope is the
-//! drift (Moon, Skelly, Towsley: "Estimation and removal of clock skew from network delay measurements", 1999, with both
-//! directions at once), and it lies in the middle, as if the least delays were the same both ways. No capture can show whether
-//! they are.
+//! A packet seen at time a by one clock and at time b by the other gives b − a = offset + delay one
+//! way, and offset − delay the other way. Delays are never negative and their least values hardly
+//! change, so the offset over time is a line below all of the one kind and above all of the other.
+//! The line with the most room on both sides is taken: its slope is the drift (Moon, Skelly,
+//! Towsley: "Estimation and removal of clock skew from network delay measurements", 1999, with both
+//! directions at once), and it lies in the middle, as if the least delays were the same both ways.
+//! No capture can show whether they are.
 
 use crate::units::Nanos;
 
 /// Least time over which a drift is looked for.
 const LONG_ENOUGH: i64 = 3_000_000_000;
 /// More drift than this is no clock's: NTP slews by 500 millionths at most.
-const MOST_DRIFT: f64 = 1e-3;
+const MAX_DRIFT: f64 = 1e-3;
 /// Least delays repeat to within this: a slope that loses no more room is as good as the best.
 const REPEATS: f64 = 100_000.0;
 /// Stretches of time of which the extreme samples are kept for the search.
@@ -20,14 +21,14 @@ const STRETCHES: usize = 1024;
 
 /// A packet seen by both: by the first clock, and how much later by the second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(super) struct ClockSample {
     pub time: i64,
     pub later: i64,
 }
 
 /// How the second clock stands to the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Clock {
+pub(super) struct ClockOffset {
     /// When, by the first clock, the second is ahead by `offset`.
     pub zero: i64,
     /// Nanoseconds.
@@ -42,7 +43,7 @@ pub(super) struct Clock {
     pub first_is_nearer: bool,
 }
 
-impl Clock {
+impl ClockOffset {
     /// An instant by the second clock, told by the first.
     pub fn to_first(self, time: Nanos) -> Nanos {
         let about = time.0.saturating_sub(self.offset);
@@ -51,12 +52,13 @@ impl Clock {
     }
 }
 
-/// Solves offset and drift; `ways` are the client's packets and the server's. None when one way has no sample, or when no line
-/// goes between the two kinds: a clock jumps.
-pub(super) fn solve(ways: [&[Sample]; 2]) -> Option<Clock> {
+/// Solves offset and drift; `ways` are the client's packets and the server's. None when one way has
+/// no sample, or when no line goes between the two kinds: a clock jumps.
+pub(super) fn solve(ways: [&[ClockSample]; 2]) -> Option<ClockOffset> {
     let [first, last] = span(ways)?;
     let base = ways[0].first()?.later;
-    let at = |sample: &Sample| (sample.time.saturating_sub(first) as f64, sample.later.saturating_sub(base) as f64);
+    let at =
+        |sample: &ClockSample| (sample.time.saturating_sub(first) as f64, sample.later.saturating_sub(base) as f64);
     let room = |slope: f64, nearer: bool| {
         let (above, below) = if nearer { (ways[0], ways[1]) } else { (ways[1], ways[0]) };
         edges(above.iter().map(at), below.iter().map(at), slope)
@@ -68,9 +70,11 @@ pub(super) fn solve(ways: [&[Sample]; 2]) -> Option<Clock> {
     let mut drift = 0.0;
     let mut drift_error = None;
     if length >= LONG_ENOUGH {
-        // Extremes along the slope found so far: the second time they are those along the drift itself.
+        // Extremes along the slope found so far: the second time they are those along the drift
+        // itself.
         for _ in 0..2 {
-            let keep = |samples: &[Sample], sign: f64| extremes(samples.iter().map(at), length as f64, drift, sign);
+            let keep =
+                |samples: &[ClockSample], sign: f64| extremes(samples.iter().map(at), length as f64, drift, sign);
             let (low, high) = (keep(above, 1.0), keep(below, -1.0));
             let room = |slope: f64| wide(edges(low.iter().copied(), high.iter().copied(), slope));
             let (slope, error) = best(room);
@@ -80,7 +84,7 @@ pub(super) fn solve(ways: [&[Sample]; 2]) -> Option<Clock> {
     }
     let (low, high) = room(drift, first_is_nearer);
     let round_trip = low - high;
-    (round_trip >= -REPEATS).then(|| Clock {
+    (round_trip >= -REPEATS).then(|| ClockOffset {
         zero: first,
         offset: base.saturating_add(((low + high) / 2.0).round() as i64),
         drift,
@@ -90,7 +94,7 @@ pub(super) fn solve(ways: [&[Sample]; 2]) -> Option<Clock> {
     })
 }
 
-fn span(ways: [&[Sample]; 2]) -> Option<[i64; 2]> {
+fn span(ways: [&[ClockSample]; 2]) -> Option<[i64; 2]> {
     if ways.iter().any(|way| way.is_empty()) {
         return None;
     }
@@ -117,10 +121,10 @@ fn extremes(samples: impl Iterator<Item = (f64, f64)>, length: f64, slope: f64, 
     kept.into_iter().flatten().collect()
 }
 
-/// The slope with the most room, and how far it may be off. Room is concave over slopes: a minimum of lines less a maximum of
-/// lines. A slope of nothing is taken where it is as good as any.
+/// The slope with the most room, and how far it may be off. Room is concave over slopes: a minimum
+/// of lines less a maximum of lines. A slope of nothing is taken where it is as good as any.
 fn best(room: impl Fn(f64) -> f64) -> (f64, f64) {
-    let (mut low, mut high) = (-MOST_DRIFT, MOST_DRIFT);
+    let (mut low, mut high) = (-MAX_DRIFT, MAX_DRIFT);
     for _ in 0..100 {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if room(a) < room(b) { low = a } else { high = b }
@@ -134,7 +138,7 @@ fn best(room: impl Fn(f64) -> f64) -> (f64, f64) {
         }
         good
     };
-    let (left, right) = (edge(top, -2.0 * MOST_DRIFT), edge(top, 2.0 * MOST_DRIFT));
+    let (left, right) = (edge(top, -2.0 * MAX_DRIFT), edge(top, 2.0 * MAX_DRIFT));
     let error = (right - left) / 2.0;
     if left <= 0.0 && right >= 0.0 { (0.0, error) } else { ((left + right) / 2.0, error) }
 }
@@ -149,21 +153,21 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     /// Packets both ways, 10 ms apart, over a path of 15 ms each way with queues that come and go.
-    fn samples(offset: i64, drift: f64, seconds: i64) -> [Vec<Sample>; 2] {
-        let way = |sign: i64, phase: i64| -> Vec<Sample> {
+    fn samples(offset: i64, drift: f64, seconds: i64) -> [Vec<ClockSample>; 2] {
+        let way = |sign: i64, phase: i64| -> Vec<ClockSample> {
             (0..seconds * 100)
                 .map(|n| {
                     let time = n * 10 * MS + phase;
                     let queue = (n * 7919 % 50) * MS / 10;
                     let skew = (time as f64 * drift) as i64;
-                    Sample { time, later: offset + skew + sign * (15 * MS + queue) }
+                    ClockSample { time, later: offset + skew + sign * (15 * MS + queue) }
                 })
                 .collect()
         };
         [way(1, 0), way(-1, 3 * MS)]
     }
 
-    fn solved(offset: i64, drift: f64, seconds: i64) -> Clock {
+    fn solved(offset: i64, drift: f64, seconds: i64) -> ClockOffset {
         let [up, down] = samples(offset, drift, seconds);
         solve([&up, &down]).unwrap()
     }
@@ -176,8 +180,8 @@ mod tests {
         assert!(clock.first_is_nearer && clock.drift_error.is_none());
         // Seen from the other end, the samples change their places and signs.
         let [up, down] = samples(123_456_789, 0.0, 2);
-        let turned = |way: &[Sample]| -> Vec<Sample> {
-            way.iter().map(|s| Sample { time: s.time + s.later, later: -s.later }).collect()
+        let turned = |way: &[ClockSample]| -> Vec<ClockSample> {
+            way.iter().map(|s| ClockSample { time: s.time + s.later, later: -s.later }).collect()
         };
         let other = solve([&turned(&up), &turned(&down)]).unwrap();
         assert!(!other.first_is_nearer && (other.offset + clock.offset).abs() < 10_000, "{other:?}");
@@ -219,8 +223,8 @@ mod tests {
         #[test]
         fn anything_is_taken(up in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40),
                              down in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40)) {
-            let samples = |way: &[(i64, i64)]| -> Vec<Sample> {
-                way.iter().map(|&(time, later)| Sample { time, later }).collect()
+            let samples = |way: &[(i64, i64)]| -> Vec<ClockSample> {
+                way.iter().map(|&(time, later)| ClockSample { time, later }).collect()
             };
             if let Some(clock) = solve([&samples(&up), &samples(&down)]) {
                 prop_assert!(clock.round_trip >= 0);

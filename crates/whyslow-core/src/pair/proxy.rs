@@ -1,9 +1,10 @@
 //! A proxy between two captures: which of its legs makes the other wait.
 //!
-//! Its two connections carry the same bytes. Each byte passes the capture next to its sender, is acknowledged by the proxy, and
-//! passes the other capture. Where the leg that takes the bytes on is the slower one, they wait after the ACK, in the proxy's
-//! buffers and behind them; where the leg that brings them is, they wait before it. Which of the two waits clearly outweighs
-//! the other decides, and where neither does, how long the proxy's window was full.
+//! Its two connections carry the same bytes. Each byte passes the capture next to its sender, is
+//! acknowledged by the proxy, and passes the other capture. Where the leg that takes the bytes on
+//! is the slower one, they wait after the ACK, in the proxy's buffers and behind them; where the
+//! leg that brings them is, they wait before it. Which of the two waits clearly outweighs the other
+//! decides, and where neither does, how long the proxy's window was full.
 
 use super::align::Aligned;
 use super::figures::{millis, percentile};
@@ -16,8 +17,9 @@ const OUTWEIGHS: f64 = 2.0;
 /// A shorter wait is no sign of anything.
 const WORTH: Nanos = Nanos::from_millis(5);
 
-/// What the proxy does with the direction that carried most. `transfers` are those of the two captures.
-pub(super) fn told(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
+/// What the proxy does with the direction that carried most. `transfers` are those of the two
+/// captures.
+pub(super) fn describe_proxy(aligned: &Aligned<'_>, transfers: [&[Transfer]; 2]) -> Proxy {
     let bytes = |from: usize| aligned.ways[from].matches.iter().map(|m| m.sent.end - m.sent.start).sum::<i64>();
     let from = usize::from(bytes(1) >= bytes(0));
     let (sender, receiver) = if from == 0 { (End::Client, End::Server) } else { (End::Server, End::Client) };

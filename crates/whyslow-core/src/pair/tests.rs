@@ -1,11 +1,12 @@
 #![allow(clippy::unwrap_used)]
 
-//! Downloads whose path is known, seen by two captures in many ways: what is told must be what happened.
+//! Downloads whose path is known, seen by two captures in many ways: what is told must be what
+//! happened.
 
 mod path;
 
 use super::{find, shares};
-use crate::analysis::{MatchedBy, Pair, PairDirection, Place};
+use crate::analysis::{MatchedBy, Pair, PairDirection, PathPart};
 use path::{Captured, MS, MSS, Path, Pkt, Seen, View, compared, explained, feed, found, merged};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -57,11 +58,12 @@ fn what_was_lost_and_how_long_the_rest_took() {
     }
     let clock = pair.clock.unwrap();
     assert!(clock.offset_s.0.abs() < 50_000 && clock.drift_ppm.is_none(), "{clock:?}");
-    let leg = |place: Place| pair.legs.iter().find(|leg| leg.place == place).unwrap().rtt_ms;
-    close(leg(Place::Between).min, 20.0);
-    close(leg(Place::Client).min, 0.0);
+    let leg = |place: PathPart| pair.legs.iter().find(|leg| leg.place == place).unwrap().rtt_ms;
+    close(leg(PathPart::Between).min, 20.0);
+    close(leg(PathPart::Client).min, 0.0);
     assert!(pair.changes.is_empty() && pair.caveats.is_empty(), "{pair:#?}");
-    // The frames are those of the server's capture: the fourth segment follows the handshake, the request and three others.
+    // The frames are those of the server's capture: the fourth segment follows the handshake, the
+    // request and three others.
     assert_eq!(down.lost_frames[0].to_string(), "2:7");
     assert_eq!((up.lost_frames.len(), down.lost_frames.len()), (2, 5));
     assert_eq!(up.lost_frames[0].file, Some(0));
@@ -162,7 +164,8 @@ fn offload_at_either_host_changes_no_count() {
         assert_eq!((down.resent, down.resent_for_loss, up.lost), (5, 5, 2));
         assert_eq!((down.unseen_before, down.uncaptured), (0, 0));
         let change = |what: &str| pair.changes.iter().find(|change| change.what == what);
-        // What was sent as four and arrived as two twice was cut up, for all that the capture shows.
+        // What was sent as four and arrived as two twice was cut up, for all that the capture
+        // shows.
         assert_eq!((change("split").is_some(), change("merged").is_some()), (cut, put && !cut), "{:#?}", pair.changes);
         assert!(pair.changes.iter().all(|change| change.detail.contains("host")));
     }
@@ -191,7 +194,8 @@ fn nothing_is_lost_where_the_other_capture_did_not_run() {
     let pair = both(&[part.clone(), server.clone()], &View::default(), &View::default());
     let (_, down) = ways(&pair);
     assert_eq!(pair.matched_by, MatchedBy::Addresses);
-    // Of the five the resent copies of 3, 17 and 18 fall into that time, and the loss of 90 is beyond it.
+    // Of the five the resent copies of 3, 17 and 18 fall into that time, and the loss of 90 is
+    // beyond it.
     let within = |time: i64| running.contains(&(time + 10 * MS));
     let lost: Vec<i64> = server
         .iter()
@@ -266,7 +270,8 @@ fn a_reset_that_nobody_sent_is_the_middles() {
     assert!(!has_reset(&both(&[client, server], &View::default(), &View::default())));
 }
 
-/// The two connections of a proxy in the middle: other numbers, other segments, the same bytes later.
+/// The two connections of a proxy in the middle: other numbers, other segments, the same bytes
+/// later.
 fn proxied(server: &[(i64, Pkt)]) -> Seen {
     let [client, _] = Path { every: 5 * MS, ..Path::default() }.run();
     assert!(server.len() > 100);
@@ -391,7 +396,8 @@ proptest! {
 
 #[test]
 fn tangled_segments_are_refused() {
-    // Thousands of segments, each of which begins a byte after the one before and holds all that follow.
+    // Thousands of segments, each of which begins a byte after the one before and holds all that
+    // follow.
     let seen: Seen = (0..4_000_u32)
         .map(|n| {
             let flags = crate::wire::Flags::ACK;
@@ -408,7 +414,7 @@ fn tangled_segments_are_refused() {
 #[test]
 fn a_capture_of_nothing_shares_nothing() {
     let empty: Captured = Vec::new();
-    let (connections, marks) = explained(&empty);
-    assert!(connections.is_empty() && find(&marks, &marks).is_empty());
-    feed(&empty, &mut super::Watch::new(0, []));
+    let (connections, fingerprints) = explained(&empty);
+    assert!(connections.is_empty() && find(&fingerprints, &fingerprints).is_empty());
+    feed(&empty, &mut super::PacketCollector::new(0, []));
 }

@@ -1,6 +1,6 @@
 //! What follows from a pair, in plain words.
 
-use crate::analysis::{End, Leg, Pair, PairDirection, Place, Proxy};
+use crate::analysis::{End, Leg, Pair, PairDirection, PathPart, Proxy};
 use crate::rules::say;
 use crate::units::Nanos;
 
@@ -150,8 +150,8 @@ fn waits(direction: &PairDirection) -> f64 {
 
 /// On which part of the path the round trip lies.
 fn round_trip(legs: &[Leg]) -> Option<String> {
-    let least = |place: Place| legs.iter().find(|leg| leg.place == place)?.rtt_ms.min;
-    let (client, between, server) = (least(Place::Client)?, least(Place::Between)?, least(Place::Server)?);
+    let least = |place: PathPart| legs.iter().find(|leg| leg.place == place)?.rtt_ms.min;
+    let (client, between, server) = (least(PathPart::Client)?, least(PathPart::Between)?, least(PathPart::Server)?);
     let whole = client + between + server;
     let part = |value: f64| say::time(Nanos::from_secs_f64(value.max(0.0) / 1e3));
     if between >= 0.95 * whole {

@@ -1,31 +1,38 @@
-//! A small request is answered with a huge burst at once: others can abuse that, and much of it may get lost.
+//! A small request is answered with a huge burst at once: others can abuse that, and much of it may
+//! get lost.
 //!
 //! ## What it is
-//! Before the first ACK a sender knows nothing of the path, so it may send no more than an initial congestion window: 10 segments (RFC
-//! 6928). Some senders fill whatever window the receiver advertises: a stack with an initial window of hundreds of segments, a proxy or
-//! balancer that takes the bytes from its own fast side and ignores congestion control. One small request then sets free a burst of
-//! hundreds of kilobytes toward whoever seems to have asked, which is what attackers look for; on a thin path most of the burst is lost.
+//! Before the first ACK a sender knows nothing of the path, so it may send no more than an initial
+//! congestion window: 10 segments (RFC 6928). Some senders fill whatever window the receiver
+//! advertises: a stack with an initial window of hundreds of segments, a proxy or balancer that
+//! takes the bytes from its own fast side and ignores congestion control. One small request then
+//! sets free a burst of hundreds of kilobytes toward whoever seems to have asked, which is what
+//! attackers look for; on a thin path most of the burst is lost.
 //!
 //! ## How it is recognised
-//! More than 50 segments left in the first flight of a server's answer, beyond what the connection's earlier bytes had earned (a window
-//! grows by what was acknowledged), and the handshake is in the capture, so that no earlier traffic was missed. Most content networks
-//! stay below 50 segments, and 100 are the most that was found (Rüth and Hohlfeld). It costs no time here: it is said as a risk.
+//! More than 50 segments left in the first flight of a server's answer, beyond what the
+//! connection's earlier bytes had earned (a window grows by what was acknowledged), and the
+//! handshake is in the capture, so that no earlier traffic was missed. Most content networks stay
+//! below 50 segments, and 100 are the most that was found (Rüth and Hohlfeld). It costs no time
+//! here: it is said as a risk.
 //!
 //! ## What it is confused with
 //! - a warm connection whose beginning was not captured: nothing is said without the handshake.
 //! - ACKs missing from the capture: then bytes were acknowledged that look like one flight.
 //!
 //! ## The fix
-//! Cap the initial window at 10 to 32 segments: Linux `ip route change … initcwnd 10`, Windows `Set-NetTCPSetting
-//! -InitialCongestionWindow 10`, the TCP profile of a balancer (F5: "Initial Congestion Window Size"). Where it is on purpose, inside a data
-//! centre, pace the first flight (`fq`, `tcp_pacing_ss_ratio`).
+//! Cap the initial window at 10 to 32 segments: Linux `ip route change … initcwnd 10`, Windows
+//! `Set-NetTCPSetting -InitialCongestionWindow 10`, the TCP profile of a balancer (F5: "Initial
+//! Congestion Window Size"). Where it is on purpose, inside a data centre, pace the first flight
+//! (`fq`, `tcp_pacing_ss_ratio`).
 //!
 //! ## To see that it worked
 //! In a new capture the server's first flight has no more than 10 segments.
 //!
 //! ## References
-//! RFC 6928, RFC 5681 section 3.1; Rüth and Hohlfeld, "Demystifying TCP Initial Window Configurations of Content Distribution Networks", TMA
-//! 2018; Kührer et al., "Hell of a Handshake: Abusing TCP for Reflective Amplification DDoS Attacks", WOOT 2014.
+//! RFC 6928, RFC 5681 section 3.1; Rüth and Hohlfeld, "Demystifying TCP Initial Window
+//! Configurations of Content Distribution Networks", TMA 2018; Kührer et al., "Hell of a Handshake:
+//! Abusing TCP for Reflective Amplification DDoS Attacks", WOOT 2014.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -38,27 +45,27 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::AmplificationRisk, Check::Transfer(check));
 
 /// Segments of a first flight: nearly all known servers send fewer (Rüth and Hohlfeld 2018).
-const MOST_USUAL: u64 = 50;
+const MAX_USUAL: u64 = 50;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let (facts, transfer) = (case.facts, case.transfer);
-    let doubts = &facts.doubts;
+    let defects = &facts.capture_defects;
     if case.sender == facts.client
         || !facts.handshake.is_complete()
-        || doubts.one_direction
-        || doubts.unseen_bytes > 0
+        || defects.one_direction
+        || defects.unseen_bytes > 0
         || !facts.elided.is_empty()
     {
         return None;
     }
-    let mut requests = facts.halves[facts.client].transfers.iter().filter(|asked| asked.start <= transfer.start);
+    let mut requests = facts.directions[facts.client].transfers.iter().filter(|asked| asked.start <= transfer.start);
     let request = requests.next_back()?.bytes();
     let first = transfer.rounds.first()?;
     // What came earlier on the connection was acknowledged, and has opened the window by as much.
     let earned = transfer.seq.0.saturating_sub(1);
     let mss = case.context.mss;
     let flight = first.in_flight;
-    if flight <= MOST_USUAL * mss + earned {
+    if flight <= MAX_USUAL * mss + earned {
         return None;
     }
     let times = flight as f64 / request.max(1) as f64;

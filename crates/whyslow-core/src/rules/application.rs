@@ -1,34 +1,45 @@
 //! The sending program had nothing to send.
 //!
 //! ## What it is
-//! TCP can only send what it is given. A program that reads a slow disk, computes, waits for another service or writes in
-//! small pieces leaves the connection idle though every window has room.
+//! TCP can only send what it is given. A program that reads a slow disk, computes, waits for
+//! another service or writes in small pieces leaves the connection idle though every window has
+//! room.
 //!
 //! ## How it is recognised
-//! Pauses that nothing in the capture ended: no ACK, no window update, no timer. Before them the sender's buffer had run
-//! empty: everything was acknowledged, or the last segment was shorter than the MSS. A pause that a retransmission ended, in which something
-//! lost was outstanding, or packets of either side were not captured, is none; nor is one between small messages that nobody asked for, nor
-//! any of Multipath TCP, where what is not sent here may go over another subflow; nor one between the messages of an SSH login, in which
-//! both ends compute keys: what an SSH connection sends at once is no bulk before it fills an initial window. Next to the receiver, without timestamps,
-//! what comes within a second of a full segment may have stood in a queue, and is not counted. Away from the sender its IPv4 numbers, which
-//! Linux counts up by one for each packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
-//! the sender's timers, the confidence is lower: segments may have been lost before the capture point, and come again.
+//! Pauses that nothing in the capture ended: no ACK, no window update, no timer. Before them the
+//! sender's buffer had run empty: everything was acknowledged, or the last segment was shorter than
+//! the MSS. A pause that a retransmission ended, in which something lost was outstanding, or
+//! packets of either side were not captured, is none; nor is one between small messages that nobody
+//! asked for, nor any of Multipath TCP, where what is not sent here may go over another subflow;
+//! nor one between the messages of an SSH login, in which both ends compute keys: what an SSH
+//! connection sends at once is no bulk before it fills an initial window. Next to the receiver,
+//! without timestamps, what comes within a second of a full segment may have stood in a queue, and
+//! is not counted. Away from the sender its IPv4 numbers, which Linux counts up by one for each
+//! packet, show that it sent nothing meanwhile. Where there are none and the pauses are as long as
+//! the sender's timers, the confidence is lower: segments may have been lost before the capture
+//! point, and come again.
 //!
-//! Or segments that are short on average pass at one rate, though the sender waits for no ACK and no queue stands: a program that writes a
-//! little every moment. A sender that has more to send than it may fills its segments.
+//! Or segments that are short on average pass at one rate, though the sender waits for no ACK and
+//! no queue stands: a program that writes a little every moment. A sender that has more to send
+//! than it may fills its segments.
 //!
 //! ## What it is confused with
 //! - `receive-window`, `sender-cap`: the pause ends with an ACK.
-//! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture at the sender settles it.
-//! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot prove it.
-//! - `proxy-split`: the pauses have the rhythm of another connection's slow start. A proxy whose far connection has no such rhythm (a paced
-//!   one, or one that is long open) cannot be told from a program that writes in pieces: a capture behind it settles it.
+//! - `tail-loss`, `timeout`: a number is missing before the segment that ends the pause. A capture
+//!   at the sender settles it.
+//! - `host-cpu`: the host was too busy to send; no short segment before the pause. A capture cannot
+//!   prove it.
+//! - `proxy-split`: the pauses have the rhythm of another connection's slow start. A proxy whose
+//!   far connection has no such rhythm (a paced one, or one that is long open) cannot be told from
+//!   a program that writes in pieces: a capture behind it settles it.
 //! - `pacing`: even spacing by a rate limit.
 //!
 //! ## The fix
-//! Look at the sending program: read ahead, write larger pieces, do the slow part in parallel with the sending. A proxy that sends
-//! what it gets from elsewhere waits for its own upstream: nginx `proxy_buffers`, `proxy_buffering on`, `output_buffers` and `aio threads` for
-//! slow disks; HAProxy `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`. A client that uploads: read the file ahead of the socket.
+//! Look at the sending program: read ahead, write larger pieces, do the slow part in parallel with
+//! the sending. A proxy that sends what it gets from elsewhere waits for its own upstream: nginx
+//! `proxy_buffers`, `proxy_buffering on`, `output_buffers` and `aio threads` for slow disks;
+//! HAProxy `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`. A client that uploads: read
+//! the file ahead of the socket.
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender no longer shows `app_limited` while the transfer runs.
@@ -66,7 +77,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         spans[from..].iter().take_while(|span| span.start < gap.end).any(|span| span.limit == Limit::Application)
     };
     let by_nothing = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing);
-    let pauses = by_nothing.filter(|gap| gap.ran_dry || gap.idle).filter(is_the_programs);
+    let pauses = by_nothing.filter(|gap| gap.app_limited || gap.idle).filter(is_the_programs);
     let longest = pauses.clone().max_by_key(|gap| gap.end - gap.start)?;
     let number = pauses.clone().count() as u64;
     let summary = format!(
@@ -91,7 +102,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         "look at the program that sends: read ahead, write larger pieces, and do not wait for others between writes",
         None,
     );
-    // What it waits for is not in this capture: where only the server's end of a path is known, it may be another path.
+    // What it waits for is not in this capture: where only the server's end of a path is known, it
+    // may be another path.
     found.settle = Some(
         if doubtful {
             "the pauses are as long as the sender's timers: a capture at the sender shows whether segments were lost on the way here"
@@ -103,7 +115,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// A program that writes little at a time, and evenly: its pauses may be too short to be told one by one.
+/// A program that writes little at a time, and evenly: its pauses may be too short to be told one
+/// by one.
 fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
     let lost = case.time(Limit::Application);
     if !case.matters(lost, 0.15) {
@@ -134,7 +147,8 @@ fn in_trickles(case: &TransferCase<'_>, written: f64) -> Option<Finding> {
     Some(found)
 }
 
-/// Time of the program's pauses, less that between messages which follow each other as the other side's do.
+/// Time of the program's pauses, less that between messages which follow each other as the other
+/// side's do.
 fn silent(case: &TransferCase<'_>) -> Nanos {
     let mut silences = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Nothing).peekable();
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::Application);
@@ -145,9 +159,10 @@ fn silent(case: &TransferCase<'_>) -> Nanos {
     spans.filter(of_silence).map(Span::length).sum()
 }
 
-/// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that it sent nothing: a probe
-/// (RFC 8985 section 7.2: two round trips, and 200 ms with one segment outstanding), or the retransmission timer (Linux: a round trip
-/// and 200 ms, RFC 6298: 1 s) after so many back-offs.
+/// Whether a silence is as long as one of the sender's timers would make it, and nothing shows that
+/// it sent nothing: a probe (RFC 8985 section 7.2: two round trips, and 200 ms with one segment
+/// outstanding), or the retransmission timer (Linux: a round trip and 200 ms, RFC 6298: 1 s) after
+/// so many back-offs.
 fn may_be_timer(case: &TransferCase<'_>, gap: &Gap) -> bool {
     let (Some(rtt), None) = (case.rtt(), gap.missing) else {
         return false;
@@ -193,7 +208,7 @@ mod tests {
     fn messages_of_a_login_are_no_bulk_that_a_program_holds_up() {
         let paused = |size: u64, protocol| {
             let mut scene = Scene::flights(&[size, size]);
-            (scene.transfer.gaps[0].release, scene.transfer.gaps[0].ran_dry) = (Release::Nothing, true);
+            (scene.transfer.gaps[0].release, scene.transfer.gaps[0].app_limited) = (Release::Nothing, true);
             scene.facts.content[1].protocol = protocol;
             scene.finding(Cause::Application)
         };

@@ -1,31 +1,39 @@
 //! The path carried what it could: one rate governs the whole transfer.
 //!
 //! ## What it is
-//! The slowest link (or a rate limit somewhere) sets the pace. TCP has filled it and did its job; only more capacity, or
-//! fewer bytes, makes the transfer shorter.
+//! The slowest link (or a rate limit somewhere) sets the pace. TCP has filled it and did its job;
+//! only more capacity, or fewer bytes, makes the transfer shorter.
 //!
 //! ## How it is recognised
-//! Equal amounts of bytes take equal times all along (the upper tenth of the rates is no more than 25 % above the lower),
-//! whatever the window does, and the sender's buffer was not empty. Or, where losses interrupt that (a short queue, CoDel): one rate
-//! passed between losses, always, and round trips were long when something was lost.
+//! Equal amounts of bytes take equal times all along (the upper tenth of the rates is no more than
+//! 25 % above the lower), whatever the window does, and the sender's buffer was not empty. Or,
+//! where losses interrupt that (a short queue, CoDel): one rate passed between losses, always, and
+//! round trips were long when something was lost.
 //!
-//! Or several transfers share it: their rates add up to one, always, while each of them goes up and down (the sum varies far less than
-//! those of independent transfers would), or has more by what another one had when that one ends; and queues or losses show that
-//! something is full. They are told together then, with each one's part. What each shows by itself (losses, late ACKs, a window that
-//! does not grow) is how they share, and is told no more; what would speed one of them up slows the others down.
+//! Or several transfers share it: their rates add up to one, always, while each of them goes up and
+//! down (the sum varies far less than those of independent transfers would), or has more by what
+//! another one had when that one ends; and queues or losses show that something is full. They are
+//! told together then, with each one's part. What each shows by itself (losses, late ACKs, a window
+//! that does not grow) is how they share, and is told no more; what would speed one of them up
+//! slows the others down.
 //!
 //! ## What it is confused with
-//! - `pacing` or a rate limit in the sender, a program that writes at a rate of its own: a path that is full leaves a queue, a loss or a mark, now
-//!   and then at least, or spaces segments that left together by this rate. Where nothing of these is seen, the rate is not the path's.
+//! - `pacing` or a rate limit in the sender, a program that writes at a rate of its own: a path
+//!   that is full leaves a queue, a loss or a mark, now and then at least, or spaces segments that
+//!   left together by this rate. Where nothing of these is seen, the rate is not the path's.
 //! - `policer`: one rate between losses, or more than the rate lost at once, and no queue.
-//! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without them the confidence is lower.
-//! - whatever held the rest of the transfer, where the rate is in force for less than three quarters of its time.
-//! - `loss`, `random-loss`: where others fill the link meanwhile, losses cost nothing in all. Losses by chance leave the sum unsteady.
+//! - `bufferbloat` beside it: from the receiver's end the queue shows only by timestamps; without
+//!   them the confidence is lower.
+//! - whatever held the rest of the transfer, where the rate is in force for less than three
+//!   quarters of its time.
+//! - `loss`, `random-loss`: where others fill the link meanwhile, losses cost nothing in all.
+//!   Losses by chance leave the sum unsteady.
 //! - `receive-window`, `sender-cap` on a flat round trip: the sender waits for ACKs in each round.
 //!
 //! ## The fix
-//! More capacity, compression, fewer bytes, or another path: nginx `gzip on` or `brotli on`, HAProxy `compression algo gzip`, Envoy's
-//! compressor filter; a client that asks with `Accept-Encoding`. If the rate is lower than what was bought, look for a shaper or policer at
+//! More capacity, compression, fewer bytes, or another path: nginx `gzip on` or `brotli on`,
+//! HAProxy `compression algo gzip`, Envoy's compressor filter; a client that asks with
+//! `Accept-Encoding`. If the rate is lower than what was bought, look for a shaper or policer at
 //! exactly this rate.
 //!
 //! ## To see that it worked
@@ -39,7 +47,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::tcp::Brief;
+use crate::tcp::ShortConnectionBounds;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check))
@@ -47,26 +55,28 @@ pub(super) const RULE: Rule = Rule::new(Cause::Bandwidth, Check::Transfer(check)
     .may_cost(may_be_steady);
 
 /// A transfer shorter than this says little about a path's rate.
-const LEAST_TIME: Nanos = Nanos::from_millis(200);
+const MIN_TIME: Nanos = Nanos::from_millis(200);
 /// A rate at which most links are bought: a transfer that fills one is healthy.
 const LINE_RATE: f64 = 900e6;
 
 /// A rate that governs so much of the time governs the transfer.
 const ALL_ALONG: f64 = 0.75;
 
-/// Of a rate that is steady the limits need eight bins of ten segments, and all else that takes several rounds needs more.
-fn may_be_steady(brief: &Brief) -> bool {
-    brief.largest >= 80
+/// Of a rate that is steady the limits need eight bins of ten segments, and all else that takes
+/// several rounds needs more.
+fn may_be_steady(brief: &ShortConnectionBounds) -> bool {
+    brief.largest_transfer_segments >= 80
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let steady = case.partition.shape.steady?;
     let held = case.time(Limit::Bandwidth);
-    if case.duration() < LEAST_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
+    if case.duration() < MIN_TIME || !case.matters(held, 0.3) || steady >= LINE_RATE {
         return None;
     }
     let mss = case.context.mss as f64;
-    // What the link carries beside the payload: IP and TCP headers with timestamps, Ethernet's header.
+    // What the link carries beside the payload: IP and TCP headers with timestamps, Ethernet's
+    // header.
     let on_the_wire = steady * (mss + 66.0) / mss;
     let summary = format!(
         "one rate governs the transfer: {} of payload, about {} on the wire, for {} of {}",

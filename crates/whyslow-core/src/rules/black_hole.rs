@@ -2,15 +2,15 @@
 
 use super::case::TransferCase;
 use crate::analysis::{Frame, Limit};
-use crate::tcp::facts::{Facts, Gap, HalfFacts, Release, TransferFacts};
+use crate::tcp::facts::{DirectionFacts, Facts, Gap, Release, TransferFacts};
 use crate::units::Nanos;
 
 /// As causes go, one loss is chance.
-const LEAST: u64 = 2;
+const MIN: u64 = 2;
 
-/// Where that size passes in the end, the path has changed meanwhile or two losses were chance, as the first flight's and its copy's in a
-/// full queue are: one more is needed.
-const LEAST_HEALED: u64 = 3;
+/// Where that size passes in the end, the path has changed meanwhile or two losses were chance, as
+/// the first flight's and its copy's in a full queue are: one more is needed.
+const MIN_HEALED: u64 = 3;
 
 /// Whether large segments alone do not pass here.
 pub(super) fn is_black_hole(case: &TransferCase<'_>) -> bool {
@@ -19,18 +19,18 @@ pub(super) fn is_black_hole(case: &TransferCase<'_>) -> bool {
 
 /// Large segments pass the capture point and go no farther.
 pub(super) fn is_seen(case: &TransferCase<'_>) -> bool {
-    let (transfer, half) = (case.transfer, case.half());
-    if half.largest_acked >= transfer.stuck_size && transfer.stuck_large < LEAST_HEALED {
+    let (transfer, direction) = (case.transfer, case.direction());
+    if direction.largest_acked_len >= transfer.stuck_size && transfer.stuck_large < MIN_HEALED {
         return false;
     }
-    let small_pass = transfer.acknowledged && (1..transfer.stuck_size).contains(&half.largest_acked);
-    is_stuck(case.facts, transfer) || (transfer.stuck_large >= LEAST && small_pass)
+    let small_pass = transfer.acknowledged && (1..transfer.stuck_size).contains(&direction.largest_acked_len);
+    is_stuck(case.facts, transfer) || (transfer.stuck_large >= MIN && small_pass)
 }
 
 /// The same by the transfer alone.
 pub(super) fn is_stuck(facts: &Facts, transfer: &TransferFacts) -> bool {
     // A handshake, so that small packets are known to pass both ways.
-    transfer.stuck_large >= LEAST && facts.handshake.is_complete()
+    transfer.stuck_large >= MIN && facts.handshake.is_complete()
 }
 
 /// Large segments that never came to the capture point.
@@ -41,21 +41,24 @@ pub(super) struct Unseen {
     pub frames: Vec<Frame>,
 }
 
-/// Nothing came that was as large as both ends had agreed on, though there was enough to fill such a segment.
-pub(super) fn lacks_full_size(facts: &Facts, half: &HalfFacts, transfer: &TransferFacts) -> bool {
-    half.largest < half.mss && transfer.bytes() > half.mss && facts.handshake.is_complete()
+/// Nothing came that was as large as both ends had agreed on, though there was enough to fill such
+/// a segment.
+pub(super) fn lacks_full_size(facts: &Facts, direction: &DirectionFacts, transfer: &TransferFacts) -> bool {
+    direction.largest_len < direction.mss && transfer.bytes() > direction.mss && facts.handshake.is_complete()
 }
 
-/// Whether a silence before the answer may have been one in which only large segments were sent: none came, and no IP numbers tell
-/// (IPv6, text).
+/// Whether a silence before the answer may have been one in which only large segments were sent:
+/// none came, and no IP numbers tell (IPv6, text).
 pub(super) fn may_be_unseen(case: &TransferCase<'_>) -> bool {
-    !case.near_sender() && !case.half().numbers_tell && lacks_full_size(case.facts, case.half(), case.transfer)
+    !case.near_sender()
+        && !case.direction().ip_ids_reliable
+        && lacks_full_size(case.facts, case.direction(), case.transfer)
 }
 
 /// Those of which the sender's IP numbers tell.
 pub(super) fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
-    let (transfer, half) = (case.transfer, case.half());
-    if !lacks_full_size(case.facts, half, transfer) {
+    let (transfer, direction) = (case.transfer, case.direction());
+    if !lacks_full_size(case.facts, direction, transfer) {
         return None;
     }
     let mut found = Unseen { packets: 0, waited: Nanos::ZERO, frames: Vec::new() };
@@ -64,15 +67,15 @@ pub(super) fn unseen(case: &TransferCase<'_>) -> Option<Unseen> {
         found.waited += waited;
         found.frames.extend(frames);
     };
-    if u64::from(transfer.missing_before) >= LEAST {
+    if u64::from(transfer.missing_before) >= MIN {
         add(transfer.missing_before, waited_before(case), &[transfer.frames.0]);
     }
-    for gap in waits(case).filter(|gap| gap.after_len < half.mss) {
-        if let Some(missing) = gap.missing.filter(|&missing| u64::from(missing) >= LEAST) {
+    for gap in waits(case).filter(|gap| gap.after_len < direction.mss) {
+        if let Some(missing) = gap.missing.filter(|&missing| u64::from(missing) >= MIN) {
             add(missing, gap.end - gap.start, &[gap.frames.0, gap.frames.1]);
         }
     }
-    (found.packets >= LEAST).then_some(found)
+    (found.packets >= MIN).then_some(found)
 }
 
 /// How long the first byte was late because its first copies did not come.

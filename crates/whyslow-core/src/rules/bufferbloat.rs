@@ -1,21 +1,23 @@
 //! Data stood in a long queue on the path, which made every round trip longer.
 //!
 //! ## What it is
-//! Buffers much larger than the path needs fill up until something is lost. The transfer itself may be as fast as the
-//! link, but all else on the link waits behind it: calls stutter, pages hang.
+//! Buffers much larger than the path needs fill up until something is lost. The transfer itself may
+//! be as fast as the link, but all else on the link waits behind it: calls stutter, pages hang.
 //!
 //! ## How it is recognised
-//! The round trip's 95th percentile is more than 30 ms above the least one, and round trips rise and fall with the bytes in
-//! flight.
+//! The round trip's 95th percentile is more than 30 ms above the least one, and round trips rise
+//! and fall with the bytes in flight.
 //!
 //! ## What it is confused with
 //! - radio links and power saving: round trips vary without regard to the flight.
 //! - `delayed-ack`: single ACKs are late.
 //!
 //! ## The fix
-//! Queue management at the bottleneck: `tc qdisc replace dev DEV root cake bandwidth RATE` or fq_codel; smaller buffers; a
-//! sender with BBR keeps the queue short by itself (`sysctl -w net.ipv4.tcp_congestion_control=bbr`). A server whose own socket is the queue:
-//! `net.ipv4.tcp_notsent_lowat=131072`; nginx `limit_rate` and Envoy's bandwidth limit filter keep bulk below the bottleneck.
+//! Queue management at the bottleneck: `tc qdisc replace dev DEV root cake bandwidth RATE` or
+//! fq_codel; smaller buffers; a sender with BBR keeps the queue short by itself
+//! (`sysctl -w net.ipv4.tcp_congestion_control=bbr`). A server whose own socket is the queue:
+//! `net.ipv4.tcp_notsent_lowat=131072`; nginx `limit_rate` and Envoy's bandwidth limit filter keep
+//! bulk below the bottleneck.
 //!
 //! ## To see that it worked
 //! While the transfer runs, `ss -tin` on the sender shows an `rtt` that stays near `minrtt`.
@@ -35,12 +37,12 @@ pub(super) const RULE: Rule = Rule::new(Cause::Bufferbloat, Check::Transfer(chec
 
 const GROWTH: Nanos = Nanos::from_millis(30);
 /// Rounds needed for a correlation to mean something.
-const LEAST_ROUNDS: usize = 5;
+const MIN_ROUNDS: usize = 5;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let least = case.context.rtt?;
     let pairs = flights_and_times(case);
-    if pairs.len() < LEAST_ROUNDS {
+    if pairs.len() < MIN_ROUNDS {
         return None;
     }
     let mut times: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();
@@ -73,11 +75,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Each round's flight in bytes and round trip in milliseconds. While losses are repaired little is sent, and the queue is as long as it
-/// was: such rounds tell nothing of what follows what.
+/// Each round's flight in bytes and round trip in milliseconds. While losses are repaired little is
+/// sent, and the queue is as long as it was: such rounds tell nothing of what follows what.
 fn flights_and_times(case: &TransferCase<'_>) -> Vec<(f64, f64)> {
     let rounds = &case.transfer.rounds;
-    let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.resent > 0);
+    let repairs = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted > 0);
     // The ACK of up to two segments may be delayed (RFC 9293 section 3.8.6.3).
     let least = 2 * case.context.mss;
     let calm =

@@ -1,8 +1,11 @@
-//! How often what a rule is so sure of is right: rules weigh their evidence against each other, and this is measured.
+//! How often what a rule is so sure of is right: rules weigh their evidence against each other, and
+//! this is measured.
 //!
-//! Over transfers whose cause is known (`whyslow lab score`, and of real programs with `--real`), findings were right more often than
-//! their rules say, at every level of confidence from a half on. So the line below, through what was measured, is put behind the rules: a confidence
-//! that is printed is the share of such findings that is right (Murphy and Winkler 1977, "Reliability of subjective probability forecasts").
+//! Over transfers whose cause is known (`whyslow lab score`, and of real programs with `--real`),
+//! findings were right more often than their rules say, at every level of confidence from a half
+//! on. So the line below, through what was measured, is put behind the rules: a confidence that is
+//! printed is the share of such findings that is right (Murphy and Winkler 1977, "Reliability of
+//! subjective probability forecasts").
 
 use crate::analysis::{Connection, Finding};
 
@@ -20,7 +23,8 @@ fn calibrated(confidence: f64) -> f64 {
     (share * 100.0).round() / 100.0
 }
 
-/// Puts what was measured in place of what rules say; once, when nothing weighs confidences any more.
+/// Puts what was measured in place of what rules say; once, when nothing weighs confidences any
+/// more.
 pub(crate) fn calibrate(connections: &mut [Connection], over: &mut [Finding]) {
     for connection in connections {
         connection.findings.iter_mut().for_each(measure);

@@ -1,19 +1,19 @@
 //! An ACK covers bytes that are not in the capture: the capture lost packets, not the network.
 //!
 //! ## What it is
-//! A capturing host that cannot keep up, or a mirror port that is too slow, leaves packets out. Analysis that takes them for lost
-//! on the path blames the network for nothing.
+//! A capturing host that cannot keep up, or a mirror port that is too slow, leaves packets out.
+//! Analysis that takes them for lost on the path blames the network for nothing.
 //!
 //! ## How it is recognised
-//! The receiver acknowledged bytes that were never captured. A packet that was lost on the path is never acknowledged
-//! before it is sent again.
+//! The receiver acknowledged bytes that were never captured. A packet that was lost on the path is
+//! never acknowledged before it is sent again.
 //!
 //! ## What it is confused with
 //! `loss`: there the bytes come again. `elided-text`: packets left out of a pasted text.
 //!
 //! ## The fix
-//! Capture less of each packet (`tcpdump -s 96`), give the capture a larger buffer (`-B 65536`), write to a fast disk, filter by
-//! host; look at the number "dropped by kernel" when tcpdump ends.
+//! Capture less of each packet (`tcpdump -s 96`), give the capture a larger buffer (`-B 65536`),
+//! write to a fast disk, filter by host; look at the number "dropped by kernel" when tcpdump ends.
 //!
 //! ## References
 //! Paxson, "Automated Packet Trace Analysis of TCP Implementations", 1997.
@@ -27,18 +27,18 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::CaptureLoss, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let doubts = &facts.doubts;
-    if doubts.unseen_bytes == 0 || facts.is_text || doubts.one_direction {
+    let defects = &facts.capture_defects;
+    if defects.unseen_bytes == 0 || facts.is_text || defects.one_direction {
         return None;
     }
     Some(Problem {
         slug: RULE.cause.slug().into(),
-        count: doubts.unseen_stretches,
+        count: defects.unseen_stretches,
         detail: format!(
             "{} B in {} stretches were acknowledged and never captured (first noticed in frame {}): the capture lost packets, so no loss on the path is concluded from these",
-            thousands(doubts.unseen_bytes),
-            thousands(doubts.unseen_stretches),
-            doubts.first_unseen.unwrap_or_default(),
+            thousands(defects.unseen_bytes),
+            thousands(defects.unseen_stretches),
+            defects.first_unseen.unwrap_or_default(),
         ),
     })
 }

@@ -4,7 +4,7 @@ use crate::analysis::{End, Frame, Limit, LimitShare, Near, State};
 use crate::flow::Side;
 use crate::limit::{Context, INITIAL_WINDOW, Partition, Plateau, Wait};
 use crate::tcp::content::Protocol;
-use crate::tcp::facts::{Doubts, Facts, HalfFacts, TransferFacts};
+use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
@@ -29,8 +29,8 @@ pub struct TransferCase<'a> {
 
 impl TransferCase<'_> {
     /// The sender's direction.
-    pub(super) fn half(&self) -> &HalfFacts {
-        &self.facts.halves[self.sender]
+    pub(super) fn direction(&self) -> &DirectionFacts {
+        &self.facts.directions[self.sender]
     }
 
     /// The capture stands next to the sender.
@@ -80,17 +80,17 @@ impl TransferCase<'_> {
 
     /// Confidence 0–1 in what rests on this capture: less for each thing that it does not show.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
-        let doubts = &self.facts.doubts;
+        let defects = &self.facts.capture_defects;
         let missing = self.transfer.unseen as f64 / self.transfer.bytes().max(1) as f64;
-        let mut trust = clock(doubts, confidence);
-        if doubts.unseen_bytes > 0 && missing > 0.01 && self.transfer.retransmitted.unseen_original == 0 {
+        let mut trust = with_clock_doubt(defects, confidence);
+        if defects.unseen_bytes > 0 && missing > 0.01 && self.transfer.retransmitted.unseen_original == 0 {
             trust *= 0.7;
         }
-        if self.transfer.told.is_some() {
+        if self.transfer.known_span.is_some() {
             // What was left out might tell another cause.
             trust *= 0.6;
         }
-        if doubts.one_direction {
+        if defects.one_direction {
             trust *= 0.3;
         }
         if self.context.rtt.is_none() {
@@ -108,7 +108,7 @@ impl TransferCase<'_> {
     pub(super) fn rate_of(&self, plateau: &Plateau) -> f64 {
         let rounds = &self.transfer.rounds;
         let start = rounds.get(plateau.first).map_or(self.transfer.start, |round| round.start);
-        let told = self.transfer.told.map_or(self.transfer.end, |(_, until)| until);
+        let told = self.transfer.known_span.map_or(self.transfer.end, |(_, until)| until);
         let end = rounds.get(plateau.after).map_or(told, |round| round.start);
         let bytes: u64 =
             rounds.get(plateau.first..plateau.after).unwrap_or_default().iter().map(|round| round.bytes).sum();
@@ -124,9 +124,10 @@ impl TransferCase<'_> {
         is_ssh && self.transfer.bytes() <= INITIAL_WINDOW * self.context.mss
     }
 
-    /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps tell when the sender had them.
+    /// Next to the receiver, where ACKs leave at once whatever a queue does, only echoed timestamps
+    /// tell when the sender had them.
     pub(super) fn queue_is_hidden(&self) -> bool {
-        self.context.near_receiver && !self.context.stamped
+        self.context.near_receiver && !self.context.has_timestamps
     }
 
     /// First and last frame of the rounds under a limit.
@@ -158,30 +159,32 @@ pub struct ConnectionCase<'a> {
 impl ConnectionCase<'_> {
     /// The transfers of the side that is asked.
     pub(super) fn answers(&self) -> &[TransferFacts] {
-        &self.facts.halves[1 - self.facts.asker].transfers
+        &self.facts.directions[1 - self.facts.requester].transfers
     }
 
     /// As [`TransferCase::trust`], for what rests on several transfers.
     pub(super) fn trust(&self, confidence: f64) -> f64 {
-        clock(&self.facts.doubts, confidence)
+        with_clock_doubt(&self.facts.capture_defects, confidence)
     }
 }
 
-/// Over a step of the clock every difference of times is false, and where it stepped forward nothing shows it.
-fn clock(doubts: &Doubts, confidence: f64) -> f64 {
-    if doubts.backwards > 0 { confidence * 0.6 } else { confidence }
+/// Over a step of the clock every difference of times is false, and where it stepped forward
+/// nothing shows it.
+fn with_clock_doubt(defects: &CaptureDefects, confidence: f64) -> f64 {
+    if defects.backwards > 0 { confidence * 0.6 } else { confidence }
 }
 
 /// What remains of a connection for rules over several of them.
 #[derive(Clone, Debug)]
-pub struct Outline {
+pub struct ConnectionSummary {
     /// The id in the analysis.
     pub id: u64,
     /// The client.
     pub client: IpAddr,
     /// The server's address and port.
     pub server: (IpAddr, u16),
-    /// The addresses of client and server as they are told: in a text that hides them, what it shows in their place.
+    /// The addresses of client and server as they are told: in a text that hides them, what it
+    /// shows in their place.
     pub addresses: [String; 2],
     /// The server's name.
     pub name: Option<String>,
@@ -227,8 +230,9 @@ pub struct Exit {
     pub frame: Frame,
 }
 
-/// The client asks again though the server has answered, and nothing else ever comes of it. A client that asks once may not be there
-/// any more, or never was (its address is forged); nobody is known to wait then.
+/// The client asks again though the server has answered, and nothing else ever comes of it. A
+/// client that asks once may not be there any more, or never was (its address is forged); nobody is
+/// known to wait then.
 pub(super) fn is_half_open(facts: &Facts) -> bool {
     let handshake = &facts.handshake;
     let [one, two] = handshake.retries;
@@ -236,7 +240,7 @@ pub(super) fn is_half_open(facts: &Facts) -> bool {
         && handshake.syn_ack.is_some()
         && handshake.ack.is_none()
         && (one > 0 && two > 0)
-        && facts.halves.iter().all(|half| half.last_payload.is_none())
+        && facts.directions.iter().all(|direction| direction.last_payload.is_none())
 }
 
 /// Whether the text shows no IP headers: each packet has some time to live.

@@ -1,15 +1,19 @@
 //! The client's own program took its time before it asked.
 //!
 //! ## What it is
-//! A connection is open, or an answer has come, and the program that is to send the next request is busy: it reads a file, computes,
-//! waits for another service, resolves another name. Neither the network nor the server can make that shorter.
+//! A connection is open, or an answer has come, and the program that is to send the next request is
+//! busy: it reads a file, computes, waits for another service, resolves another name. Neither the
+//! network nor the server can make that shorter.
 //!
 //! ## How it is recognised
-//! Between the handshake and the first request, or between an answer and the next request of an evident series (two such pauses or more),
-//! everything was acknowledged and the client sent nothing, for longer than a round trip and 50 ms. Seconds between requests are another
-//! occasion, and nobody's loss; so is a connection that was opened ahead of its use, and carried nothing for 10 s.
+//! Between the handshake and the first request, or between an answer and the next request of an
+//! evident series (two such pauses or more), everything was acknowledged and the client sent
+//! nothing, for longer than a round trip and 50 ms. Seconds between requests are another occasion,
+//! and nobody's loss; so is a connection that was opened ahead of its use, and carried nothing for
+//! 10 s.
 //!
-//! It is told, but never ranked above what happened within the exchanges: only the program knows whether it was waiting.
+//! It is told, but never ranked above what happened within the exchanges: only the program knows
+//! whether it was waiting.
 //!
 //! ## What it is confused with
 //! - `server-think`: the request is there, and the answer is late.
@@ -17,41 +21,43 @@
 //! - `path-latency`: the first packets are late on their way.
 //!
 //! ## The fix
-//! Look at the client's program between the answers and its next requests: do its own work beside the transfers (threads, async), ask
-//! ahead, and have what the request needs ready before the connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
+//! Look at the client's program between the answers and its next requests: do its own work beside
+//! the transfers (threads, async), ask ahead, and have what the request needs ready before the
+//! connection is opened. `curl -w '%{time_pretransfer} %{time_starttransfer}'`;
 //! `strace -rtt -f -e trace=network` shows where the program is meanwhile.
 //!
 //! ## To see that it worked
 //! In a new capture the time before the client's requests is shorter.
 //!
 //! ## References
-//! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin to notice.
+//! RFC 9293 (a sender with nothing to send); no threshold is standard: 50 ms is where people begin
+//! to notice.
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame};
 use crate::cause::Cause;
-use crate::limit::{NOTICED, Wait};
+use crate::limit::{NOTICEABLE_WAIT, Wait};
 use crate::tcp::content::Protocol;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ClientThink, Check::Connection(check));
 
 /// So many pauses between requests make a series.
-const SERIES: usize = 2;
+const MIN_SERIES: usize = 2;
 
 /// The ports of SSH and Telnet.
 const SHELLS: [u16; 2] = [22, 23];
 
-/// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign of life: SSH's are 36 to 52 bytes,
-/// WebSocket's pings a few.
-const SIGN: u64 = 100;
+/// A request and an answer that are both smaller than this are a keystroke and its echo, or a sign
+/// of life: SSH's are 36 to 52 bytes, WebSocket's pings a few.
+const MAX_KEYSTROKE_LEN: u64 = 100;
 
 /// Whether a program asks for something, and gets it.
 fn asks(case: &ConnectionCase<'_>, wait: &Wait) -> bool {
     let answer = wait.exchange.answer.and_then(|index| case.answers().get(index));
-    answer.is_some_and(|answer| answer.bytes().max(answer.request.map_or(0, |asked| asked.bytes)) >= SIGN)
+    answer.is_some_and(|answer| answer.bytes().max(answer.answered.map_or(0, |asked| asked.bytes)) >= MAX_KEYSTROKE_LEN)
 }
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
@@ -59,13 +65,13 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // A person types.
     let is_shell = SHELLS.contains(&facts.endpoints[1 - facts.client].1)
         || facts.content.iter().any(|content| content.protocol == Some(Protocol::Ssh));
-    if facts.asker != facts.client || is_shell {
+    if facts.requester != facts.client || is_shell {
         return None;
     }
-    let least = facts.min_rtt()?.max(NOTICED);
+    let least = facts.min_rtt()?.max(NOTICEABLE_WAIT);
     let pauses: Vec<&Wait> = case.waits.iter().filter(|wait| wait.client > least && asks(case, wait)).collect();
     let (first, between): (Vec<&Wait>, Vec<&Wait>) = pauses.into_iter().partition(|wait| wait.is_first);
-    let between = if between.len() >= SERIES { between } else { Vec::new() };
+    let between = if between.len() >= MIN_SERIES { between } else { Vec::new() };
     let lost: Nanos = first.iter().chain(&between).map(|wait| wait.client).sum();
     let longest = first.iter().chain(&between).max_by_key(|wait| wait.client)?;
     let parts: Vec<String> = first
@@ -80,7 +86,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // Where the first packets are not in the capture, it may have been another connection's turn.
     let mut found = finding(Cause::ClientThink, lost, case.trust(0.8), summary);
     let frames = |wait: &Wait| -> Vec<Frame> {
-        let request = wait.exchange.request.and_then(|index| facts.halves[facts.client].transfers.get(index));
+        let request = wait.exchange.request.and_then(|index| facts.directions[facts.client].transfers.get(index));
         request.map(|request| request.frames.0).into_iter().collect()
     };
     found.evidence.push(evidence(
@@ -111,7 +117,7 @@ mod tests {
 
     fn found(pauses: &[i64]) -> Option<Finding> {
         let mut scene = Scene::flights(&[8_000]);
-        scene.facts.halves[1].transfers =
+        scene.facts.directions[1].transfers =
             vec![scene.transfer.clone(), TransferFacts { seq: (1, 37), ..TransferFacts::default() }];
         let wait = |(index, &pause): (usize, &i64)| Wait {
             exchange: ExchangeFacts {
@@ -141,7 +147,7 @@ mod tests {
     #[test]
     fn in_a_shell_a_person_types() {
         let mut scene = Scene::flights(&[8_000]);
-        scene.facts.halves[1].transfers = vec![scene.transfer.clone()];
+        scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
         let wait = Wait {
             exchange: ExchangeFacts { request: Some(0), answer: Some(0), ..ExchangeFacts::default() },
             is_first: false,
@@ -161,13 +167,14 @@ mod tests {
         assert!(!told(&scene));
     }
 
-    /// Exchanges of one request and a small answer each: what was before each, and what the server took, milliseconds.
+    /// Exchanges of one request and a small answer each: what was before each, and what the server
+    /// took, milliseconds.
     fn scene(exchanges: &[(i64, i64)]) -> Vec<Wait> {
         let mut scene = Scene::flights(&[500]);
         let message =
             |n: usize| TransferFacts { seq: (1 + 100 * n as u64, 101 + 100 * n as u64), ..TransferFacts::default() };
         for side in 0..2 {
-            scene.facts.halves[side].transfers = (0..exchanges.len()).map(message).collect();
+            scene.facts.directions[side].transfers = (0..exchanges.len()).map(message).collect();
         }
         scene.facts.exchanges = exchanges
             .iter()

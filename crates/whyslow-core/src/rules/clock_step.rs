@@ -1,8 +1,9 @@
 //! Time goes backwards, or jumps, in the capture.
 //!
 //! ## What it is
-//! The capturing host set its clock while it captured, or several queues were noted out of order. Every time difference over
-//! such a step is false, so all findings of the connection are less sure.
+//! The capturing host set its clock while it captured, or several queues were noted out of order.
+//! Every time difference over such a step is false, so all findings of the connection are less
+//! sure.
 //!
 //! ## How it is recognised
 //! Packets whose time is before that of the packet in front of them.
@@ -25,7 +26,7 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::ClockStep, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let back = facts.doubts.backwards;
+    let back = facts.capture_defects.backwards;
     (back > 0).then(|| Problem {
         slug: RULE.cause.slug().into(),
         count: back,

@@ -1,21 +1,26 @@
 //! A text capture with times in whole seconds, from which nothing can be concluded.
 //!
 //! ## What it is
-//! tcpdump prints microseconds. Where it was told to print no time (`-t`), and syslog, journald or a container's runtime took its lines, the
-//! only time left is the log's, and that is often cut to seconds; it tells when the line was taken, besides, and not when the packet passed.
-//! Round trips, pauses and rates are thousands of times shorter. Bytes, windows and what was sent again are told, nothing of time.
+//! tcpdump prints microseconds. Where it was told to print no time (`-t`), and syslog, journald or
+//! a container's runtime took its lines, the only time left is the log's, and that is often cut to
+//! seconds; it tells when the line was taken, besides, and not when the packet passed. Round trips,
+//! pauses and rates are thousands of times shorter. Bytes, windows and what was sent again are
+//! told, nothing of time.
 //!
 //! ## How it is recognised
-//! The first packet's time has no fraction of a second, and tcpdump's own time is nowhere in the line.
+//! The first packet's time has no fraction of a second, and tcpdump's own time is nowhere in the
+//! line.
 //!
 //! ## What it is confused with
-//! - `log-times`: the log's times have fractions. They are used, and may be late by as long as lines wait to be written.
-//! - `unclear-times`: a few packets whose times may count from the first one (`-ttttt`) or each from the one before (`-ttt`).
+//! - `log-times`: the log's times have fractions. They are used, and may be late by as long as
+//!   lines wait to be written.
+//! - `unclear-times`: a few packets whose times may count from the first one (`-ttttt`) or each
+//!   from the one before (`-ttt`).
 //! - `no-times`: there are none (`-t`).
 //!
 //! ## The fix
-//! Let tcpdump print its own time: leave `-t` out, or take `-tttt`. It goes before the log's. Better, ask for the capture file
-//! (`tcpdump -w`).
+//! Let tcpdump print its own time: leave `-t` out, or take `-tttt`. It goes before the log's.
+//! Better, ask for the capture file (`tcpdump -w`).
 //!
 //! ## References
 //! tcpdump(1); RFC 3164 section 4.1.2 (syslog's time); journalctl(1), `--output=short-precise`.

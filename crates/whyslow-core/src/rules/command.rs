@@ -1,4 +1,5 @@
-//! Commands that are printed to be pasted on Linux. Each is whole, and raises what is too small without lowering what is larger already.
+//! Commands that are printed to be pasted on Linux. Each is whole, and raises what is too small
+//! without lowering what is larger already.
 
 use super::TransferCase;
 use super::say::{rate, thousands, time};
@@ -10,12 +11,13 @@ const USUAL_RMEM: u64 = 6_291_456;
 /// The largest send buffer (`tcp_wmem`), bytes.
 const USUAL_WMEM: u64 = 4_194_304;
 /// A larger buffer costs every connection of the host memory that few can use, bytes.
-const MOST: u64 = 16 << 20;
+const MAX: u64 = 16 << 20;
 /// Where the path's rate is not known, so many times the rate that was measured is a start.
 const A_START: f64 = 8.0;
 
-/// The buffer that a transfer over this path needs, twice the bandwidth-delay product or twice its payload (a part of each buffer is the
-/// kernel's own), and why in words. The path's rate is the one that was given, or else what its bursts show. None without a round trip.
+/// The buffer that a transfer over this path needs, twice the bandwidth-delay product or twice its
+/// payload (a part of each buffer is the kernel's own), and why in words. The path's rate is the
+/// one that was given, or else what its bursts show. None without a round trip.
 pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<(u64, String)> {
     let rtt = case.context.rtt?;
     let seen = limit::burst_rate(case.transfer, &case.context);
@@ -32,22 +34,24 @@ pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<(u64, String)> {
             rate(wanted)
         ),
     };
-    let buffer = full.min(all).min(MOST);
+    let buffer = full.min(all).min(MAX);
     let why = match buffer {
         _ if buffer == full => format!("which at a round trip of {} needs {} B at least", time(rtt), thousands(buffer)),
         _ if buffer == all => format!("and {} B at least let go all of this transfer at once", thousands(buffer)),
-        _ => format!("and {} B at least are a start at a round trip of {}", thousands(MOST), time(rtt)),
+        _ => format!("and {} B at least are a start at a round trip of {}", thousands(MAX), time(rtt)),
     };
     Some((buffer, format!("{whence}, {why}")))
 }
 
-/// Receive buffers that hold `bytes` from the first round trip on. The second figure is where each connection begins; raising the
-/// third alone leaves the kernel to grow the buffer while the sender waits for it.
+/// Receive buffers that hold `bytes` from the first round trip on. The second figure is where each
+/// connection begins; raising the third alone leaves the kernel to grow the buffer while the sender
+/// waits for it.
 pub(super) fn receive_buffer(bytes: u64) -> String {
     at_least("tcp_rmem", bytes, USUAL_RMEM.max(2 * bytes))
 }
 
-/// Send buffers that may grow to `bytes`. They grow with the congestion window, so that only the largest matters.
+/// Send buffers that may grow to `bytes`. They grow with the congestion window, so that only the
+/// largest matters.
 pub(super) fn send_buffer(bytes: u64) -> String {
     at_least("tcp_wmem", 0, USUAL_WMEM.max(bytes))
 }

@@ -1,13 +1,14 @@
 //! The receiver confirmed data late, and the sender waited for that.
 //!
 //! ## What it is
-//! A receiver may hold an ACK back in the hope of a second segment or of an answer to send it with (RFC 1122 section
-//! 4.2.3.2: up to 500 ms; Linux 40 ms and more, macOS and Windows up to 200 ms). When the last segment of a flight is a lone
-//! one and the sender can send nothing until it is acknowledged, the delay is added to the round trip.
+//! A receiver may hold an ACK back in the hope of a second segment or of an answer to send it with
+//! (RFC 1122 section 4.2.3.2: up to 500 ms; Linux 40 ms and more, macOS and Windows up to 200 ms).
+//! When the last segment of a flight is a lone one and the sender can send nothing until it is
+//! acknowledged, the delay is added to the round trip.
 //!
 //! ## How it is recognised
-//! The ACK for all that was in flight comes 25 ms or more later than the path needs, while other ACKs of the same round do
-//! not, and new data follows it at once.
+//! The ACK for all that was in flight comes 25 ms or more later than the path needs, while other
+//! ACKs of the same round do not, and new data follows it at once.
 //!
 //! ## What it is confused with
 //! - `nagle-delayed-ack`: the sender held back a small segment although it might have sent more.
@@ -15,9 +16,10 @@
 //! - `bufferbloat`: all ACKs are late, by an amount that follows the bytes in flight.
 //!
 //! ## The fix
-//! Let the sender have more in flight, so that no flight ends in a lone segment (see `sender-cap`, `receive-window`).
-//! On a Linux receiver, `ip route change … quickack 1`, or TCP_QUICKACK set again after every read. HAProxy as the receiver: leave `option
-//! tcp-smart-accept` out. Windows: `TcpAckFrequency=1`.
+//! Let the sender have more in flight, so that no flight ends in a lone segment (see `sender-cap`,
+//! `receive-window`). On a Linux receiver, `ip route change … quickack 1`, or TCP_QUICKACK set
+//! again after every read. HAProxy as the receiver: leave `option tcp-smart-accept` out. Windows:
+//! `TcpAckFrequency=1`.
 //!
 //! ## To see that it worked
 //! `ip route show` on the receiver names `quickack 1`, and in a new capture no ACK comes later
@@ -35,7 +37,7 @@ use crate::limit::DELAYED_ACK;
 use crate::stats::median;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.late_ack >= DELAYED_ACK);
+    Rule::new(Cause::DelayedAck, Check::Transfer(check)).may_cost(|brief| brief.max_ack_late >= DELAYED_ACK);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::AckDelay);

@@ -1,23 +1,25 @@
 //! The network delivers packets twice.
 //!
 //! ## What it is
-//! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame whose acknowledgement it missed delivers
-//! the same packet twice. TCP throws the copy away; what it costs is the path's capacity, and on some senders a window cut for a
-//! loss that was none.
+//! A switch with a loop or a flooding bond, two VPN paths, or a link layer that repeats a frame
+//! whose acknowledgement it missed delivers the same packet twice. TCP throws the copy away; what
+//! it costs is the path's capacity, and on some senders a window cut for a loss that was none.
 //!
 //! ## How it is recognised
-//! The receiver reports bytes that it had already (D-SACK, RFC 2883), though the sender sent them once. Next to the receiver both copies
-//! are in the capture, alike to the IP number and the timestamp. A probe of a closed window and a keep-alive give D-SACKs too, and
-//! do not count.
+//! The receiver reports bytes that it had already (D-SACK, RFC 2883), though the sender sent them
+//! once. Next to the receiver both copies are in the capture, alike to the IP number and the
+//! timestamp. A probe of a closed window and a keep-alive give D-SACKs too, and do not count.
 //!
 //! ## What it is confused with
-//! - a capture that has every packet twice (a mirror port for both directions of a link, several interfaces): the receiver reports
-//!   nothing, and the problem `duplicate-frames` of the capture says so.
+//! - a capture that has every packet twice (a mirror port for both directions of a link, several
+//!   interfaces): the receiver reports nothing, and the problem `duplicate-frames` of the capture
+//!   says so.
 //! - `spurious-retransmission`: the sender sent the copy, with a new IP number.
 //!
 //! ## The fix
-//! Look for a loop or a bond in broadcast mode (`cat /proc/net/bonding/*`: mode 3), a tunnel over two paths, flooding of unknown
-//! addresses (MAC tables that time out before ARP does). A capture on each hop shows where the second copy begins.
+//! Look for a loop or a bond in broadcast mode (`cat /proc/net/bonding/*`: mode 3), a tunnel over
+//! two paths, flooding of unknown addresses (MAC tables that time out before ARP does). A capture
+//! on each hop shows where the second copy begins.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPDSACKRecv` on the sender no longer rises while the transfer runs.
@@ -35,29 +37,29 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::Duplication, Check::Connection(check));
 
 /// Copies that mean something, and as a share of the segments.
-const LEAST: u64 = 3;
+const MIN: u64 = 3;
 const SHARE: f64 = 0.002;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     // An unseen segment may have been sent again unseen.
-    if facts.doubts.unseen_bytes > 0 || facts.doubts.one_direction {
+    if facts.capture_defects.unseen_bytes > 0 || facts.capture_defects.one_direction {
         return None;
     }
     let real = |side: usize| {
-        let half = &facts.halves[side];
-        half.duplicated.saturating_sub(half.keep_alives + half.window_probes)
+        let direction = &facts.directions[side];
+        direction.duplicated.saturating_sub(direction.keep_alives + direction.window_probes)
     };
     let sender = if real(0) >= real(1) { 0 } else { 1 };
-    let (half, copies) = (&facts.halves[sender], real(sender));
-    let share = copies as f64 / half.packets.max(1) as f64;
-    if copies < LEAST || share < SHARE {
+    let (direction, copies) = (&facts.directions[sender], real(sender));
+    let share = copies as f64 / direction.packets.max(1) as f64;
+    if copies < MIN || share < SHARE {
         return None;
     }
     // At the rate at which bytes arrived, the copies took so long.
     let rates = case.transfers[sender].iter().map(|(transfer, _)| transfer.acked_rate.p90);
     let rate = rates.fold(0.0, f64::max);
-    let seconds = if rate > 0.0 { copies as f64 * half.mss as f64 * 8.0 / rate } else { 0.0 };
+    let seconds = if rate > 0.0 { copies as f64 * direction.mss as f64 * 8.0 / rate } else { 0.0 };
     let lost = Nanos::from_secs_f64(seconds);
     let summary = format!(
         "the network delivered {} twice, {:.1} % of the packets in that direction: {} of the path's time for nothing",
@@ -67,7 +69,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::Duplication, lost, case.trust(0.8), summary);
     found.evidence.push(evidence("D-SACKs for bytes that were sent once", copies as f64, "segments", &[]));
-    let twice = facts.doubts.duplicate_frames;
+    let twice = facts.capture_defects.duplicate_frames;
     if twice > 0 {
         found.evidence.push(evidence("packets that were captured twice", twice as f64, "packets", &[]));
     }

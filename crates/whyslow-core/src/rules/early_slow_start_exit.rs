@@ -1,16 +1,18 @@
 //! The sender stopped speeding up early, though nothing was lost, and then sped up slowly.
 //!
 //! ## What it is
-//! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh) or learns of congestion. A
-//! threshold that is too small ends the doubling early; from there on the window grows by about a segment a round trip. On a long path
-//! that costs seconds. Two reasons are common: the kernel remembered a small threshold of an earlier connection to the same peer (Linux'
-//! `ip tcp_metrics`), or HyStart took a rise of the round-trip time for a queue.
+//! A sender doubles its window each round trip until it reaches its slow-start threshold (ssthresh)
+//! or learns of congestion. A threshold that is too small ends the doubling early; from there on
+//! the window grows by about a segment a round trip. On a long path that costs seconds. Two reasons
+//! are common: the kernel remembered a small threshold of an earlier connection to the same peer
+//! (Linux' `ip tcp_metrics`), or HyStart took a rise of the round-trip time for a queue.
 //!
 //! ## How it is recognised
-//! The flights stop doubling and then grow slowly for four rounds or more, with room left in the receiver's window, no segment lost
-//! before, no congestion echo, and the sender waiting for ACKs. If the round trips of the last doubling were longer than the least by
-//! an eighth (4 to 16 ms), HyStart is the likely reason. Three connections or more to one peer that stop at the same size (within a tenth)
-//! without such a rise prove that it is remembered.
+//! The flights stop doubling and then grow slowly for four rounds or more, with room left in the
+//! receiver's window, no segment lost before, no congestion echo, and the sender waiting for ACKs.
+//! If the round trips of the last doubling were longer than the least by an eighth (4 to 16 ms),
+//! HyStart is the likely reason. Three connections or more to one peer that stop at the same size
+//! (within a tenth) without such a rise prove that it is remembered.
 //!
 //! ## What it is confused with
 //! - `bandwidth`: the rate stays the same whatever is in flight.
@@ -18,20 +20,22 @@
 //! - congestion avoidance after a loss: that is what TCP should do.
 //!
 //! ## The fix
-//! Forget what was remembered, and do not remember thresholds: `ip tcp_metrics flush`, `net.ipv4.tcp_no_ssthresh_metrics_save=1` (the
-//! default since Linux 5.6). For HyStart: BBR, or `hystart` off in the parameters of `tcp_cubic`.
+//! Forget what was remembered, and do not remember thresholds: `ip tcp_metrics flush`,
+//! `net.ipv4.tcp_no_ssthresh_metrics_save=1` (the default since Linux 5.6). For HyStart: BBR, or
+//! `hystart` off in the parameters of `tcp_cubic`.
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender shows no small `ssthresh` for a new connection, and `nstat -az
 //! 'TcpExtTCPHystart*'` does not rise.
 //!
 //! ## References
-//! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New TCP slow start", 2011.
+//! RFC 5681 section 3.1, RFC 9406 (HyStart++), RFC 9438; Ha and Rhee, "Taming the elephants: New
+//! TCP slow start", 2011.
 
-use super::case::{Exit, Outline, TransferCase};
+use super::case::{ConnectionSummary, Exit, TransferCase};
+use super::cost_over_time::CostOverTime;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, thousands, time};
-use super::together::Together;
 use crate::analysis::{Actor, End, Finding, Limit};
 use crate::cause::Cause;
 use crate::stats::median;
@@ -44,7 +48,7 @@ pub(super) const RULE: Rule = Rule::new(Cause::EarlySlowStartExit, Check::Transf
 /// One round in so many may seem smaller, as its segments slip into the next one.
 const SHRUNK: usize = 4;
 /// Rounds of slow growth that mean something.
-const LEAST_ROUNDS: usize = 4;
+const MIN_ROUNDS: usize = 4;
 /// RFC 9406 section 4.2: the rise of the round trip that ends slow start lies between these.
 const RISE: (Nanos, Nanos) = (Nanos::from_millis(4), Nanos::from_millis(16));
 
@@ -53,21 +57,21 @@ fn slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(usize, &'a [RoundFacts
     let rounds = &case.transfer.rounds;
     let base = &case.partition.shape.base;
     let first = base.iter().position(|limit| *limit != Limit::SlowStart)?;
-    let lost = rounds.iter().position(|round| round.resent > 0).unwrap_or(rounds.len());
+    let lost = rounds.iter().position(|round| round.retransmitted > 0).unwrap_or(rounds.len());
     let run = base.get(first..lost)?.iter().take_while(|limit| **limit == Limit::CongestionAvoidance).count();
-    (run >= LEAST_ROUNDS).then(|| (first, &rounds[first..first + run]))
+    (run >= MIN_ROUNDS).then(|| (first, &rounds[first..first + run]))
 }
 
 /// Whether and where this transfer left slow start early.
 pub fn exit_of(case: &TransferCase<'_>) -> Option<Exit> {
-    found(case).map(|(exit, _)| exit)
+    exit_with_slow_rounds(case).map(|(exit, _)| exit)
 }
 
 /// The exit, and the rounds of slow growth behind it.
-fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
-    let half = case.half();
+fn exit_with_slow_rounds<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
+    let direction = case.direction();
     let lost_before = case.earlier.iter().any(|(transfer, _)| !transfer.losses.is_empty());
-    if lost_before || half.ecn_echoes > 0 || case.partition.shape.steady.is_some() || case.transfer.unseen > 0 {
+    if lost_before || direction.ecn_echoes > 0 || case.partition.shape.steady.is_some() || case.transfer.unseen > 0 {
         return None;
     }
     let (first, slow) = slow_rounds(case)?;
@@ -75,7 +79,8 @@ fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
     let mss = case.context.mss;
     let (start, last) = (slow.first()?, slow.last()?);
     let room = slow.iter().all(|round| round.window.is_some_and(|window| window > round.in_flight + 3 * mss));
-    // More than a message a round, and growing as congestion avoidance does: else something holds the flights down.
+    // More than a message a round, and growing as congestion avoidance does: else something holds
+    // the flights down.
     let flights: Vec<u64> = slow.iter().map(|round| round.in_flight).collect();
     let grows = last.in_flight > start.in_flight && crate::limit::rises(&flights, mss);
     // No window shrinks where nothing is lost: flights that do are held by something else.
@@ -110,7 +115,7 @@ fn found<'a>(case: &'a TransferCase<'_>) -> Option<(Exit, &'a [RoundFacts])> {
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let (Exit { segments, lost, rise, hystart, .. }, slow) = found(case)?;
+    let (Exit { segments, lost, rise, hystart, .. }, slow) = exit_with_slow_rounds(case)?;
     let (start, last) = (slow.first()?, slow.last()?);
     let least = case.context.rtt?;
     let summary = format!(
@@ -151,14 +156,15 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
 }
 
 /// Connections that leave at one size make a pattern.
-const LEAST_EXITS: usize = 3;
+const MIN_EXITS: usize = 3;
 /// Exits within this of their median, or one segment, are the same.
 const SAME: f64 = 0.1;
 
-/// A threshold that is remembered is the same for each connection to that peer; one that is found anew varies.
-fn across(outlines: &[Outline]) -> Vec<Finding> {
-    let mut groups: BTreeMap<_, Vec<(&Outline, Exit)>> = BTreeMap::new();
-    for outline in outlines {
+/// A threshold that is remembered is the same for each connection to that peer; one that is found
+/// anew varies.
+fn across(summaries: &[ConnectionSummary]) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<(&ConnectionSummary, Exit)>> = BTreeMap::new();
+    for outline in summaries {
         if let Some(exit) = outline.early_exit {
             let (client, server) = (outline.client, outline.server.0);
             groups.entry((client, server, exit.sender.index())).or_default().push((outline, exit));
@@ -167,17 +173,17 @@ fn across(outlines: &[Outline]) -> Vec<Finding> {
     groups.into_values().filter_map(remembered).collect()
 }
 
-fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
+fn remembered(mut group: Vec<(&ConnectionSummary, Exit)>) -> Option<Finding> {
     let typical = median(group.iter().map(|(_, exit)| exit.segments).collect())?;
     let tolerance = ((typical as f64 * SAME) as u64).max(1);
     let all = group.len();
     group.retain(|(_, exit)| exit.segments.abs_diff(typical) <= tolerance);
     let risen = group.iter().filter(|(_, exit)| exit.hystart).count();
     // The same queue makes HyStart stop at about the same flight each time.
-    if group.len() < LEAST_EXITS || group.len() * 10 < all * 7 || risen * 2 > group.len() {
+    if group.len() < MIN_EXITS || group.len() * 10 < all * 7 || risen * 2 > group.len() {
         return None;
     }
-    let mut lost = Together::default();
+    let mut lost = CostOverTime::default();
     group.iter().for_each(|(outline, exit)| lost.add(outline.start, outline.end, exit.lost));
     let (first, exit) = group.first()?;
     let [client, server] = &first.addresses;
@@ -190,7 +196,7 @@ fn remembered(mut group: Vec<(&Outline, Exit)>) -> Option<Finding> {
         "{} from {sender} to {peer} stopped doubling their windows at the same {}: the sender remembers a threshold for this peer, which cost {}",
         count(number, "connection"),
         count(typical, "segment"),
-        lost.told(),
+        lost.describe(),
     );
     let mut told = finding(Cause::EarlySlowStartExit, lost.elapsed(), 0.85, summary);
     let frames: Vec<_> = group.iter().take(6).map(|(_, exit)| exit.frame).collect();
@@ -215,7 +221,7 @@ mod tests {
     use super::*;
     use crate::analysis::Frame;
 
-    fn outline(id: u64, segments: u64, hystart: bool) -> Outline {
+    fn outline(id: u64, segments: u64, hystart: bool) -> ConnectionSummary {
         let exit = Exit {
             sender: End::Server,
             segments,
@@ -224,7 +230,7 @@ mod tests {
             hystart,
             frame: Frame::default(),
         };
-        Outline {
+        ConnectionSummary {
             addresses: ["192.0.2.1".into(), "192.0.2.2".into()],
             id,
             client: [192, 0, 2, 1].into(),
@@ -256,13 +262,13 @@ mod tests {
 
     #[test]
     fn the_same_exit_on_three_connections_is_remembered() {
-        let outlines = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
-        let found = across(&outlines);
+        let summaries = [outline(1, 17, false), outline(2, 17, false), outline(3, 18, false)];
+        let found = across(&summaries);
         assert_eq!((found.len(), found[0].seconds), (1, Nanos::from_millis(900)));
         assert_eq!(found[0].connections, [1, 2, 3]);
         assert!(found[0].shared, "its time is that of the findings of these connections");
         assert!(found[0].fix.as_ref().unwrap().command.as_ref().unwrap().contains("delete 192.0.2.1"));
-        assert!(across(&outlines[..2]).is_empty(), "two may be chance");
+        assert!(across(&summaries[..2]).is_empty(), "two may be chance");
     }
 
     #[test]

@@ -1,15 +1,18 @@
-//! A queue on the path marked packets instead of dropping them (ECN), and the sender slowed down for it.
+//! A queue on the path marked packets instead of dropping them (ECN), and the sender slowed down
+//! for it.
 //!
 //! ## What it is
-//! With Explicit Congestion Notification a router marks a packet (CE) when its queue builds up; the receiver echoes that (ECE) until the
-//! sender says that it has reduced its window (CWR). It is as good as a loss for the window, without the loss. A queue that marks
-//! very early, on a path whose round trip is long for it, keeps the window below what the path carries.
+//! With Explicit Congestion Notification a router marks a packet (CE) when its queue builds up; the
+//! receiver echoes that (ECE) until the sender says that it has reduced its window (CWR). It is as
+//! good as a loss for the window, without the loss. A queue that marks very early, on a path whose
+//! round trip is long for it, keeps the window below what the path carries.
 //!
 //! ## How it is recognised
-//! ECN was negotiated in the SYNs, ACKs carry ECE, segments CWR; flights shrink and nothing is sent again. The cost is the time in
-//! congestion avoidance from the first echo on, until a loss, if there is one. A path that stays full all the while loses nothing by marks,
-//! and `bandwidth` is said. CE marks themselves are seen only behind the router that makes them. With Accurate ECN (RFC 9768) the same
-//! header bits are a counter, which is not read here, and nothing is said.
+//! ECN was negotiated in the SYNs, ACKs carry ECE, segments CWR; flights shrink and nothing is sent
+//! again. The cost is the time in congestion avoidance from the first echo on, until a loss, if
+//! there is one. A path that stays full all the while loses nothing by marks, and `bandwidth` is
+//! said. CE marks themselves are seen only behind the router that makes them. With Accurate ECN
+//! (RFC 9768) the same header bits are a counter, which is not read here, and nothing is said.
 //!
 //! ## What it is confused with
 //! - `loss`: segments were sent again in the same rounds; the marks came beside.
@@ -17,15 +20,17 @@
 //! - `early-slow-start-exit`: there is no echo.
 //!
 //! ## The fix
-//! More capacity where it marks; or an AQM whose target fits the path: CoDel's interval should be the usual round trip, and its target 5 to 10 % of
-//! it (`fq_codel target 5ms interval 100ms`), RED's thresholds above the bandwidth-delay product of one flow. Not: turning ECN off, which
+//! More capacity where it marks; or an AQM whose target fits the path: CoDel's interval should be
+//! the usual round trip, and its target 5 to 10 % of it (`fq_codel target 5ms interval 100ms`),
+//! RED's thresholds above the bandwidth-delay product of one flow. Not: turning ECN off, which
 //! makes losses of the marks.
 //!
 //! ## To see that it worked
 //! `tc -s qdisc show` at the queue counts fewer `ecn_mark` for the same transfer.
 //!
 //! ## References
-//! RFC 3168, RFC 8289 sections 3.2 and 4.3 (CoDel's target and interval), RFC 8511 (a smaller reduction for marks), RFC 9768.
+//! RFC 3168, RFC 8289 sections 3.2 and 4.3 (CoDel's target and interval), RFC 8511 (a smaller
+//! reduction for marks), RFC 9768.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -49,7 +54,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     let rounds = &transfer.rounds;
-    let lossy = rounds.iter().find(|round| round.resent > 0 && round.start >= first);
+    let lossy = rounds.iter().find(|round| round.retransmitted > 0 && round.start >= first);
     let until = lossy.map_or(transfer.end, |round| round.start);
     let spans = case.partition.spans.iter().filter(|span| span.limit == Limit::CongestionAvoidance);
     let lost: Nanos = spans.map(|span| (span.end.min(until) - span.start.max(first)).or_zero()).sum();
@@ -124,7 +129,8 @@ mod tests {
     #[test]
     fn an_echo_makes_the_slow_growth_behind_it_its_own() {
         let found = marked().finding(Cause::Ecn).unwrap();
-        // The third round's rest, eleven rounds more; the last one is the way to the receiver and back.
+        // The third round's rest, eleven rounds more; the last one is the way to the receiver and
+        // back.
         assert_eq!(found.seconds, ms(50 + 1100));
         assert!(marked().finding(Cause::Loss).is_none());
     }
@@ -132,7 +138,7 @@ mod tests {
     #[test]
     fn a_loss_ends_what_the_marks_cost() {
         let mut scene = marked();
-        scene.transfer.rounds[6].resent = 1;
+        scene.transfer.rounds[6].retransmitted = 1;
         assert_eq!(scene.finding(Cause::Ecn).unwrap().seconds, ms(350));
     }
 

@@ -1,13 +1,15 @@
 //! A text capture with packets left out.
 //!
 //! ## What it is
-//! In an article or a ticket the dull part of a capture is often cut. What is left still tells the bytes (ACKs cover them)
-//! and most of the times, but not every round.
+//! In an article or a ticket the dull part of a capture is often cut. What is left still tells the
+//! bytes (ACKs cover them) and most of the times, but not every round.
 //!
 //! ## How it is recognised
-//! A text capture in which ACKs, or later segments, cover bytes that were never shown; in which a segment echoes a timestamp (RFC
-//! 7323) that no segment of the other side in the text has; or with lines of dots, `[snip]`, numbers (`tcpdump -#`) that are missing.
-//! Over such a stretch no rounds, no late ACKs and no pauses are concluded: bytes, whole times and what came before it are told.
+//! A text capture in which ACKs, or later segments, cover bytes that were never shown; in which a
+//! segment echoes a timestamp (RFC
+//! 7323) that no segment of the other side in the text has; or with lines of dots, `[snip]`,
+//!       numbers (`tcpdump -#`) that are missing. Over such a stretch no rounds, no late ACKs and
+//!       no pauses are concluded: bytes, whole times and what came before it are told.
 //!
 //! ## What it is confused with
 //! `capture-loss`: the same in a binary capture.
@@ -27,11 +29,11 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::ElidedText, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let doubts = &facts.doubts;
+    let defects = &facts.capture_defects;
     if facts.elided.is_empty() {
         return None;
     }
-    let what = match doubts.unseen_bytes {
+    let what = match defects.unseen_bytes {
         0 => "packets were left out of the text".to_owned(),
         bytes => {
             format!(

@@ -1,33 +1,40 @@
-//! A host may be short of processor time: it paused, or answered late, where nothing on the wire held it.
+//! A host may be short of processor time: it paused, or answered late, where nothing on the wire
+//! held it.
 //!
 //! ## What it is
-//! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other programs sends later than its windows
-//! let it, or acknowledges milliseconds after the data came. No capture proves that: it shows only that the network was not the reason.
+//! TCP runs on the hosts' processors. A core that is busy with interrupts, encryption or other
+//! programs sends later than its windows let it, or acknowledges milliseconds after the data came.
+//! No capture proves that: it shows only that the network was not the reason.
 //!
 //! ## How it is recognised
-//! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window, timer or message ended, between full segments with
-//! more to come (so the program had written it), with room in the receiver's window and less in flight than had been in flight
-//! before (so the congestion window had room too), at no even rate. Receiver: captured next to it, half of the ACKs come later than 1 ms after
-//! their data; a network card that gathers interrupts waits less, and delayed ACKs (25 ms and more) are something else. It is never
-//! said with a confidence above 0.5.
+//! Sender, captured next to it: five pauses or more of more than a millisecond that no ACK, window,
+//! timer or message ended, between full segments with more to come (so the program had written it),
+//! with room in the receiver's window and less in flight than had been in flight before (so the
+//! congestion window had room too), at no even rate. Receiver: captured next to it, half of the
+//! ACKs come later than 1 ms after their data; a network card that gathers interrupts waits less,
+//! and delayed ACKs (25 ms and more) are something else. It is never said with a confidence above
+//! 0.5.
 //!
 //! ## What it is confused with
-//! - `zero-window`: a reading program that is too slow closes the window, for want of processor time or for another reason.
+//! - `zero-window`: a reading program that is too slow closes the window, for want of processor
+//!   time or for another reason.
 //! - `application`: the program had nothing to send; its last segment is cut short.
 //! - `pacing`: the pauses are even.
 //! - a virtual machine that was not scheduled (steal time): the same, one level down.
 //!
 //! ## The fix
-//! Check first: `mpstat -P ALL 1` (a core at 100 % in %soft or %sys, %steal), `top -H`, `/proc/net/softnet_stat` (third column: out of
-//! time). Then: offloads on (`ethtool -K DEV tso on gro on`), queues spread over cores (RSS: `ethtool -L`; RPS:
-//! `/sys/class/net/DEV/queues/rx-*/rps_cpus`), a core of its own for the program, hardware encryption, more cores.
+//! Check first: `mpstat -P ALL 1` (a core at 100 % in %soft or %sys, %steal), `top -H`,
+//! `/proc/net/softnet_stat` (third column: out of time). Then: offloads on
+//! (`ethtool -K DEV tso on gro on`), queues spread over cores (RSS: `ethtool -L`; RPS:
+//! `/sys/class/net/DEV/queues/rx-*/rps_cpus`), a core of its own for the program, hardware
+//! encryption, more cores.
 //!
 //! ## To see that it worked
 //! `mpstat -P ALL 1` shows no processor near 100 % while the transfer runs.
 //!
 //! ## References
-//! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled transfers are not held by the
-//! network); Linux Documentation/networking/scaling.rst.
+//! Araujo et al. 2016, "A longitudinal analysis of Internet rate limitations" (half of throttled
+//! transfers are not held by the network); Linux Documentation/networking/scaling.rst.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -41,17 +48,17 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::HostCpu, Check::Transfer(check));
 
 /// Pauses of the sender that make a habit.
-const LEAST_PAUSES: usize = 5;
+const MIN_PAUSES: usize = 5;
 /// In flight, of what was in flight before: the window had room for the rest.
 const BELOW: f64 = 0.8;
 /// And it was more than an initial window, segments: small flights are all pauses.
-const LEAST_FLIGHT: u64 = 10;
+const MIN_FLIGHT: u64 = 10;
 /// Interrupts are gathered for less than this, and schedulers of idle machines wake sooner.
 const PROMPT: Nanos = Nanos::from_millis(1);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let doubts = &case.facts.doubts;
-    if !case.facts.elided.is_empty() || doubts.one_direction || doubts.backwards > 0 {
+    let defects = &case.facts.capture_defects;
+    if !case.facts.elided.is_empty() || defects.one_direction || defects.backwards > 0 {
         return None;
     }
     slow_sender(case).into_iter().chain(slow_receiver(case)).max_by_key(|found| found.seconds)
@@ -70,13 +77,13 @@ fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
     for gap in &case.transfer.gaps {
         // What was in flight in the rounds that were over before this pause.
         while let Some(round) = rounds.get(next).filter(|round| round.last_send < gap.start) {
-            top = if round.resent > 0 { 0 } else { top.max(round.in_flight) };
+            top = if round.retransmitted > 0 { 0 } else { top.max(round.in_flight) };
             next += 1;
         }
-        let full = gap.before_len >= mss && gap.after_len >= mss && !gap.ran_dry;
+        let full = gap.before_len >= mss && gap.after_len >= mss && !gap.app_limited;
         let held = gap.recovering || gap.closed.is_some() || gap.idle || gap.unseen;
-        let window = gap.room.is_none_or(|room| room > 3 * mss);
-        let below = top >= LEAST_FLIGHT * mss && gap.in_flight > 0 && (gap.in_flight as f64) < BELOW * top as f64;
+        let window = gap.window_room.is_none_or(|room| room > 3 * mss);
+        let below = top >= MIN_FLIGHT * mss && gap.in_flight > 0 && (gap.in_flight as f64) < BELOW * top as f64;
         if gap.release == Release::Nothing && full && !held && window && below && gap.end - gap.start > PROMPT {
             found.push(gap);
         }
@@ -87,7 +94,7 @@ fn pauses<'a>(case: &'a TransferCase<'_>) -> Vec<&'a Gap> {
 fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
     let pauses = pauses(case);
     let lost: Nanos = pauses.iter().map(|gap| gap.end - gap.start).sum();
-    if pauses.len() < LEAST_PAUSES || !case.matters(lost, 0.1) {
+    if pauses.len() < MIN_PAUSES || !case.matters(lost, 0.1) {
         return None;
     }
     let longest = pauses.iter().max_by_key(|gap| gap.end - gap.start)?;
@@ -114,7 +121,7 @@ fn slow_sender(case: &TransferCase<'_>) -> Option<Finding> {
 
 /// ACKs that come late where they are made.
 fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
-    let late = case.half().ack_delay_p50.filter(|_| case.is_next_to(1 - case.sender))?;
+    let late = case.direction().ack_delay_p50.filter(|_| case.is_next_to(1 - case.sender))?;
     // With a full window, ACKs wait for the reading program.
     let reader = case.time(Limit::ReceiveWindow) + case.time(Limit::ZeroWindow);
     if late <= PROMPT || late >= DELAYED_ACK || case.share(reader) > 0.2 {
@@ -137,7 +144,7 @@ fn slow_receiver(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::HostCpu, lost, case.trust(0.4), summary);
     found.evidence.push(evidence("data to ACK at the receiver, median", late.as_millis_f64(), "ms", &[]));
-    if let Some(least) = case.half().ack_delay_min {
+    if let Some(least) = case.direction().ack_delay_min {
         found.evidence.push(evidence("data to ACK at the receiver, least", least.as_millis_f64(), "ms", &[]));
     }
     found.evidence.push(evidence("round trip, median", rtt.as_millis_f64(), "ms", &[]));
@@ -161,7 +168,8 @@ mod tests {
     use crate::rules::scene::{MSS, Scene, gap, ms};
     use crate::tcp::facts::Release;
 
-    /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the first.
+    /// Flights of 40 segments that stop for 30 ms after the tenth segment, in every round but the
+    /// first.
     fn stalled() -> Scene {
         let mut scene = Scene::flights(&[40 * MSS; 10]);
         scene.transfer.gaps = (0..9)
@@ -193,8 +201,8 @@ mod tests {
             scene.finding(Cause::HostCpu)
         };
         assert!(with(|_| ()).is_some());
-        assert!(with(|gap| gap.ran_dry = true).is_none(), "the program had no more");
-        assert!(with(|gap| gap.room = Some(MSS)).is_none(), "the receiver's window was full");
+        assert!(with(|gap| gap.app_limited = true).is_none(), "the program had no more");
+        assert!(with(|gap| gap.window_room = Some(MSS)).is_none(), "the receiver's window was full");
         assert!(with(|gap| gap.in_flight = 40 * MSS).is_none(), "the congestion window may have been");
         assert!(with(|gap| gap.recovering = true).is_none());
     }
@@ -202,11 +210,11 @@ mod tests {
     #[test]
     fn acks_that_come_late_where_they_are_made() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
-        scene.facts.halves[1].ack_delay_p50 = Some(ms(20));
+        scene.facts.directions[1].ack_delay_p50 = Some(ms(20));
         assert!(scene.finding(Cause::HostCpu).is_none(), "it was not captured there");
         scene.facts.vantage.near = Near::Client;
         assert_eq!(scene.finding(Cause::HostCpu).unwrap().seconds, ms(400).scale(0.2));
-        scene.facts.halves[1].ack_delay_p50 = Some(ms(40));
+        scene.facts.directions[1].ack_delay_p50 = Some(ms(40));
         assert!(scene.finding(Cause::HostCpu).is_none(), "delayed ACKs");
     }
 }

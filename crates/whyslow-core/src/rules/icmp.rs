@@ -7,19 +7,21 @@ use crate::tcp::facts::{Facts, Fate, Notice};
 use crate::units::Nanos;
 use std::net::IpAddr;
 
-/// How much longer than a round trip it may take until a sender heeds an error: a host that is busy.
+/// How much longer than a round trip it may take until a sender heeds an error: a host that is
+/// busy.
 const SLACK: Nanos = Nanos::from_millis(50);
-/// After so long senders try long packets again (RFC 8201 section 4: 5 minutes at least; Linux `mtu_expires`: 10).
+/// After so long senders try long packets again (RFC 8201 section 4: 5 minutes at least; Linux
+/// `mtu_expires`: 10).
 const REMEMBERED: Nanos = Nanos::from_millis(300_000);
 
 /// All of them, for the connection's entry; times are told from `first`.
-pub(crate) fn told(facts: &Facts, first: Nanos) -> Vec<IcmpError> {
+pub(crate) fn describe_all(facts: &Facts, first: Nanos) -> Vec<IcmpError> {
     let one = |notice: &Notice| {
         let (about, whose) = match notice.about == facts.client {
             true => (End::Client, "client's"),
             false => (End::Server, "server's"),
         };
-        let obeyed = obeyed(facts, notice);
+        let obeyed = was_heeded(facts, notice);
         IcmpError {
             kind: notice.fate.slug(),
             message: notice.kind.0,
@@ -47,7 +49,7 @@ fn detail(notice: &Notice, whose: &str, obeyed: Option<bool>) -> String {
         Some(false) => "; the sender does not heed it",
         None => "",
     };
-    format!("{} says of the {whose} packets{size}: {}{then}", notice.by, words(notice.fate))
+    format!("{} says of the {whose} packets{size}: {}{then}", notice.by, fate_phrase(notice.fate))
 }
 
 pub(super) fn mtu(notice: &Notice) -> Option<u32> {
@@ -55,7 +57,7 @@ pub(super) fn mtu(notice: &Notice) -> Option<u32> {
 }
 
 /// What is said, in a few words.
-pub(super) fn words(fate: Fate) -> String {
+pub(super) fn fate_phrase(fate: Fate) -> String {
     match fate {
         Fate::TooBig(Some(mtu)) => format!("too long, {} B pass (fragmentation needed)", thousands(mtu.into())),
         Fate::TooBig(None) => "too long (fragmentation needed)".into(),
@@ -69,38 +71,42 @@ pub(super) fn words(fate: Fate) -> String {
 }
 
 /// What was said of a side's packets, where it is of this kind.
-pub(super) fn of(facts: &Facts, about: Side, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &Notice> {
+pub(super) fn notices_about(facts: &Facts, about: Side, is: impl Fn(Fate) -> bool) -> impl Iterator<Item = &Notice> {
     facts.notices.list.iter().filter(move |notice| notice.about == about && is(notice.fate))
 }
 
 /// Why packets do not arrive, if that is said of a side's, and not that they are too long alone.
 pub(super) fn undelivered(facts: &Facts, about: Side) -> impl Iterator<Item = &Notice> {
-    of(facts, about, |fate| !matches!(fate, Fate::TooBig(_)))
+    notices_about(facts, about, |fate| !matches!(fate, Fate::TooBig(_)))
 }
 
 /// As evidence: the size that passes, or how often it was said.
-pub(super) fn shown(notice: &Notice) -> Evidence {
-    let figure = format!("ICMP of {}: {}", notice.by, words(notice.fate));
+pub(super) fn as_evidence(notice: &Notice) -> Evidence {
+    let figure = format!("ICMP of {}: {}", notice.by, fate_phrase(notice.fate));
     match mtu(notice) {
         Some(mtu) => evidence(figure, mtu.into(), "B", &[notice.frame]),
         None => evidence(figure, notice.count as f64, "times", &[notice.frame]),
     }
 }
 
-/// Whether a sender that was told how long packets may be keeps to it from then on. What was sent before it can have known counts for nothing, and
-/// none where the capture cannot tell: the copies of the packet that was too long are what tells most.
-pub(super) fn obeyed(facts: &Facts, notice: &Notice) -> Option<bool> {
+/// Whether a sender that was told how long packets may be keeps to it from then on. What was sent
+/// before it can have known counts for nothing, and none where the capture cannot tell: the copies
+/// of the packet that was too long are what tells most.
+pub(super) fn was_heeded(facts: &Facts, notice: &Notice) -> Option<bool> {
     let mtu = u64::from(mtu(notice)?);
-    let half = &facts.halves[notice.about];
+    let direction = &facts.directions[notice.about];
     let headers = headers(facts, notice.about);
     let fits = mtu.saturating_sub(headers);
     // What is longer than a segment was cut behind the place that quotes it, or is yet to be.
-    let size = notice.size.map_or(half.mss, |size| u64::from(size).saturating_sub(headers)).min(half.mss).max(fits);
+    let size =
+        notice.size.map_or(direction.mss, |size| u64::from(size).saturating_sub(headers)).min(direction.mss).max(fits);
     // What the sending host hands to its card at once may be cut into packets that pass.
-    let is_cut_later = facts.doubts.larger_than_mss > 0 && 2 * fits <= size;
+    let is_cut_later = facts.capture_defects.larger_than_mss > 0 && 2 * fits <= size;
     let known = notice.time + facts.vantage.loop_to(notice.about);
-    let mut copies =
-        half.retransmissions.iter().filter(|copy| (known..known + REMEMBERED).contains(&copy.time_s) && copy.bytes > 0);
+    let mut copies = direction
+        .retransmissions
+        .iter()
+        .filter(|copy| (known..known + REMEMBERED).contains(&copy.time_s) && copy.bytes > 0);
     let (mut any, mut longer) = (false, false);
     for copy in &mut copies {
         any = true;
@@ -138,7 +144,7 @@ pub(super) fn reason(notice: &Notice, (address, port): (IpAddr, u16)) -> String 
 }
 
 /// What to do about packets that do not arrive.
-pub(super) fn remedy(notice: &Notice, (address, port): (IpAddr, u16)) -> Option<Fix> {
+pub(super) fn fix_undelivered(notice: &Notice, (address, port): (IpAddr, u16)) -> Option<Fix> {
     let by = notice.by;
     let (what, command) = match notice.fate {
         Fate::TooBig(_) => return None,

@@ -1,27 +1,31 @@
 //! Packets were lost on the way, and sending them again cost time.
 //!
 //! ## What it is
-//! A lost segment is sent again about one round trip later, once the receiver's SACKs show the hole, and the sender halves
-//! its rate or so each time (RFC 5681, RFC 6675, RFC 8985). With a loss rate p the rate cannot exceed about
-//! MSS · √1.5 / (RTT · √p) for Reno (Mathis et al.).
+//! A lost segment is sent again about one round trip later, once the receiver's SACKs show the
+//! hole, and the sender halves its rate or so each time (RFC 5681, RFC 6675, RFC 8985). With a loss
+//! rate p the rate cannot exceed about MSS · √1.5 / (RTT · √p) for Reno (Mathis et al.).
 //!
 //! ## How it is recognised
-//! Segments that were sent again after SACKs or duplicate ACKs, and the time until the holes were filled; and after that,
-//! the slow growth of a window that was cut. Where the first copies were lost before the capture point, late segments fill
-//! holes that the receiver had reported: those are counted as retransmissions too, and not as reordering.
+//! Segments that were sent again after SACKs or duplicate ACKs, and the time until the holes were
+//! filled; and after that, the slow growth of a window that was cut. Where the first copies were
+//! lost before the capture point, late segments fill holes that the receiver had reported: those
+//! are counted as retransmissions too, and not as reordering.
 //!
 //! ## What it is confused with
-//! - `random-loss`: said instead where enough losses show that they follow neither the flight nor the queue.
-//! - `policer`, and a queue that overflows: both lose in bursts. Where losses come in bursts and no rate between them tells more, the
-//!   confidence is lower, as the cause behind the loss is not known.
+//! - `random-loss`: said instead where enough losses show that they follow neither the flight nor
+//!   the queue.
+//! - `policer`, and a queue that overflows: both lose in bursts. Where losses come in bursts and no
+//!   rate between them tells more, the confidence is lower, as the cause behind the loss is not
+//!   known.
 //! - `reordering`: the hole closes with a segment that was sent once only.
 //! - `spurious-retransmission`: the first copy had arrived.
 //! - capture loss: an ACK covers bytes that the capture never had.
 //! - `bandwidth`: losses at a steady rate are how TCP finds the rate of a full path.
 //!
 //! ## The fix
-//! Find where the path loses: cable, radio, duplex, a policer, a full queue: `ip -s link`, `ethtool -S`, `mtr --tcp`. A sender with BBR
-//! (`net.ipv4.tcp_congestion_control=bbr`; nginx, HAProxy and Envoy take the host's) minds random loss less; one with SACK and RACK repairs it
+//! Find where the path loses: cable, radio, duplex, a policer, a full queue: `ip -s link`,
+//! `ethtool -S`, `mtr --tcp`. A sender with BBR (`net.ipv4.tcp_congestion_control=bbr`; nginx,
+//! HAProxy and Envoy take the host's) minds random loss less; one with SACK and RACK repairs it
 //! sooner.
 //!
 //! ## To see that it worked
@@ -29,7 +33,8 @@
 //! again.
 //!
 //! ## References
-//! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997.
+//! RFC 5681, RFC 6675, RFC 8985; Mathis et al., "The Macroscopic Behavior of the TCP Congestion
+//! Avoidance Algorithm", 1997.
 
 use super::case::TransferCase;
 use super::repair;
@@ -49,14 +54,14 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     // By bytes: with offload a segment of the capture is several on the wire.
-    let resent = case.transfer.resent_bytes;
+    let resent = case.transfer.retransmitted_bytes;
     let share_lost = resent as f64 / (case.transfer.bytes() + resent).max(1) as f64;
     let recovering = case.time(Limit::LossRecovery);
     let ceiling =
         case.rtt().filter(|rtt| *rtt > Nanos::ZERO).map(|rtt| repair::mathis(case.context.mss, rtt, share_lost));
     let explains = lost_segments >= 3 && ceiling.is_some_and(|ceiling| (0.5..=2.0).contains(&(case.rate() / ceiling)));
     // What SACK would spare has a finding of its own, and so have copies that were lost too.
-    let others = repair::cost_without_sack(case) + repair::cost_of_lost_copies(case);
+    let others = repair::cost_without_sack(case) + repair::cost_of_lost_retransmits(case);
     let cost = (repair::cost(case) - others).or_zero();
     if !case.matters(cost, 0.1) || (kinds.fast == 0 && recovering == Nanos::ZERO) {
         return None;
@@ -78,7 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         false => 0.7,
     };
     let mut found = finding(Cause::Loss, cost, case.trust(confidence), summary);
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("segments sent again", lost_segments as f64, "segments", &frames));
     found.evidence.push(evidence("share of the bytes sent", share_lost * 100.0, "%", &[]));
     if kinds.unseen_original > 0 {
@@ -143,15 +148,15 @@ mod tests {
                 until: time,
                 seq: nth as u64,
                 bytes: MSS,
-                sent: 0,
+                passed_before: 0,
                 unseen: false,
-                needless: false,
+                spurious: false,
             });
-            scene.transfer.rounds[round].resent += 1;
+            scene.transfer.rounds[round].retransmitted += 1;
             scene.transfer.rounds[round].recovering = ms(80);
         }
         scene.transfer.retransmitted.fast = 12;
-        scene.transfer.resent_bytes = 12 * MSS;
+        scene.transfer.retransmitted_bytes = 12 * MSS;
         scene
     }
 
@@ -181,9 +186,9 @@ mod tests {
     fn one_loss_among_many_late_segments_costs_its_own_part() {
         let whole = lossy(1).finding(Cause::Loss).unwrap().seconds;
         let mut late = lossy(1);
-        late.transfer.needless_fast = 12;
+        late.transfer.spurious_fast = 12;
         assert_eq!(late.finding(Cause::Loss).unwrap().seconds, whole.scale(0.5));
-        late.transfer.needless_fast = 1_000;
+        late.transfer.spurious_fast = 1_000;
         assert!(late.finding(Cause::Loss).is_none());
     }
 
@@ -204,7 +209,7 @@ mod tests {
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if index < 10 {
                 (round.bytes, round.in_flight) = (10_000, 10_000);
-                round.resent = u32::from(index % 3 == 1);
+                round.retransmitted = u32::from(index % 3 == 1);
             } else {
                 (round.in_flight, round.rtt) = (36_000, Some(ms(180)));
             }
@@ -214,7 +219,7 @@ mod tests {
             scene.transfer.losses.push(Loss { time, until: time, bytes: MSS, ..Loss::default() });
         }
         scene.transfer.retransmitted.fast = 3;
-        scene.transfer.resent_bytes = 3 * MSS;
+        scene.transfer.retransmitted_bytes = 3 * MSS;
         let found = scene.finding(Cause::Loss).unwrap();
         assert!(found.seconds <= ms(1_100), "{found:?}");
         assert!(scene.finding(Cause::Bandwidth).unwrap().seconds >= ms(4_500));

@@ -1,14 +1,16 @@
 //! A packet was lost, and its copy was lost too.
 //!
 //! ## What it is
-//! A copy takes the path that lost the first one, and may be lost as well: where a queue is still full, a policer still has no tokens, or
-//! losses come in bursts. Duplicate ACKs go on as before, so they tell nothing new: a sender without RACK waits for its timer, and starts
-//! over with a window of one segment; with RACK (RFC 8985) it sees by time that the copy is overdue, and loses a round trip.
+//! A copy takes the path that lost the first one, and may be lost as well: where a queue is still
+//! full, a policer still has no tokens, or losses come in bursts. Duplicate ACKs go on as before,
+//! so they tell nothing new: a sender without RACK waits for its timer, and starts over with a
+//! window of one segment; with RACK (RFC 8985) it sees by time that the copy is overdue, and loses
+//! a round trip.
 //!
 //! ## How it is recognised
-//! The same bytes are sent a third time, after a copy that answered duplicate ACKs or SACKs, and not for nothing (no D-SACK). What it
-//! costs is the time from that copy to the next one, counted once where several were missing. Next to the receiver lost copies are not in
-//! the capture.
+//! The same bytes are sent a third time, after a copy that answered duplicate ACKs or SACKs, and
+//! not for nothing (no D-SACK). What it costs is the time from that copy to the next one, counted
+//! once where several were missing. Next to the receiver lost copies are not in the capture.
 //!
 //! ## What it is confused with
 //! - `timeout`: the first repair is the timer's, and no duplicate ACKs came.
@@ -16,34 +18,37 @@
 //! - `spurious-retransmission`: the receiver reports (D-SACK) that it had the bytes already.
 //!
 //! ## The fix
-//! Find what drops several packets in a row: a policer, a short queue, a radio link. On the sender keep RACK on:
-//! `sysctl -w net.ipv4.tcp_recovery=1` (Linux 4.4 and later; since 4.18 it finds lost copies without the timer), with SACK and
-//! timestamps on. Pacing (`tc qdisc replace dev DEV root fq`, or BBR) keeps copies from meeting the burst that lost the first ones.
+//! Find what drops several packets in a row: a policer, a short queue, a radio link. On the sender
+//! keep RACK on: `sysctl -w net.ipv4.tcp_recovery=1` (Linux 4.4 and later; since 4.18 it finds lost
+//! copies without the timer), with SACK and timestamps on. Pacing
+//! (`tc qdisc replace dev DEV root fq`, or BBR) keeps copies from meeting the burst that lost the
+//! first ones.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPLostRetransmit` on the sender no longer rises while the transfer runs.
 //!
 //! ## References
-//! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why timeouts happen.
+//! RFC 8985 section 3.3 (lost retransmissions), RFC 6675 section 5; Rewaskar et al. 2007 on why
+//! timeouts happen.
 
 use super::case::TransferCase;
-use super::repair::{cost_of_lost_copies, wait_for_lost_copies};
+use super::repair::{cost_of_lost_retransmits, wait_for_lost_retransmits};
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
-use crate::tcp::facts::LostCopies;
+use crate::tcp::facts::LostRetransmits;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::LostRetransmission, Check::Transfer(check));
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let LostCopies { count: number, frames, .. } = &case.transfer.lost_copies;
-    let lost = cost_of_lost_copies(case);
+    let LostRetransmits { count: number, frames, .. } = &case.transfer.lost_retransmits;
+    let lost = cost_of_lost_retransmits(case);
     if lost == Nanos::ZERO {
         return None;
     }
-    let by_timer = wait_for_lost_copies(case);
+    let by_timer = wait_for_lost_retransmits(case);
     let summary = format!(
         "{} of lost segments {} lost too: {} of {} until the next copies",
         count(*number, "copy").replace("copys", "copies"),

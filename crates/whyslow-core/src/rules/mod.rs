@@ -1,8 +1,9 @@
-//! `rules`: limits and events → findings. One file a rule; its documentation is the file's own doc comment.
+//! `rules`: limits and events → findings. One file a rule; its documentation is the file's own doc
+//! comment.
 //!
-//! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives a finding when a cause
-//! cost enough to matter, with the evidence, a confidence, and what to do. [`Cause`](crate::cause::Cause) has the list; CONTRIBUTING
-//! says how to add one.
+//! A rule sees what the `tcp` stage counted and how `limit` cut the time, never a packet. It gives
+//! a finding when a cause cost enough to matter, with the evidence, a confidence, and what to do.
+//! [`Cause`](crate::cause::Cause) has the list; CONTRIBUTING says how to add one.
 
 mod amplification_risk;
 mod application;
@@ -17,6 +18,7 @@ mod client_think;
 mod clock_step;
 mod coarse_times;
 mod command;
+mod cost_over_time;
 mod delayed_ack;
 mod duplication;
 mod early_slow_start_exit;
@@ -67,22 +69,21 @@ mod tail_loss;
 mod terse_text;
 mod timeout;
 mod tls_record_buffering;
-mod together;
 mod turn_taking;
 mod turns;
 mod verdict;
 mod zero_window;
 
 pub(crate) use calibration::calibrate;
-pub use case::{ConnectionCase, Exit, Outline, TransferCase};
+pub use case::{ConnectionCase, ConnectionSummary, Exit, TransferCase};
+pub use cost_over_time::CostOverTime;
 pub use early_slow_start_exit::exit_of;
-pub use shared::{Flows, Joint};
-pub use together::Together;
+pub use shared::{JointFindings, LargestFlows};
 pub use verdict::verdict;
 
 use crate::analysis::{Connection, Finding, Problem};
 use crate::cause::for_each_cause;
-use crate::tcp::Brief;
+use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
 use order::sorted;
 use rule::{Check, MayCost, Rule};
@@ -90,7 +91,8 @@ use std::sync::LazyLock;
 
 macro_rules! rules {
     ($($file:ident $name:ident $slug:literal,)*) => {
-        /// The rule of every cause, at the place that the cause has in [`Cause::ALL`].
+        /// The rule of every cause, at the place that the cause has in
+        /// [`Cause::ALL`](crate::cause::Cause::ALL).
         const RULES: &[Rule] = &[$($file::RULE,)*];
     };
 }
@@ -122,24 +124,30 @@ pub fn check_connection(case: &ConnectionCase<'_>) -> Vec<Finding> {
 /// The bounds that rules know of what costs time in a short connection.
 static MAY_COST: LazyLock<Vec<MayCost>> = LazyLock::new(|| RULES.iter().filter_map(|rule| rule.may_cost).collect());
 
-/// Whether a connection within these bounds can have lost no time to any cause. Of one direction alone, in order, no rule tells of any
-/// time, whoever may have been waiting: no ACK, answer or copy shows for what.
-pub(crate) fn cost_nothing(brief: &Brief) -> bool {
-    brief.one_direction || (brief.sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
+/// Whether a connection within these bounds can have lost no time to any cause. Of one direction
+/// alone, in order, no rule tells of any time, whoever may have been waiting: no ACK, answer or
+/// copy shows for what.
+pub(crate) fn cost_nothing(brief: &ShortConnectionBounds) -> bool {
+    brief.one_direction || (brief.max_sending < say::WORTH_SAYING && !MAY_COST.iter().any(|may_cost| may_cost(brief)))
 }
 
-/// What connections that ran at the same time change in what was said of each: bottlenecks that they share, and waits for one another.
-pub(crate) fn check_together(flows: &Flows, connections: &mut [Connection]) -> Joint {
-    shared::together(flows, connections)
+/// What connections that ran at the same time change in what was said of each: bottlenecks that
+/// they share, and waits for one another.
+pub(crate) fn check_together(flows: &LargestFlows, connections: &mut [Connection]) -> JointFindings {
+    shared::check_joint(flows, connections)
 }
 
-/// What several connections lost together, and what most of a server's or of a path's have in common; most seconds first. `joint`: what
-/// is known of those that ran at the same time.
-pub(crate) fn check_across(outlines: &[Outline], connections: &[Connection], joint: Vec<Finding>) -> Vec<Finding> {
+/// What several connections lost together, and what most of a server's or of a path's have in
+/// common; most seconds first. `joint`: what is known of those that ran at the same time.
+pub(crate) fn check_across(
+    summaries: &[ConnectionSummary],
+    connections: &[Connection],
+    joint: Vec<Finding>,
+) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES
         .iter()
         .flat_map(|rule| match rule.check {
-            Check::Across(check) | Check::TransferAndAcross(_, check) => check(outlines),
+            Check::Across(check) | Check::TransferAndAcross(_, check) => check(summaries),
             _ => Vec::new(),
         })
         .chain(joint)
@@ -163,7 +171,7 @@ pub fn capture_problems(facts: &Facts) -> Vec<Problem> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::scene::{MSS, Scene, gap, ms};
-    use crate::analysis::{HEALTHY, UNTOLD};
+    use crate::analysis::{HEALTHY_VERDICT, UNKNOWN_VERDICT};
     use crate::cause::Cause;
     use crate::tcp::facts::{Release, RoundFacts};
 
@@ -190,7 +198,7 @@ mod tests {
 
     #[test]
     fn one_round_trip_is_what_the_path_needs() {
-        assert_eq!(Scene::flights(&[8_000]).verdict(), HEALTHY);
+        assert_eq!(Scene::flights(&[8_000]).verdict(), HEALTHY_VERDICT);
     }
 
     #[test]
@@ -206,7 +214,7 @@ mod tests {
         let mut scene = Scene::flights(&[60_000, 60_000, 60_000, 60_000]);
         scene.transfer.gaps[2] = gap(ms(1200), ms(1300), Release::Peer);
         scene.transfer.gaps[1].release = Release::Nothing;
-        (scene.transfer.gaps[1].idle, scene.transfer.gaps[1].ran_dry) = (true, true);
+        (scene.transfer.gaps[1].idle, scene.transfer.gaps[1].app_limited) = (true, true);
         for found in scene.findings() {
             assert!(found.seconds < ms(150), "{found:?}");
         }
@@ -226,16 +234,16 @@ mod tests {
         }
         (scene.transfer.last_send, scene.transfer.end) = (at(2), at(3));
         scene.facts.rtt.min = Some(ms(1));
-        assert_eq!(scene.verdict(), HEALTHY);
+        assert_eq!(scene.verdict(), HEALTHY_VERDICT);
     }
 
     #[test]
     fn of_one_direction_or_without_times_nothing_is_called_healthy() {
         let mut scene = Scene::flights(&[5 * MSS]);
-        scene.facts.doubts.one_direction = true;
-        assert_eq!(scene.verdict(), UNTOLD);
+        scene.facts.capture_defects.one_direction = true;
+        assert_eq!(scene.verdict(), UNKNOWN_VERDICT);
         let mut scene = Scene::flights(&[5 * MSS]);
         scene.facts.timeless = true;
-        assert_eq!(scene.verdict(), UNTOLD);
+        assert_eq!(scene.verdict(), UNKNOWN_VERDICT);
     }
 }

@@ -1,28 +1,39 @@
-//! Large packets vanish on the way while small ones pass: the path takes less in a packet than the sender believes.
+//! Large packets vanish on the way while small ones pass: the path takes less in a packet than the
+//! sender believes.
 //!
 //! ## What it is
-//! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its router should say so by ICMP ("fragmentation
-//! needed", "packet too big"); where a firewall drops that message, the sender repeats the same large segment, which vanishes each
-//! time. The handshake and small requests pass, so the connection looks fine until the first large answer.
+//! A link in the path (a tunnel, PPPoE, a VPN) carries smaller packets than both ends do. Its
+//! router should say so by ICMP ("fragmentation needed", "packet too big"); where a firewall drops
+//! that message, the sender repeats the same large segment, which vanishes each time. The handshake
+//! and small requests pass, so the connection looks fine until the first large answer.
 //!
 //! ## How it is recognised
-//! At the sender's side: the timer sends a segment again, two times or more, that is larger than any that was ever acknowledged in this
-//! direction, while the connection's small packets were answered, or smaller segments pass afterwards. Where a segment of that size passes
-//! in the end, three times or more. Where the router's ICMP error comes past the capture, it says how much passes, and the copies say that
-//! the sender does not heed it. Next to the receiver the large
-//! segments never existed: there is a silence, which looks like a server that thinks. But the sender's IP numbers go on during it, by
-//! two or more for packets that never came, and no segment behind it is as large as both ends had agreed on.
+//! At the sender's side: the timer sends a segment again, two times or more, that is larger than
+//! any that was ever acknowledged in this direction, while the connection's small packets were
+//! answered, or smaller segments pass afterwards. Where a segment of that size passes in the end,
+//! three times or more. Where the router's ICMP error comes past the capture, it says how much
+//! passes, and the copies say that the sender does not heed it. Next to the receiver the large
+//! segments never existed: there is a silence, which looks like a server that thinks. But the
+//! sender's IP numbers go on during it, by two or more for packets that never came, and no segment
+//! behind it is as large as both ends had agreed on.
 //!
 //! ## What it is confused with
-//! - an outage of the whole path that begins with the first large segment: small packets would be lost as well.
-//! - `timeout`: segments of the same size had passed before, or pass when the timer sends them the second time (a first flight into a
-//!   queue that others have filled is lost as a whole, and so may be the first copy); or, next to the receiver, full-size ones come when the silence is over.
+//! - an outage of the whole path that begins with the first large segment: small packets would be
+//!   lost as well.
+//! - `timeout`: segments of the same size had passed before, or pass when the timer sends them the
+//!   second time (a first flight into a queue that others have filled is lost as a whole, and so
+//!   may be the first copy); or, next to the receiver, full-size ones come when the silence is
+//!   over.
 //! - `server-think`: no number is missing, for the server has sent nothing.
-//! - path MTU discovery that works: the error comes, the sender sends shorter segments a round trip later, and nobody waits for a timer.
-//! - offload at the sending host hides the size on the wire; the retransmissions are single segments all the same.
+//! - path MTU discovery that works: the error comes, the sender sends shorter segments a round trip
+//!   later, and nobody waits for a timer.
+//! - offload at the sending host hides the size on the wire; the retransmissions are single
+//!   segments all the same.
 //!
 //! ## The fix
-//! Let ICMP pass (also at the sender: errors of a router without a route back to it are dropped by `rp_filter`), or clamp the MSS at the tunnel: `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
+//! Let ICMP pass (also at the sender: errors of a router without a route back to it are dropped by
+//! `rp_filter`), or clamp the MSS at the tunnel:
+//! `iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS
 //! --clamp-mss-to-pmtu`; or let the sender search: `net.ipv4.tcp_mtu_probing=1`.
 //!
 //! ## To see that it worked
@@ -30,7 +41,8 @@
 //! segment at once.
 //!
 //! ## References
-//! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC 8899 (packetization layer path MTU discovery), RFC 8201.
+//! RFC 1191 (path MTU discovery), RFC 2923 (TCP problems with path MTU discovery), RFC 4821 and RFC
+//! 8899 (packetization layer path MTU discovery), RFC 8201.
 
 use super::black_hole::{Unseen, is_black_hole, is_seen, unseen, waits};
 use super::case::TransferCase;
@@ -45,14 +57,14 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::MtuBlackHole, Check::Transfer(check)).shown_by(is_black_hole);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    if is_seen(case) { seen_here(case) } else { unseen(case).and_then(|unseen| tell(case, &unseen)) }
+    if is_seen(case) { report_seen(case) } else { unseen(case).and_then(|unseen| report_unseen(case, &unseen)) }
 }
 
-fn tell(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
+fn report_unseen(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
     if !case.matters(unseen.waited, 0.1) {
         return None;
     }
-    let (largest, mss) = (case.half().largest, case.half().mss);
+    let (largest, mss) = (case.direction().largest_len, case.direction().mss);
     let summary = format!(
         "segments of more than {} B did not come here, though both ends had agreed on {} B: {} of silence, in which the sender sent {} that never came",
         thousands(largest),
@@ -69,11 +81,11 @@ fn tell(case: &TransferCase<'_>, unseen: &Unseen) -> Option<Finding> {
     ));
     found.evidence.push(evidence("largest segment that came", largest as f64, "B", &[]));
     found.evidence.push(evidence("segments that both ends agreed on", mss as f64, "B", &[]));
-    mend(case, &mut found, mss);
+    add_fix(case, &mut found, mss);
     Some(found)
 }
 
-fn seen_here(case: &TransferCase<'_>) -> Option<Finding> {
+fn report_seen(case: &TransferCase<'_>) -> Option<Finding> {
     let lost: Nanos = waits(case).map(|gap| gap.end - gap.start).sum();
     if !case.matters(lost, 0.1) {
         return None;
@@ -88,23 +100,24 @@ fn seen_here(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::MtuBlackHole, lost, case.trust(0.75), summary);
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("payload of the segment that vanished", size as f64, "B", &frames));
     found.evidence.push(evidence("sent again by the timer", number as f64, "times", &frames));
-    mend(case, &mut found, size);
+    add_fix(case, &mut found, size);
     Some(found)
 }
 
 /// What is to be done, and how to make sure: a segment of `size` bytes does not pass.
-fn mend(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
-    let said: Vec<&Notice> = icmp::of(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
-    found.evidence.extend(said.iter().map(|notice| icmp::shown(notice)));
+fn add_fix(case: &TransferCase<'_>, found: &mut Finding, size: u64) {
+    let said: Vec<&Notice> =
+        icmp::notices_about(case.facts, case.sender, |fate| matches!(fate, Fate::TooBig(_))).collect();
+    found.evidence.extend(said.iter().map(|notice| icmp::as_evidence(notice)));
     // Of several the narrowest link counts.
     let narrowest = said.iter().filter_map(|notice| Some((*notice, icmp::mtu(notice)?))).min_by_key(|&(_, mtu)| mtu);
     if let Some((notice, mtu)) = narrowest
-        && icmp::obeyed(case.facts, notice) != Some(true)
+        && icmp::was_heeded(case.facts, notice) != Some(true)
     {
-        return mend_unheeded(case, found, notice, mtu);
+        return add_unheeded_fix(case, found, notice, mtu);
     }
     found.fix = fix(
         Actor::Network,
@@ -127,7 +140,7 @@ const fn ping_headers(is_v6: bool) -> u64 {
 }
 
 /// The error passed here, and did not help: the sender did not get it, or does not heed it.
-fn mend_unheeded(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
+fn add_unheeded_fix(case: &TransferCase<'_>, found: &mut Finding, notice: &Notice, mtu: u32) {
     let by = notice.by;
     let told = format!("{} B", thousands(mtu.into()));
     let end = if case.sender == case.facts.client { "client" } else { "server" };

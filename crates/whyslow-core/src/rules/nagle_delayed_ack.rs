@@ -1,31 +1,36 @@
-//! Small writes waited: each is held back until the one before is confirmed, and the receiver takes its time with that.
+//! Small writes waited: each is held back until the one before is confirmed, and the receiver takes
+//! its time with that.
 //!
 //! ## What it is
-//! Nagle's algorithm (RFC 896) holds a small segment back while another is unacknowledged; the receiver holds its ACK back
-//! in the hope of more (RFC 1122 section 4.2.3.2: up to 500 ms; Linux 40 ms, others 200 ms). A program that writes a header,
-//! then a body, and then reads makes the two wait for each other.
+//! Nagle's algorithm (RFC 896) holds a small segment back while another is unacknowledged; the
+//! receiver holds its ACK back in the hope of more (RFC 1122 section 4.2.3.2: up to 500 ms; Linux
+//! 40 ms, others 200 ms). A program that writes a header, then a body, and then reads makes the two
+//! wait for each other.
 //!
 //! ## How it is recognised
-//! A segment shorter than the MSS follows an earlier short one only after that was acknowledged, 25 ms or more later than
-//! the path alone needs, at least three times with delays alike within 10 % of their median.
+//! A segment shorter than the MSS follows an earlier short one only after that was acknowledged, 25
+//! ms or more later than the path alone needs, at least three times with delays alike within 10 %
+//! of their median.
 //!
 //! ## What it is confused with
 //! - a long path: the least round trip is taken off first.
 //! - `delayed-ack`: an ACK is late, but the sender waits for its window and not for Nagle.
 //! - `turn-taking`: the wait is for an answer.
-//! - `slow-start` from an initial window of one or two segments: the rest of a write waits for the window. Where the sender has shown
-//!   such a window, it is said; else the confidence is lower when the rest waits behind one or two whole segments.
+//! - `slow-start` from an initial window of one or two segments: the rest of a write waits for the
+//!   window. Where the sender has shown such a window, it is said; else the confidence is lower
+//!   when the rest waits behind one or two whole segments.
 //!
 //! ## The fix
-//! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered stream flushed once).
-//! nginx: `tcp_nodelay on;`. HAProxy: `option http-no-delay`. Go and Node set it by default; Java and Python do not.
+//! On the sender set TCP_NODELAY, or write once: header and body together (writev, a buffered
+//! stream flushed once). nginx: `tcp_nodelay on;`. HAProxy: `option http-no-delay`. Go and Node set
+//! it by default; Java and Python do not.
 //!
 //! ## To see that it worked
 //! In a new capture the next small segment leaves without waiting for the ACK of the one before.
 //!
 //! ## References
-//! RFC 896, RFC 1122 section 4.2.3.4; Cheshire, "TCP Performance problems caused by interaction between Nagle's
-//! Algorithm and Delayed ACK", 2005.
+//! RFC 896, RFC 1122 section 4.2.3.4; Cheshire, "TCP Performance problems caused by interaction
+//! between Nagle's Algorithm and Delayed ACK", 2005.
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
@@ -36,9 +41,9 @@ use crate::limit;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::NagleDelayedAck, Check::Connection(check)).may_cost(|brief| brief.pauses >= LEAST as u64);
+    Rule::new(Cause::NagleDelayedAck, Check::Connection(check)).may_cost(|brief| brief.pauses >= MIN as u64);
 
-const LEAST: usize = 3;
+const MIN: usize = 3;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut waits: Vec<Nanos> = Vec::new();
@@ -47,7 +52,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     // Behind one or two whole segments the rest of a write may wait for a window of that size too.
     let (mut doubtful, mut late) = (0, 0);
     for (side, transfers) in case.transfers.iter().enumerate() {
-        let mss = case.facts.halves[side].mss;
+        let mss = case.facts.directions[side].mss;
         for (transfer, partition) in transfers.iter() {
             for span in partition.spans.iter().filter(|span| span.limit == Limit::NagleDelayedAck) {
                 waits.push(span.length());
@@ -64,7 +69,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     waits.sort_unstable();
     let median = *waits.get(waits.len() / 2)?;
     let alike = waits.iter().filter(|wait| (wait.0 - median.0).abs() * 10 <= median.0).count();
-    if alike < LEAST {
+    if alike < MIN {
         return None;
     }
     let lost: Nanos = waits.iter().copied().sum();

@@ -1,22 +1,24 @@
 //! Every exchange opened a connection of its own.
 //!
 //! ## What it is
-//! A new connection costs a round trip for TCP, one or two for TLS, and slow start from the beginning. A client that opens one
-//! for each request pays that every time: 1 MB over a path of 200 ms takes 1.9 s on a new connection and 0.4 s on a used
-//! one.
+//! A new connection costs a round trip for TCP, one or two for TLS, and slow start from the
+//! beginning. A client that opens one for each request pays that every time: 1 MB over a path of
+//! 200 ms takes 1.9 s on a new connection and 0.4 s on a used one.
 //!
 //! ## How it is recognised
-//! Three or more connections from one client to one server, one after the other and no more than 75 s apart, whose handshakes and
-//! slow starts make up 30 % or more of the time that they took.
+//! Three or more connections from one client to one server, one after the other and no more than 75
+//! s apart, whose handshakes and slow starts make up 30 % or more of the time that they took.
 //!
 //! ## What it is confused with
 //! - one-shots on purpose: health checks, cron jobs, far apart in time.
 //! - several connections at once (browsers): these overlap and are not counted.
 //!
 //! ## The fix
-//! Keep connections open: HTTP keep-alive, one client object with a pool (Python `requests.Session`, Go's default transport
-//! with its bodies read to the end, Java `HttpClient` shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`,
-//! `proxy_set_header Connection "";`. HAProxy: `http-reuse safe`. Look who closes: the end that sends FIN first.
+//! Keep connections open: HTTP keep-alive, one client object with a pool (Python
+//! `requests.Session`, Go's default transport with its bodies read to the end, Java `HttpClient`
+//! shared). nginx to its upstreams: `keepalive 32;`, `proxy_http_version 1.1;`,
+//! `proxy_set_header Connection "";`. HAProxy: `http-reuse safe`. Look who closes: the end that
+//! sends FIN first.
 //!
 //! ## To see that it worked
 //! `ss -tn` on the client shows the same local port from one request to the next; `curl -v` says
@@ -25,7 +27,7 @@
 //! ## References
 //! RFC 9112 section 9.3; RFC 8446 section 2.3 (0-RTT).
 
-use super::case::Outline;
+use super::case::ConnectionSummary;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, fix, time};
 use crate::analysis::{Actor, End, Finding, Frame, host_and_port};
@@ -37,23 +39,24 @@ pub(super) const RULE: Rule = Rule::new(Cause::NewConnectionEachTime, Check::Acr
 
 const LEAST: usize = 3;
 const SHARE: f64 = 0.3;
-/// A connection that is not used for longer is closed by servers anyway (nginx: keepalive_timeout, 75 s).
+/// A connection that is not used for longer is closed by servers anyway (nginx: keepalive_timeout,
+/// 75 s).
 const KEPT: Nanos = Nanos::from_millis(75_000);
 
-fn check(outlines: &[Outline]) -> Vec<Finding> {
-    let mut groups: BTreeMap<_, Vec<&Outline>> = BTreeMap::new();
-    for outline in outlines.iter().filter(|outline| outline.bytes > 0) {
+fn check(summaries: &[ConnectionSummary]) -> Vec<Finding> {
+    let mut groups: BTreeMap<_, Vec<&ConnectionSummary>> = BTreeMap::new();
+    for outline in summaries.iter().filter(|outline| outline.bytes > 0) {
         groups.entry((outline.client, outline.server)).or_default().push(outline);
     }
     groups.values_mut().filter_map(|group| check_group(group)).collect()
 }
 
-fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
+fn check_group(group: &mut Vec<&ConnectionSummary>) -> Option<Finding> {
     group.sort_by_key(|outline| outline.start);
-    // One after the other: those that begin while an earlier one lasts are a pool at work. After a long pause a connection has to be
-    // opened in any case, and another series begins.
+    // One after the other: those that begin while an earlier one lasts are a pool at work. After a
+    // long pause a connection has to be opened in any case, and another series begins.
     let mut busy_until = Nanos(i64::MIN);
-    let mut runs: Vec<Vec<&Outline>> = Vec::new();
+    let mut runs: Vec<Vec<&ConnectionSummary>> = Vec::new();
     for outline in group.iter() {
         if outline.start >= busy_until {
             match runs.last_mut().filter(|_| (outline.start - busy_until) <= KEPT) {
@@ -65,7 +68,7 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
     }
     let alone: usize = runs.iter().map(Vec::len).sum();
     runs.retain(|run| run.len() >= LEAST);
-    let series: Vec<&Outline> = runs.iter().flatten().copied().collect();
+    let series: Vec<&ConnectionSummary> = runs.iter().flatten().copied().collect();
     if series.is_empty() || alone * 10 < group.len() * 7 {
         return None;
     }
@@ -77,7 +80,7 @@ fn check_group(group: &mut Vec<&Outline>) -> Option<Finding> {
     }
     let first = series[0];
     let closings = |end: End| -> Vec<Frame> {
-        let by = |outline: &&Outline| outline.closed_by.filter(|(by, _)| *by == end).map(|(_, frame)| frame);
+        let by = |outline: &&ConnectionSummary| outline.closed_by.filter(|(by, _)| *by == end).map(|(_, frame)| frame);
         series.iter().filter_map(by).collect()
     };
     let (by_client, by_server) = (closings(End::Client), closings(End::Server));
@@ -135,7 +138,7 @@ mod tests {
         let mut scene = Scene::flights(&[8_000]);
         let at = |seq, time| TransferFacts { seq, start: ms(time), ..TransferFacts::default() };
         scene.facts.handshake.ack = Some((ms(100), scene.facts.first_frame));
-        scene.facts.halves[0].transfers = vec![at((1, 518), 110), at((518, 611), 210), at((611, end), 300)];
+        scene.facts.directions[0].transfers = vec![at((1, 518), 110), at((518, 611), 210), at((611, end), 300)];
         let content = &mut scene.facts.content[0];
         (content.handshake_end, content.first_application_data) = (Some(611), first);
         content.second_application_data = second;
@@ -151,9 +154,10 @@ mod tests {
         assert_eq!(tls(None, None, 900), Some(ms(200)), "what the records do not tell");
     }
 
-    /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these seconds.
+    /// Connections of 300 ms, 250 of which go by before the first byte, that begin at these
+    /// seconds.
     fn found(starts: &[i64]) -> Option<Finding> {
-        let outline = |(id, &start): (u64, &i64)| Outline {
+        let outline = |(id, &start): (u64, &i64)| ConnectionSummary {
             id,
             client: [192, 0, 2, 1].into(),
             server: ([192, 0, 2, 2].into(), 80),
@@ -171,8 +175,8 @@ mod tests {
             early_exit: None,
             first_frame: Frame { file: None, number: 1 },
         };
-        let outlines: Vec<_> = (1..).zip(starts).map(outline).collect();
-        check(&outlines).pop()
+        let summaries: Vec<_> = (1..).zip(starts).map(outline).collect();
+        check(&summaries).pop()
     }
 
     #[test]

@@ -1,25 +1,32 @@
 //! Nobody answered: a SYN, a request or data was sent, and nothing came back.
 //!
 //! ## What it is
-//! One end waits for another that is down, unreachable or busy. TCP tries a SYN for about two minutes (Linux: 6 more times in 127 s)
-//! and data for a quarter of an hour, with waits that double; a request that was delivered and is not answered is waited for as long as
-//! the client's program likes.
+//! One end waits for another that is down, unreachable or busy. TCP tries a SYN for about two
+//! minutes (Linux: 6 more times in 127 s) and data for a quarter of an hour, with waits that
+//! double; a request that was delivered and is not answered is waited for as long as the client's
+//! program likes.
 //!
 //! ## How it is recognised
-//! - A SYN comes twice or more, and nothing ever comes back; or the server answers each of them, and none of its answers is acknowledged:
-//!   they do not reach the client, which asks again. (What opens in the end is `syn-loss`.)
-//! - The timer sends the same data twice or more up to the last packet, and it is never acknowledged.
-//! - A request was acknowledged, and no payload comes: until the client gives up, the server closes, or the capture ends. An answer must
-//!   have been due: the request is readable, or earlier ones on the connection were answered, one by one; and the silence is longer than
-//!   any of those took (three to ten times as long, where nothing is readable), than a second (the least timer of RFC 6298) and two round
-//!   trips, and not longer than five minutes. What was pushed, credit of a protocol and
-//!   last words before a close wait for no answer.
-//! - A router, or the host, says by ICMP that the SYN cannot be delivered: one is enough. The error is believed where it quotes a segment that was
-//!   in flight. Probes of traceroute, which are meant to expire on the way, are none.
-//! - An answer stops at a full segment that its sender did not push, so that it had more to send; or the server does not even acknowledge
-//!   the client's FIN behind it. The window was open, and the silence is twice as long as any pause before.
+//! - A SYN comes twice or more, and nothing ever comes back; or the server answers each of them,
+//!   and none of its answers is acknowledged: they do not reach the client, which asks again. (What
+//!   opens in the end is `syn-loss`.)
+//! - The timer sends the same data twice or more up to the last packet, and it is never
+//!   acknowledged.
+//! - A request was acknowledged, and no payload comes: until the client gives up, the server
+//!   closes, or the capture ends. An answer must have been due: the request is readable, or earlier
+//!   ones on the connection were answered, one by one; and the silence is longer than any of those
+//!   took (three to ten times as long, where nothing is readable), than a second (the least timer
+//!   of RFC 6298) and two round trips, and not longer than five minutes. What was pushed, credit of
+//!   a protocol and last words before a close wait for no answer.
+//! - A router, or the host, says by ICMP that the SYN cannot be delivered: one is enough. The error
+//!   is believed where it quotes a segment that was in flight. Probes of traceroute, which are
+//!   meant to expire on the way, are none.
+//! - An answer stops at a full segment that its sender did not push, so that it had more to send;
+//!   or the server does not even acknowledge the client's FIN behind it. The window was open, and
+//!   the silence is twice as long as any pause before.
 //!
-//! Where the capture ends while somebody waits, it says so: the answer may have come a moment later.
+//! Where the capture ends while somebody waits, it says so: the answer may have come a moment
+//! later.
 //!
 //! ## What it is confused with
 //! - `server-think`: the answer came, late.
@@ -30,50 +37,58 @@
 //! - A capture that lost packets, or has one direction: then nothing is said.
 //!
 //! ## The fix
-//! For a SYN: is the host up, does it listen there (a full backlog drops SYNs: `nstat -az TcpExtListenOverflows`), and does a firewall or a
-//! route on the way, or on the way back, swallow it? `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall that
-//! forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a request: the server's log, what it waits for
-//! in turn, and a timeout in the client.
+//! For a SYN: is the host up, does it listen there (a full backlog drops SYNs:
+//! `nstat -az TcpExtListenOverflows`), and does a firewall or a route on the way, or on the way
+//! back, swallow it? `traceroute -T -p PORT HOST`. For data after a long pause: a NAT or firewall
+//! that forgot the connection: keep-alives below its timeout (`net.ipv4.tcp_keepalive_time`). For a
+//! request: the server's log, what it waits for in turn, and a timeout in the client.
 //!
 //! ## To see that it worked
 //! `nc -vz ADDRESS PORT` from the client connects at once, and the request is answered.
 //!
 //! ## References
-//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must keep).
+//! RFC 9293 section 3.8.3 and 3.9.2.2 (ICMP), RFC 5461 and RFC 5927 (what errors do to TCP, and
+//! forged ones), RFC 6298; Linux `tcp_syn_retries`, `tcp_retries2`; RFC 5382 (what a NAT must
+//! keep).
 
 use super::black_hole::is_stuck;
 use super::case::ConnectionCase;
 use super::case::is_half_open;
 use super::icmp;
-use super::outstanding::{Outstanding, outstanding};
+use super::outstanding::{OutstandingRequest, outstanding};
 use super::repair::{TRIES, given_up};
 use super::rule::{Check, Rule};
 use super::say::{count, end, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, End, Finding, Frame, State};
 use crate::cause::Cause;
-use crate::tcp::FIRST_TIMERS;
+use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, Fate, TransferFacts};
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.waits);
+pub(super) const RULE: Rule =
+    Rule::new(Cause::NoAnswer, Check::Connection(check)).may_cost(|brief| brief.may_be_awaited);
 
-/// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first one, of older systems.
-const FIRST_TIMER: Nanos = FIRST_TIMERS[0];
-const OLD_FIRST_TIMER: Nanos = FIRST_TIMERS[1];
+/// The first timer (RFC 6298 section 2.1), and the least one (section 2.4); and the longest first
+/// one, of older systems.
+const FIRST_TIMER: Nanos = INITIAL_SYN_TIMERS[0];
+const OLD_FIRST_TIMER: Nanos = INITIAL_SYN_TIMERS[1];
 /// An ACK takes no longer than a round trip and this (delayed ACKs of Linux and Windows).
 const ACK: Nanos = Nanos::from_millis(200);
-/// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for longer is idle.
-const PATIENCE: Nanos = Nanos::from_millis(300_000);
-/// A pause after which boxes on the way may have forgotten a connection (RFC 5382 allows 2 h 4 min; many take less, Azure's 4 min).
+/// Nobody waits longer for an answer (Firefox and Chrome give up after 5 min): what is silent for
+/// longer is idle.
+const MAX_ANSWER_WAIT: Nanos = Nanos::from_millis(300_000);
+/// A pause after which boxes on the way may have forgotten a connection (RFC 5382 allows 2 h 4 min;
+/// many take less, Azure's 4 min).
 const FORGOTTEN: Nanos = Nanos::from_millis(60_000);
 
-/// What leaves with fewer hops to go is meant to expire: that many traceroute(8) tries at most, and no system starts with so few.
+/// What leaves with fewer hops to go is meant to expire: that many traceroute(8) tries at most, and
+/// no system starts with so few.
 const TRACED: u8 = 30;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     // The answer may be what was left out of a text.
-    if facts.doubts.one_direction || facts.timeless || !facts.elided.is_empty() {
+    if facts.capture_defects.one_direction || facts.timeless || !facts.elided.is_empty() {
         return None;
     }
     let undeliverable = Some(case).filter(|_| facts.state == State::Unanswered).and_then(undeliverable);
@@ -87,12 +102,12 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     } else {
         lost_contact(case).or_else(|| unanswered(case)).or_else(|| broken_off(case))?
     };
-    found.evidence.extend(facts.notices.list.iter().map(icmp::shown));
+    found.evidence.extend(facts.notices.list.iter().map(icmp::as_evidence));
     Some(found)
 }
 
-/// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt with the first such error; who tries on all
-/// the same waits for the next one.
+/// SYNs that a router or the host itself says by ICMP cannot be delivered. Linux ends the attempt
+/// with the first such error; who tries on all the same waits for the next one.
 fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let (first, frame) = facts.handshake.syn?;
@@ -118,8 +133,8 @@ fn undeliverable(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::NoAnswer, waited, case.trust(0.85), summary);
     found.evidence.push(evidence("SYNs without an answer", tries as f64, "SYNs", &[frame]));
     found.evidence.push(evidence("from the first SYN to the last error", (last - first).as_millis_f64(), "ms", &[]));
-    found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::shown));
-    found.fix = icmp::remedy(notice, server);
+    found.evidence.extend(icmp::undelivered(facts, facts.client).map(icmp::as_evidence));
+    found.fix = icmp::fix_undelivered(notice, server);
     Some(found)
 }
 
@@ -193,8 +208,8 @@ fn half_open(case: &ConnectionCase<'_>) -> Finding {
 fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let given_up = |side: usize| {
-        let transfer = facts.halves[side].transfers.last()?;
-        let waits = given_up(&facts.halves[side], transfer);
+        let transfer = facts.directions[side].transfers.last()?;
+        let waits = given_up(&facts.directions[side], transfer);
         // Small segments may pass.
         let black_hole = is_stuck(facts, transfer);
         (!waits.is_empty() && !black_hole).then_some((side, transfer, waits))
@@ -202,7 +217,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
     let (side, transfer, waits) = [facts.client, 1 - facts.client].into_iter().find_map(given_up)?;
     let (first, last) = (waits.first()?, waits.last()?);
     // Whoever still speaks is there, and whoever had closed before awaits nothing.
-    let is_there = facts.halves[1 - side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
+    let is_there = facts.directions[1 - side].last_payload.is_some_and(|(time, _)| time > transfer.last_send);
     let had_closed = facts.closing[1 - side].is_some_and(|(time, _)| time <= first.start);
     if is_there || had_closed || facts.reset.is_some() {
         return None;
@@ -240,7 +255,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
         found.summary += &format!("; {} (ICMP)", icmp::reason(notice, facts.endpoints[1 - side]));
     }
     found.fix = match idle {
-        _ if let Some(notice) = said => icmp::remedy(notice, facts.endpoints[1 - side]),
+        _ if let Some(notice) = said => icmp::fix_undelivered(notice, facts.endpoints[1 - side]),
         Some(idle) => {
             found.evidence.push(evidence("silence before the first try", idle.as_secs_f64(), "s", &[]));
             fix(
@@ -267,7 +282,7 @@ fn lost_contact(case: &ConnectionCase<'_>) -> Option<Finding> {
 /// For how long nobody had sent payload before a transfer, or its last part, began.
 fn before(facts: &Facts, transfer: &TransferFacts) -> Option<Nanos> {
     let idle = transfer.gaps.iter().filter(|gap| gap.idle).map(|gap| gap.end - gap.start).max();
-    let transfers = facts.halves.iter().flat_map(|half| &half.transfers);
+    let transfers = facts.directions.iter().flat_map(|direction| &direction.transfers);
     let earlier = transfers.filter(|other| other.last_send < transfer.start).map(|other| other.last_send).max();
     idle.max(earlier.map(|last| transfer.start - last))
 }
@@ -290,7 +305,7 @@ enum Ended {
 fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let asked = outstanding(facts)?;
-    let Outstanding { message, due, label, usual, .. } = asked;
+    let OutstandingRequest { message, due, label, usual, .. } = asked;
     if !message.acknowledged {
         return None;
     }
@@ -334,19 +349,19 @@ fn unanswered(case: &ConnectionCase<'_>) -> Option<Finding> {
 /// An answer that stopped in the middle.
 fn broken_off(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    let half = &facts.halves[1 - facts.client];
-    let answer = half.transfers.last()?;
-    let (last, _) = half.last_payload?;
-    let asked_since = facts.halves[facts.client].last_payload.is_some_and(|(time, _)| time > last);
+    let direction = &facts.directions[1 - facts.client];
+    let answer = direction.transfers.last()?;
+    let (last, _) = direction.last_payload?;
+    let asked_since = facts.directions[facts.client].last_payload.is_some_and(|(time, _)| time > last);
     // A window that closes stops it as well.
-    let held = half.zero_windows > 0 || answer.rounds_total < 2 || answer.last_send != last;
+    let held = direction.zero_windows > 0 || answer.rounds_total < 2 || answer.last_send != last;
     let (ended, waited) = silence(facts, last)?;
     // The sender had more; or it does not even acknowledge the client's FIN.
     let an_ack = facts.min_rtt().unwrap_or_default() + ACK;
     let is_gone = |closed: Nanos| facts.state == State::Open && facts.until - closed > an_ack;
     let gone = matches!(ended, Ended::Closed(End::Client, time, _) if facts.fins[facts.client] && is_gone(time));
-    let is_cut = half.last_len >= half.mss && (half.last_unpushed || gone);
-    if !is_cut || half.unacknowledged > 0 || asked_since || held || facts.fins[1 - facts.client] {
+    let is_cut = direction.last_len >= direction.mss && (direction.last_unpushed || gone);
+    if !is_cut || direction.unacknowledged > 0 || asked_since || held || facts.fins[1 - facts.client] {
         return None;
     }
     let usual = answer.gaps.iter().map(|gap| gap.end - gap.start).max().unwrap_or_default();
@@ -384,8 +399,8 @@ impl Ended {
     }
 }
 
-/// How a silence ended that began at `from`, and how long it was: none where it is too short to be one, or the server reset the
-/// connection.
+/// How a silence ended that began at `from`, and how long it was: none where it is too short to be
+/// one, or the server reset the connection.
 fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
     let ended = ended(facts, from)?;
     let until = match ended {
@@ -394,10 +409,11 @@ fn silence(facts: &Facts, from: Nanos) -> Option<(Ended, Nanos)> {
     };
     let waited = (until - from).or_zero();
     let least = FIRST_TIMER.max(facts.rtt.p50.unwrap_or_default().scale(2.0));
-    (least..=PATIENCE).contains(&waited).then_some((ended, waited))
+    (least..=MAX_ANSWER_WAIT).contains(&waited).then_some((ended, waited))
 }
 
-/// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset of the server.
+/// How the wait for an answer ended that began at `asked`; none where it was cut short by a reset
+/// of the server.
 fn ended(facts: &Facts, asked: Nanos) -> Option<Ended> {
     let closings = [(End::Client, facts.client), (End::Server, 1 - facts.client)];
     let closed = |(end, side): (End, usize)| {

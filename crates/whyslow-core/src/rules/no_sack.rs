@@ -1,28 +1,35 @@
-//! The ends cannot say which packets arrived (SACK is off), so that each loss is repaired in a round trip of its own.
+//! The ends cannot say which packets arrived (SACK is off), so that each loss is repaired in a
+//! round trip of its own.
 //!
 //! ## What it is
-//! With SACK (RFC 2018) a receiver tells which segments it has, and the sender repairs all holes of a flight in about one round trip.
-//! Without it an ACK names the first hole only: the sender learns of the next one when the first is filled (NewReno, RFC 6582), one
-//! round trip each, or waits for its timer.
+//! With SACK (RFC 2018) a receiver tells which segments it has, and the sender repairs all holes of
+//! a flight in about one round trip. Without it an ACK names the first hole only: the sender learns
+//! of the next one when the first is filled (NewReno, RFC 6582), one round trip each, or waits for
+//! its timer.
 //!
 //! ## How it is recognised
-//! SACK-permitted is missing in one of the two SYNs, segments were lost, and recoveries took longer than the one round trip that SACK
-//! would need. Without the handshake in the capture it is never asserted.
+//! SACK-permitted is missing in one of the two SYNs, segments were lost, and recoveries took longer
+//! than the one round trip that SACK would need. Without the handshake in the capture it is never
+//! asserted.
 //!
 //! ## What it is confused with
-//! - `loss`: the cause behind it; with SACK the same losses cost a round trip for each flight and not for each hole.
+//! - `loss`: the cause behind it; with SACK the same losses cost a round trip for each flight and
+//!   not for each hole.
 //! - `timeout`: without SACK and with few segments in flight no three duplicate ACKs come.
 //!
 //! ## The fix
-//! On the end whose SYN lacks the option: `sysctl -w net.ipv4.tcp_sack=1`; Windows: `netsh int tcp set global` has no switch for it, it is
-//! on unless the registry's `SackOpts` is 0. If both ends have it on, a firewall or balancer between strips it (Cisco: `tcp-map` with
-//! `selective-ack allow`; some "TCP normalisation" and sequence-number randomising firewalls break it): capture on both sides of it.
+//! On the end whose SYN lacks the option: `sysctl -w net.ipv4.tcp_sack=1`; Windows:
+//! `netsh int tcp set global` has no switch for it, it is on unless the registry's `SackOpts` is 0.
+//! If both ends have it on, a firewall or balancer between strips it (Cisco: `tcp-map` with
+//! `selective-ack allow`; some "TCP normalisation" and sequence-number randomising firewalls break
+//! it): capture on both sides of it.
 //!
 //! ## To see that it worked
 //! `ss -tin` at either end shows `sack` for a new connection.
 //!
 //! ## References
-//! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996.
+//! RFC 2018, RFC 6675, RFC 6582; Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and
+//! SACK TCP", 1996.
 
 use super::case::TransferCase;
 use super::repair::cost_without_sack;
@@ -60,7 +67,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     );
     let mut found = finding(Cause::NoSack, lost, case.trust(0.85), summary);
     let syns: Vec<_> = [facts.handshake.syn, facts.handshake.syn_ack].iter().flatten().map(|syn| syn.1).collect();
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     let lacking = (0..2).filter(|&side| lacks(side)).count();
     found.evidence.push(evidence("SYNs without SACK-permitted", lacking as f64, "SYNs", &syns));
     found.evidence.push(evidence("segments sent again", kinds.fast as f64, "segments", &frames));

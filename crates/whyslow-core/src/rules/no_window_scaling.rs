@@ -1,21 +1,24 @@
 //! No more than 65,535 bytes can be on their way at once: window scaling is off.
 //!
 //! ## What it is
-//! The window field of a TCP header has 16 bits. Larger windows need the scale option in both SYNs (RFC 7323). Where one
-//! lacks it, at most 65,535 bytes can be in flight: 4 MB take 10 s over a path of 150 ms, on any link.
+//! The window field of a TCP header has 16 bits. Larger windows need the scale option in both SYNs
+//! (RFC 7323). Where one lacks it, at most 65,535 bytes can be in flight: 4 MB take 10 s over a
+//! path of 150 ms, on any link.
 //!
 //! ## How it is recognised
-//! The option is missing from the SYN or the SYN-ACK as captured, and the flights reach the unscaled window. Without the
-//! handshake in the capture it is never asserted.
+//! The option is missing from the SYN or the SYN-ACK as captured, and the flights reach the
+//! unscaled window. Without the handshake in the capture it is never asserted.
 //!
 //! ## What it is confused with
 //! - `receive-window`: scaling is on and the buffer is small.
 //! - `sender-cap`: 65,535 bytes in flight below a larger window.
 //!
 //! ## The fix
-//! `sysctl -w net.ipv4.tcp_window_scaling=1` on the end whose SYN lacks it. If that end has it on, a balancer, firewall or
-//! proxy between strips the option: capture on both sides of it. A balancer that ends connections offers its own host's options: look at the
-//! sysctl where nginx, HAProxy or Envoy runs. Note that SYN cookies without timestamps lose it too (`nstat -az TcpExtSyncookiesSent`).
+//! `sysctl -w net.ipv4.tcp_window_scaling=1` on the end whose SYN lacks it. If that end has it on,
+//! a balancer, firewall or proxy between strips the option: capture on both sides of it. A balancer
+//! that ends connections offers its own host's options: look at the sysctl where nginx, HAProxy or
+//! Envoy runs. Note that SYN cookies without timestamps lose it too
+//! (`nstat -az TcpExtSyncookiesSent`).
 //!
 //! ## To see that it worked
 //! `ss -tin` at either end shows `wscale` for a new connection.
@@ -31,13 +34,14 @@ use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::NoWindowScaling, Check::Transfer(check)).shown_by(applies);
 
-/// The option was seen to be missing, and what the windows held back is large enough to come from that.
+/// The option was seen to be missing, and what the windows held back is large enough to come from
+/// that.
 fn applies(case: &TransferCase<'_>) -> bool {
     let offers = &case.facts.handshake.offers;
     let missing =
         case.facts.handshake.is_complete() && offers.iter().flatten().any(|offer| offer.window_scale.is_none());
     // A window far below the field's limit is small for another reason.
-    missing && case.half().max_window.is_some_and(|window| window >= 32_768)
+    missing && case.direction().max_window.is_some_and(|window| window >= 32_768)
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -45,7 +49,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !applies(case) || !case.matters(lost, 0.2) {
         return None;
     }
-    let window = case.half().max_window?;
+    let window = case.direction().max_window?;
     let rtt = case.rtt()?;
     let offers = &case.facts.handshake.offers;
     let missing: Vec<&str> = [case.facts.client, 1 - case.facts.client]

@@ -1,9 +1,10 @@
 //! Segments in the capture are larger than the network carries: offload at the capturing host.
 //!
 //! ## What it is
-//! With segmentation offload (TSO, GSO) the sending host gives the network card large pieces, captured before they are cut;
-//! with receive offload (GRO, LRO) the receiving host joins packets before they are captured. Sizes and the spacing of single
-//! packets are not those on the wire. Nothing is wrong with the connection.
+//! With segmentation offload (TSO, GSO) the sending host gives the network card large pieces,
+//! captured before they are cut; with receive offload (GRO, LRO) the receiving host joins packets
+//! before they are captured. Sizes and the spacing of single packets are not those on the wire.
+//! Nothing is wrong with the connection.
 //!
 //! ## How it is recognised
 //! Payload larger than the MSS of the handshake (or than 1,460 bytes without one).
@@ -26,7 +27,7 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::Offload, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    let large = facts.doubts.larger_than_mss;
+    let large = facts.capture_defects.larger_than_mss;
     (large > 0).then(|| Problem {
         slug: RULE.cause.slug().into(),
         count: large,

@@ -1,8 +1,8 @@
 //! Only one direction of the connection is in the capture.
 //!
 //! ## What it is
-//! A mirror port or a path that differs by direction shows the data without its ACKs, or the ACKs without the data. Round
-//! trips, windows and retransmissions by kind cannot be told.
+//! A mirror port or a path that differs by direction shows the data without its ACKs, or the ACKs
+//! without the data. Round trips, windows and retransmissions by kind cannot be told.
 //!
 //! ## How it is recognised
 //! Packets of one end only, though payload was sent.
@@ -24,7 +24,7 @@ use crate::tcp::facts::Facts;
 pub(super) const RULE: Rule = Rule::new(Cause::OneDirection, Check::Capture(check));
 
 fn check(facts: &Facts) -> Option<Problem> {
-    facts.doubts.one_direction.then(|| Problem {
+    facts.capture_defects.one_direction.then(|| Problem {
         slug: RULE.cause.slug().into(),
         count: 1,
         detail: "packets of one end only: rates and bytes can be told, what limited the transfer cannot".into(),

@@ -9,7 +9,8 @@ pub(super) fn sorted(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Most seconds first, and last what nobody is known to have waited for; each fix with what shows that it worked.
+/// Most seconds first, and last what nobody is known to have waited for; each fix with what shows
+/// that it worked.
 pub(super) fn settle(findings: &mut [Finding]) {
     for finding in &mut *findings {
         if let Some(fix) = &mut finding.fix {

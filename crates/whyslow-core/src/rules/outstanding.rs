@@ -1,7 +1,9 @@
-//! What was outstanding when a connection ended, or the capture did: the client's last message, if an answer to it was due.
+//! What was outstanding when a connection ended, or the capture did: the client's last message, if
+//! an answer to it was due.
 //!
-//! Knows who sent payload last, how often the client was answered before, and what the payload shows of itself. Promises to
-//! call nothing a request that may be a push, a protocol's credit, a reply or a goodbye; what it cannot tell apart is none.
+//! Knows who sent payload last, how often the client was answered before, and what the payload
+//! shows of itself. Promises to call nothing a request that may be a push, a protocol's credit, a
+//! reply or a goodbye; what it cannot tell apart is none.
 
 use crate::limit;
 use crate::tcp::content::{Content, Protocol};
@@ -10,7 +12,7 @@ use crate::units::Nanos;
 
 /// The client's last message, to which an answer was due.
 #[derive(Clone, Debug)]
-pub(super) struct Outstanding<'a> {
+pub(super) struct OutstandingRequest<'a> {
     /// What the client sent.
     pub message: &'a TransferFacts,
     /// How sure it is that an answer was due, 0–1.
@@ -26,12 +28,13 @@ pub(super) struct Outstanding<'a> {
 /// Content type of a handshake record (RFC 8446 section 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// Smaller messages may be credit (an HTTP/2 WINDOW_UPDATE is 13 bytes, an SSH window adjust 36 to 68, both encrypted), an
-/// answer to a ping, or an alert.
+/// Smaller messages may be credit (an HTTP/2 WINDOW_UPDATE is 13 bytes, an SSH window adjust 36 to
+/// 68, both encrypted), an answer to a ping, or an alert.
 const SMALL: u64 = 100;
 
-/// Whoever sends on after such a pause, with all acknowledged, was waiting for no answer. A client waits about so long for leave
-/// to send a request's body (RFC 9110 section 10.1.1; curl waits 1 s).
+/// Whoever sends on after such a pause, with all acknowledged, was waiting for no answer. A client
+/// waits about so long for leave to send a request's body (RFC 9110 section 10.1.1; curl waits 1
+/// s).
 const PUSHES: Nanos = Nanos::from_millis(1_500);
 
 /// A side that speaks or closes within this of the last word reacts to it.
@@ -44,9 +47,9 @@ const ANSWERS: usize = 3;
 const SSH: u16 = 22;
 
 /// The client's last message, if no payload of the server came after it and an answer was due.
-pub(super) fn outstanding(facts: &Facts) -> Option<Outstanding<'_>> {
+pub(super) fn outstanding(facts: &Facts) -> Option<OutstandingRequest<'_>> {
     let (client, server) = (facts.client, 1 - facts.client);
-    let [asking, answering] = [&facts.halves[client], &facts.halves[server]];
+    let [asking, answering] = [&facts.directions[client], &facts.directions[server]];
     let message = asking.transfers.last()?;
     let (last, _) = asking.last_payload?;
     let heard = answering.last_payload.map(|(time, _)| time);
@@ -54,11 +57,12 @@ pub(super) fn outstanding(facts: &Facts) -> Option<Outstanding<'_>> {
     let is_last = message.last_send == last && heard.is_none_or(|heard| heard < last);
     // Bytes that were acknowledged, or that a FIN lies behind, and that never came here.
     let captured = answering.transfers.last().map_or(0, |answer| answer.seq.1.saturating_sub(1));
-    let unseen = facts.doubts.one_direction || facts.doubts.unseen_bytes > 0 || answering.bytes > captured;
+    let unseen =
+        facts.capture_defects.one_direction || facts.capture_defects.unseen_bytes > 0 || answering.bytes > captured;
     if !is_last || unseen || facts.timeless {
         return None;
     }
-    let answers = || answering.transfers.iter().filter_map(|answer| Some((answer, answer.request?)));
+    let answers = || answering.transfers.iter().filter_map(|answer| Some((answer, answer.answered?)));
     let usual = answers().map(|(answer, asked)| (answer.start - asked.last).or_zero()).max();
     let label = head(&facts.content[client], message);
     let (due, times) = match label {
@@ -66,10 +70,10 @@ pub(super) fn outstanding(facts: &Facts) -> Option<Outstanding<'_>> {
         None if limit::may_speak_unasked(facts, message.start) => return None,
         None => due(facts, message, heard, answers().count())?,
     };
-    Some(Outstanding { message, due, label, usual, times })
+    Some(OutstandingRequest { message, due, label, usual, times })
 }
 
-impl Outstanding<'_> {
+impl OutstandingRequest<'_> {
     /// Whether answers took as long as that before, or nearly.
     pub fn is_usual(&self, waited: Nanos) -> bool {
         self.usual.is_some_and(|usual| waited <= usual.scale(self.times))
@@ -82,10 +86,11 @@ fn head<'a>(content: &'a Content, message: &TransferFacts) -> Option<&'a str> {
     Some(label)
 }
 
-/// How sure it is that an answer was due, where the payload does not say, and how much longer than usual a silence must be.
+/// How sure it is that an answer was due, where the payload does not say, and how much longer than
+/// usual a silence must be.
 fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: usize) -> Option<(f64, f64)> {
     let content = &facts.content[facts.client];
-    let asking = &facts.halves[facts.client];
+    let asking = &facts.directions[facts.client];
     let begins_tls = content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == HANDSHAKE);
     if heard.is_none() && begins_tls {
         return Some((0.85, 1.0));
@@ -93,7 +98,7 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: u
     let is_small = message.bytes() < SMALL;
     let leaves = facts.closing[facts.client].is_some_and(|(time, _)| time - message.last_send <= AT_ONCE);
     let is_ssh = content.protocol == Some(Protocol::Ssh) || facts.endpoints[1 - facts.client].1 == SSH;
-    let pushed = facts.halves.iter().flat_map(|half| &half.transfers).any(pushes);
+    let pushed = facts.directions.iter().flat_map(|direction| &direction.transfers).any(pushes);
     if pushed || (is_small && leaves) || is_ssh {
         return None;
     }
@@ -109,7 +114,7 @@ fn due(facts: &Facts, message: &TransferFacts, heard: Option<Nanos>, answered: u
     let prompted = message.start - heard <= facts.rtt.p50.unwrap_or_default() + AT_ONCE;
     let (_, earlier) = asking.transfers.split_last()?;
     let as_large = message.bytes() >= SMALL.min(earlier.iter().map(TransferFacts::bytes).min()?);
-    let alternate = asking.transfers_total.abs_diff(facts.halves[1 - facts.client].transfers_total) <= 1;
+    let alternate = asking.transfers_total.abs_diff(facts.directions[1 - facts.client].transfers_total) <= 1;
     let asks = answered >= ANSWERS && alternate && as_large;
     asks.then_some((0.65, if prompted { 10.0 } else { 3.0 }))
 }

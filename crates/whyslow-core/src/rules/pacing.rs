@@ -1,35 +1,42 @@
 //! The sender kept to one rate of its own, though path and windows had room for more.
 //!
 //! ## What it is
-//! A sender can space its segments: a program or proxy that limits its rate, a socket with SO_MAX_PACING_RATE, a queueing discipline of
-//! the sending host, a video server that sends as fast as the film plays. The spacing is even from the start, and no queue grows
-//! anywhere, as the path could carry more.
+//! A sender can space its segments: a program or proxy that limits its rate, a socket with
+//! SO_MAX_PACING_RATE, a queueing discipline of the sending host, a video server that sends as fast
+//! as the film plays. The spacing is even from the start, and no queue grows anywhere, as the path
+//! could carry more.
 //!
 //! ## How it is recognised
-//! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above the lower, about a coefficient of
-//! variation of 0.1), over ten segments or over half a round trip; what is in flight is never more than that rate times the least round trip, and
-//! does not grow; the receiver's window has room, nothing is lost or marked (ECN), and the sender waits neither for the ACK of a full flight nor with
-//! segments cut short.
+//! Equal amounts of bytes take equal times (the upper tenth of the rates is no more than 25 % above
+//! the lower, about a coefficient of variation of 0.1), over ten segments or over half a round
+//! trip; what is in flight is never more than that rate times the least round trip, and does not
+//! grow; the receiver's window has room, nothing is lost or marked (ECN), and the sender waits
+//! neither for the ACK of a full flight nor with segments cut short.
 //!
 //! ## What it is confused with
-//! - `bandwidth`: a sender held by the path opens its window until a queue grows (the round trip rises) or something is lost.
+//! - `bandwidth`: a sender held by the path opens its window until a queue grows (the round trip
+//!   rises) or something is lost.
 //! - `sender-cap`: a flight leaves at once and the sender waits for its ACK.
-//! - `application`: a program that writes little at a time ends in segments cut short; one that writes at a fixed rate paces, and
-//!   is said as this.
-//! - the sending host's own link or shaper before the capture point; rates of common links are said as `bandwidth`.
-//! - BBR in its steady state on a path that it knows: it has probed above the rate before, which its beginning shows.
+//! - `application`: a program that writes little at a time ends in segments cut short; one that
+//!   writes at a fixed rate paces, and is said as this.
+//! - the sending host's own link or shaper before the capture point; rates of common links are said
+//!   as `bandwidth`.
+//! - BBR in its steady state on a path that it knows: it has probed above the rate before, which
+//!   its beginning shows.
 //!
 //! ## The fix
-//! Find what limits the rate, by its value, and raise or remove it: nginx `limit_rate` and `limit_rate_after`, HAProxy `bwlim-out`, Envoy's
-//! bandwidth limit filter, Apache `mod_ratelimit`; `curl --limit-rate`, `rsync --bwlimit`, `scp -l`, `wget --limit-rate`;
-//! SO_MAX_PACING_RATE in the program; `tc qdisc show` on the sender (fq `maxrate`, tbf, htb, cake). On purpose: leave it, TCP does its job.
+//! Find what limits the rate, by its value, and raise or remove it: nginx `limit_rate` and
+//! `limit_rate_after`, HAProxy `bwlim-out`, Envoy's bandwidth limit filter, Apache `mod_ratelimit`;
+//! `curl --limit-rate`, `rsync --bwlimit`, `scp -l`, `wget --limit-rate`; SO_MAX_PACING_RATE in the
+//! program; `tc qdisc show` on the sender (fq `maxrate`, tbf, htb, cake). On purpose: leave it, TCP
+//! does its job.
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender shows a `delivery_rate` above the rate of this transfer.
 //!
 //! ## References
-//! Linux tc-fq(8), socket option SO_MAX_PACING_RATE (since 3.13); Aggarwal, Savage and Anderson, "Understanding the Performance of TCP Pacing",
-//! INFOCOM 2000.
+//! Linux tc-fq(8), socket option SO_MAX_PACING_RATE (since 3.13); Aggarwal, Savage and Anderson,
+//! "Understanding the Performance of TCP Pacing", INFOCOM 2000.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -150,7 +157,7 @@ mod tests {
             round.in_flight += 250 * index as u64;
         }
         let mut lossy = paced();
-        lossy.transfer.resent_bytes = 3_000;
+        lossy.transfer.retransmitted_bytes = 3_000;
         let mut marked = paced();
         marked.transfer.ecn_echoes = 1;
         assert!(

@@ -1,52 +1,57 @@
 //! The first packets took far longer on the path than all later ones.
 //!
 //! ## What it is
-//! The first packet of a connection, or the first in a while, may have to wait for something to be set up: an address is resolved
-//! (ARP, neighbour discovery), a firewall or NAT makes its entry, a VPN dials, a mobile radio or a power-saving link wakes up, a load
-//! balancer or SYN proxy opens its own connection first, a route is looked up by a controller. What follows finds all that done.
+//! The first packet of a connection, or the first in a while, may have to wait for something to be
+//! set up: an address is resolved (ARP, neighbour discovery), a firewall or NAT makes its entry, a
+//! VPN dials, a mobile radio or a power-saving link wakes up, a load balancer or SYN proxy opens
+//! its own connection first, a route is looked up by a controller. What follows finds all that
+//! done.
 //!
 //! ## How it is recognised
-//! The handshake took more than twice as long as round trips later on, and 50 ms more than those, though no SYN was lost. Or the first flight of
-//! data did; of a lone segment, whose ACK a receiver may hold back, only what is longer than any delayed ACK (500 ms, RFC 1122).
+//! The handshake took more than twice as long as round trips later on, and 50 ms more than those,
+//! though no SYN was lost. Or the first flight of data did; of a lone segment, whose ACK a receiver
+//! may hold back, only what is longer than any delayed ACK (500 ms, RFC 1122).
 //!
 //! ## What it is confused with
 //! - `syn-loss`: the SYN was sent twice.
 //! - `delayed-ack`: the receiver held the ACK back, by 500 ms at most.
 //! - `bufferbloat`: round trips grow with what is in flight; here they fall.
-//! - `proxy-split`: a proxy that answers the SYN only when its own connection is open shows the far path in the handshake, and is near
-//!   from then on.
-//! - A client's host that delays the last ACK of the handshake until it has something to say (seen from the server).
+//! - `proxy-split`: a proxy that answers the SYN only when its own connection is open shows the far
+//!   path in the handshake, and is near from then on.
+//! - A client's host that delays the last ACK of the handshake until it has something to say (seen
+//!   from the server).
 //!
 //! ## The fix
-//! Find what is set up: send several pings after a pause; if the first alone is slow, it is the path. Keep what was set up warm (keep-alives,
-//! longer ARP and flow timeouts, static neighbours, power saving off), and keep connections open.
+//! Find what is set up: send several pings after a pause; if the first alone is slow, it is the
+//! path. Keep what was set up warm (keep-alives, longer ARP and flow timeouts, static neighbours,
+//! power saving off), and keep connections open.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_connect}\n' URL` takes no longer after a pause than right after
 //! another.
 //!
 //! ## References
-//! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource control: idle to connected); no threshold
-//! is standard: 50 ms is where people begin to notice.
+//! RFC 826, RFC 4861 section 7.2 (address resolution); 3GPP TS 36.331 and TS 38.331 (radio resource
+//! control: idle to connected); no threshold is standard: 50 ms is where people begin to notice.
 
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, Near};
 use crate::cause::Cause;
-use crate::limit::NOTICED;
+use crate::limit::NOTICEABLE_WAIT;
 use crate::tcp::facts::Facts;
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.late_handshake > LATE);
+    Rule::new(Cause::PathLatency, Check::Connection(check)).may_cost(|brief| brief.handshake_late > LATE);
 
 /// So much more than later round trips is worth a name.
-const LATE: Nanos = NOTICED;
+const LATE: Nanos = NOTICEABLE_WAIT;
 /// And so many times as long.
 const TIMES: f64 = 2.0;
 /// Later round trips from which they mean something, …
-const LEAST_SAMPLES: u64 = 2;
+const MIN_SAMPLES: u64 = 2;
 /// … and from which the median is typical of them; of fewer the longest one counts.
 const MANY_SAMPLES: u64 = 20;
 /// No ACK is held back for longer (RFC 9293 section 3.8.6.3).
@@ -62,7 +67,7 @@ struct Slow {
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    if facts.timeless || facts.doubts.one_direction || facts.rtt.samples < LEAST_SAMPLES {
+    if facts.timeless || facts.capture_defects.one_direction || facts.rtt.samples < MIN_SAMPLES {
         return None;
     }
     let (typical, longest) = (facts.rtt.p50?, facts.rtt.p95?);
@@ -71,7 +76,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let of_handshake = handshake(facts).filter(|slow| is_slow(facts, slow.took, later));
     // The first flight is among the round trips that were measured.
     let of_data =
-        || first_flight(facts).filter(|slow| facts.rtt.samples > LEAST_SAMPLES && is_slow(facts, slow.took, typical));
+        || first_flight(facts).filter(|slow| facts.rtt.samples > MIN_SAMPLES && is_slow(facts, slow.took, typical));
     let (slow, later) = of_handshake.map(|slow| (slow, later)).or_else(|| Some((of_data()?, typical)))?;
     let lost = slow.took - later;
     let summary = format!(
@@ -101,10 +106,11 @@ fn is_slow(facts: &Facts, took: Nanos, later: Nanos) -> bool {
     took - later > LATE && took > later.scale(TIMES) && !varies
 }
 
-/// The part of the handshake that was on the path: next to an end, the other part is that end's own.
+/// The part of the handshake that was on the path: next to an end, the other part is that end's
+/// own.
 fn handshake(facts: &Facts) -> Option<Slow> {
     let handshake = &facts.handshake;
-    if handshake.retries != [0, 0] || handshake.moved {
+    if handshake.retries != [0, 0] || handshake.time_clamped {
         return None;
     }
     let syn = handshake.answered_syn?;
@@ -123,12 +129,12 @@ fn handshake(facts: &Facts) -> Option<Slow> {
 /// The first flight of data of either side.
 fn first_flight(facts: &Facts) -> Option<Slow> {
     let first = |side: usize| {
-        let half = &facts.halves[side];
-        let transfer = half.transfers.first()?;
-        let round = transfer.rounds.first().filter(|round| round.resent == 0 && round.merged == 1)?;
+        let direction = &facts.directions[side];
+        let transfer = direction.transfers.first()?;
+        let round = transfer.rounds.first().filter(|round| round.retransmitted == 0 && round.merged == 1)?;
         let took = round.rtt?;
         // A second full segment is acknowledged at once (RFC 9293 section 3.8.6.3).
-        let lone = round.bytes < 2 * half.mss;
+        let lone = round.bytes < 2 * direction.mss;
         let seen = !lone || took > DELAYED_ACK_MOST;
         seen.then_some(Slow { what: "the ACK of the first data", took, frame: round.first_frame, sure: 0.6 })
     };

@@ -1,41 +1,51 @@
 //! Something on the path may drop whatever exceeds a rate, and never lets it wait: a policer.
 //!
 //! ## What it is
-//! A token bucket lets a burst pass and then a fixed rate; what comes without a token is dropped at once. Carriers and clouds police where
-//! shaping would delay instead. TCP fills the bucket's rate, loses many segments in a burst, backs off below the rate, and again.
+//! A token bucket lets a burst pass and then a fixed rate; what comes without a token is dropped at
+//! once. Carriers and clouds police where shaping would delay instead. TCP fills the bucket's rate,
+//! loses many segments in a burst, backs off below the rate, and again.
 //!
 //! ## How it is recognised
-//! As Flach et al. do, by 15 losses or more, in three rounds or more, the first within 2 MB, and round trips at the losses no longer than
-//! 1.3 times the least. Their replay of a token bucket is turned round: at each loss the bucket is empty, so that between two losses
-//! exactly the policer's rate passed, copies included, whatever the sender's window did. Five stretches or more of 20 segments or more
-//! must tell one rate: the upper tenth within 12 % of the median and the lower within 30 % (a bucket that overflows loses tokens).
-//! Losses by chance cut the time into stretches of very different rates. The flights must rise and fall by a third or more: of a
-//! sender that is held at one rate by something else, all stretches are alike. Where packets pass at one rate all along and are lost one by
-//! one, round trips must not be longer by the time of a segment even: behind a link each waits for the one before it.
+//! As Flach et al. do, by 15 losses or more, in three rounds or more, the first within 2 MB, and
+//! round trips at the losses no longer than 1.3 times the least. Their replay of a token bucket is
+//! turned round: at each loss the bucket is empty, so that between two losses exactly the policer's
+//! rate passed, copies included, whatever the sender's window did. Five stretches or more of 20
+//! segments or more must tell one rate: the upper tenth within 12 % of the median and the lower
+//! within 30 % (a bucket that overflows loses tokens). Losses by chance cut the time into stretches
+//! of very different rates. The flights must rise and fall by a third or more: of a sender that is
+//! held at one rate by something else, all stretches are alike. Where packets pass at one rate all
+//! along and are lost one by one, round trips must not be longer by the time of a segment even:
+//! behind a link each waits for the one before it.
 //!
-//! A sender that follows no loss (BBR) overruns the path for many round trips and keeps to its rate between, so that losses tell no rate.
-//! Of it the second sign is looked at: in two rounds or more a quarter more than the rate was offered, half of the excess or more was lost, 15
-//! segments in all, and what passed meanwhile waited for no more than two segments. A link's queue is full before it loses, and what passes
-//! has waited behind all of it. That is seen by what SACKs and ACKs tell at the sender's end, or between; next to the receiver by rounds, with
-//! timestamps only. Where what passed has waited, it is no policer, whatever the losses look like. Next to a receiver without timestamps it is
-//! possible where the first flight, which a link would have spaced by the rate, came faster than that.
+//! A sender that follows no loss (BBR) overruns the path for many round trips and keeps to its rate
+//! between, so that losses tell no rate. Of it the second sign is looked at: in two rounds or more
+//! a quarter more than the rate was offered, half of the excess or more was lost, 15 segments in
+//! all, and what passed meanwhile waited for no more than two segments. A link's queue is full
+//! before it loses, and what passes has waited behind all of it. That is seen by what SACKs and
+//! ACKs tell at the sender's end, or between; next to the receiver by rounds, with timestamps only.
+//! Where what passed has waited, it is no policer, whatever the losses look like. Next to a
+//! receiver without timestamps it is possible where the first flight, which a link would have
+//! spaced by the rate, came faster than that.
 //!
-//! The transfers of a connection meet the same policer: one that has too few losses to show its rate is told by that of them all, if
-//! its own agrees.
+//! The transfers of a connection meet the same policer: one that has too few losses to show its
+//! rate is told by that of them all, if its own agrees.
 //!
 //! ## What it is confused with
 //! - `bandwidth`, a shaper: the round trip grows before anything is lost.
 //! - random loss: what passes between two losses is of any rate.
-//! - a very short queue behaves like a policer, as it nearly is one; and so does a long one, as far as a capture next to the receiver shows
-//!   without timestamps: the confidence is lower there.
+//! - a very short queue behaves like a policer, as it nearly is one; and so does a long one, as far
+//!   as a capture next to the receiver shows without timestamps: the confidence is lower there.
 //!
-//! Among other traffic in the same bucket that is not in the capture a policer is missed (the paper's test finds 64 % alone on a path, and
-//! few there), and `loss` is said. Where the others are in the capture, the sum of all is looked at: it is steady at the policed rate,
-//! whatever each of them does, 15 segments or more are lost, and no queue grows (see `bandwidth`). One capture cannot prove it, so it is called possible.
+//! Among other traffic in the same bucket that is not in the capture a policer is missed (the
+//! paper's test finds 64 % alone on a path, and few there), and `loss` is said. Where the others
+//! are in the capture, the sum of all is looked at: it is steady at the policed rate, whatever each
+//! of them does, 15 segments or more are lost, and no queue grows (see `bandwidth`). One capture
+//! cannot prove it, so it is called possible.
 //!
 //! ## The fix
-//! Ask for the policed rate and burst, or for shaping instead. A sender that paces, or shapes itself just below the rate, loses nothing: `tc
-//! qdisc replace dev DEV root fq maxrate RATE`, nginx `limit_rate`, HAProxy `filter bwlim-out`, curl `--limit-rate`.
+//! Ask for the policed rate and burst, or for shaping instead. A sender that paces, or shapes
+//! itself just below the rate, loses nothing: `tc qdisc replace dev DEV root fq maxrate RATE`,
+//! nginx `limit_rate`, HAProxy `filter bwlim-out`, curl `--limit-rate`.
 //!
 //! ## To see that it worked
 //! `nstat TcpRetransSegs`, run before and after a transfer on the sender, counts few segments sent
@@ -45,7 +55,7 @@
 //! Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; RFC 2697, RFC 2698.
 
 use super::case::TransferCase;
-use super::policing::{BURST, Sign, is_policed, sign};
+use super::policing::{BURST, PolicerSign, is_policed, policer_sign};
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, rate, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
@@ -60,9 +70,9 @@ const HIDDEN: f64 = 0.4;
 const EXCESS: f64 = 0.75;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let sign = sign(case)?;
+    let sign = policer_sign(case)?;
     let limits = [Limit::LossRecovery, Limit::Timeout, Limit::Bandwidth, Limit::CongestionAvoidance];
-    let flat = case.context.pool.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
+    let flat = case.context.pooled_rate.map_or(Nanos::ZERO, |_| case.time(Limit::SenderCap));
     let lost: Nanos = limits.into_iter().map(|limit| case.time(limit)).sum::<Nanos>() + flat;
     if !case.matters(lost, 0.1) {
         return None;
@@ -70,7 +80,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let number = thousands(case.transfer.losses.len() as u64);
     let hidden = case.queue_is_hidden();
     let (passed, shown, confidence) = match sign {
-        Sign::Rate(between) => {
+        PolicerSign::Rate(between) => {
             let queue = if hidden { "and whether a queue grew cannot be seen here" } else { "though no queue grew" };
             let confidence = match between.burst {
                 _ if case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free()) => EXCESS,
@@ -80,7 +90,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             let shown = format!("between losses always {} passed, {queue}", rate(between.rate));
             (between.rate, shown, if hidden { HIDDEN } else { confidence })
         }
-        Sign::Excess(overrun) => {
+        PolicerSign::Excess(overrun) => {
             let shown = format!(
                 "while {} and more were offered only {} passed, and what passed waited in no queue",
                 rate(overrun.offered),
@@ -88,7 +98,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             );
             (overrun.rate, shown, EXCESS)
         }
-        Sign::Unspaced(overrun) => {
+        PolicerSign::Unspaced(overrun) => {
             let shown = format!(
                 "while {} and more were offered only {} passed, though the first flight came faster, and whether a queue grew cannot be seen here",
                 rate(overrun.offered),
@@ -103,10 +113,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(case.duration()),
     );
     let mut found = finding(Cause::Policer, lost, case.trust(confidence), summary);
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("losses", case.transfer.losses.len() as f64, "segments", &frames));
     match sign {
-        Sign::Rate(between) => {
+        PolicerSign::Rate(between) => {
             found.evidence.push(evidence("of them in a burst, median", between.burst, "segments", &[]));
             found.evidence.push(evidence("rate at which bytes passed between losses", between.rate, "bit/s", &[]));
             found.evidence.push(evidence("lower tenth of it", between.low, "bit/s", &[]));
@@ -118,7 +128,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
             };
             found.evidence.push(evidence(figure, between.stretches as f64, "stretches", &[]));
         }
-        Sign::Excess(overrun) | Sign::Unspaced(overrun) => {
+        PolicerSign::Excess(overrun) | PolicerSign::Unspaced(overrun) => {
             found.evidence.push(evidence("rounds that offered more than passes", overrun.rounds as f64, "rounds", &[]));
             found.evidence.push(evidence("rate that was offered in them, median", overrun.offered, "bit/s", &[]));
             found.evidence.push(evidence("rate that passed", overrun.rate, "bit/s", &[]));
@@ -157,11 +167,12 @@ mod tests {
     use crate::tcp::facts::{Loss, RateSpread};
     use crate::units::Nanos;
 
-    /// Fifty flights of 8 and 4 segments in turn; two losses at each of these times, between which 60 segments a second passed.
+    /// Fifty flights of 8 and 4 segments in turn; two losses at each of these times, between which
+    /// 60 segments a second passed.
     fn policed() -> Scene {
         let mut scene = Scene::flights(&[8 * MSS, 4 * MSS].repeat(25));
         for (nth, at) in [400, 900, 1_300, 2_000, 2_600, 3_100, 3_900, 4_500].into_iter().enumerate() {
-            scene.transfer.rounds[at as usize / 100].resent = 2;
+            scene.transfer.rounds[at as usize / 100].retransmitted = 2;
             for again in 0..2 {
                 let time = ms(1_000 + at);
                 let sent = (60 * at as u64 / 1_000 + 2 * nth as u64 + again) * MSS;
@@ -171,9 +182,9 @@ mod tests {
                     until: time,
                     seq,
                     bytes: MSS,
-                    sent,
+                    passed_before: sent,
                     unseen: false,
-                    needless: false,
+                    spurious: false,
                 });
             }
         }
@@ -203,7 +214,7 @@ mod tests {
             let round = &mut scene.transfer.rounds[index];
             let lost = (0..100).map(|n| Loss { time: round.start + ms(n / 2), bytes: MSS, ..Loss::default() });
             scene.transfer.losses.extend(lost);
-            scene.transfer.resent_bytes += 100 * MSS;
+            scene.transfer.retransmitted_bytes += 100 * MSS;
             scene.transfer.rounds[index + 1].sacked = (90, Nanos(90 * trip.0));
         }
         scene

@@ -2,15 +2,15 @@
 
 use super::case::TransferCase;
 use crate::analysis::Limit;
-use crate::limit::{Between, Overrun};
+use crate::limit::{InterLossRate, Overrun};
 use crate::stats::median;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 /// The paper's thresholds.
-const LEAST_LOSSES: usize = 15;
+const MIN_LOSSES: usize = 15;
 
-const LEAST_ROUNDS: usize = 3;
+const MIN_ROUNDS: usize = 3;
 
 const LATEST_FIRST: u64 = 2_000_000;
 
@@ -28,9 +28,9 @@ const WAIT: f64 = 0.5;
 
 /// What shows a policer.
 #[derive(Clone, Copy)]
-pub(super) enum Sign {
+pub(super) enum PolicerSign {
     /// One rate between losses.
-    Rate(Between),
+    Rate(InterLossRate),
     /// What was too much was lost, and the rest waited for nothing.
     Excess(Overrun),
     /// What was too much was lost, and no link spaced the first flight; more is not seen here.
@@ -39,10 +39,10 @@ pub(super) enum Sign {
 
 /// Whether the losses fit a policer; then the rest of the rules need not explain them.
 pub(super) fn is_policed(case: &TransferCase<'_>) -> bool {
-    sign(case).is_some()
+    policer_sign(case).is_some()
 }
 
-pub(super) fn sign(case: &TransferCase<'_>) -> Option<Sign> {
+pub(super) fn policer_sign(case: &TransferCase<'_>) -> Option<PolicerSign> {
     let overrun = case.partition.shape.overrun;
     if overrun.is_some_and(|overrun| overrun.is_queued()) {
         return None;
@@ -52,11 +52,11 @@ pub(super) fn sign(case: &TransferCase<'_>) -> Option<Sign> {
         let is_unspaced =
             case.queue_is_hidden() && overrun.began_spaced == Some(false) && case.partition.shape.burst.is_none();
         match overrun.is_free() {
-            true => Some(Sign::Excess(overrun)),
-            false => is_unspaced.then_some(Sign::Unspaced(overrun)),
+            true => Some(PolicerSign::Excess(overrun)),
+            false => is_unspaced.then_some(PolicerSign::Unspaced(overrun)),
         }
     };
-    fits(case).map(Sign::Rate).or_else(excess)
+    fitting_rate(case).map(PolicerSign::Rate).or_else(excess)
 }
 
 /// Share of the time under other limits.
@@ -71,18 +71,18 @@ fn held_by_others(case: &TransferCase<'_>) -> f64 {
     ];
     // Flights that stand still between losses at the policed rate are no cap of the sender:
     // CUBIC's window is flat there.
-    let is_cap = |limit: &Limit| case.context.pool.is_none() || *limit != Limit::SenderCap;
+    let is_cap = |limit: &Limit| case.context.pooled_rate.is_none() || *limit != Limit::SenderCap;
     case.share(others.into_iter().filter(is_cap).map(|limit| case.time(limit)).sum())
 }
 
-fn fits(case: &TransferCase<'_>) -> Option<Between> {
+fn fitting_rate(case: &TransferCase<'_>) -> Option<InterLossRate> {
     let transfer = case.transfer;
-    let between = case.partition.shape.between.filter(|between| !between.queued)?;
-    let lossy = transfer.rounds.iter().filter(|round| round.resent > 0).count();
+    let between = case.partition.shape.inter_loss_rate.filter(|between| !between.queued)?;
+    let lossy = transfer.rounds.iter().filter(|round| round.retransmitted > 0).count();
     // What all transfers of the connection show counts for each.
-    let pool = case.context.pool;
+    let pool = case.context.pooled_rate;
     let losses = pool.map_or(0, |pool| pool.losses).max(transfer.losses.len());
-    if losses < LEAST_LOSSES || (lossy < LEAST_ROUNDS && pool.is_none()) {
+    if losses < MIN_LOSSES || (lossy < MIN_ROUNDS && pool.is_none()) {
         return None;
     }
     let first = transfer.losses.iter().map(|loss| loss.seq).min()?;
@@ -108,7 +108,7 @@ fn passes_freely(case: &TransferCase<'_>, rate: f64) -> bool {
 
 /// Flights rise and fall, in this transfer or in an earlier one that met the same.
 fn swings(case: &TransferCase<'_>) -> bool {
-    let earlier = case.earlier.iter().filter(|_| case.context.pool.is_some()).map(|(transfer, _)| *transfer);
+    let earlier = case.earlier.iter().filter(|_| case.context.pooled_rate.is_some()).map(|(transfer, _)| *transfer);
     std::iter::once(case.transfer).chain(earlier).any(swing)
 }
 

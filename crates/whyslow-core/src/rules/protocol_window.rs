@@ -1,32 +1,36 @@
-//! The application's own protocol limits what may be on its way: the sender waits for a message of the receiver's program.
+//! The application's own protocol limits what may be on its way: the sender waits for a message of
+//! the receiver's program.
 //!
 //! ## What it is
-//! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the receiving program grants bytes by small
-//! messages, and the sending program stops when its credit is used up, however large TCP's windows are. The rate cannot exceed
-//! window / round trip.
+//! SSH channels, HTTP/2 and QUIC streams, SFTP and SMB reads keep a window above TCP's: the
+//! receiving program grants bytes by small messages, and the sending program stops when its credit
+//! is used up, however large TCP's windows are. The rate cannot exceed window / round trip.
 //!
 //! ## How it is recognised
-//! Four rounds or more whose flights do not rise, with room in the receiver's window and nothing lost; the sender spends most of their
-//! time waiting for the receiver; and small payload of the receiver comes back with the ACKs that start the sender again, in seven of
-//! ten pauses or more. The flights need not be equal as with `sender-cap`: credit comes in pieces, and one of them may be under way. A
-//! plain download has no payload in that direction while it lasts.
+//! Four rounds or more whose flights do not rise, with room in the receiver's window and nothing
+//! lost; the sender spends most of their time waiting for the receiver; and small payload of the
+//! receiver comes back with the ACKs that start the sender again, in seven of ten pauses or more.
+//! The flights need not be equal as with `sender-cap`: credit comes in pieces, and one of them may
+//! be under way. A plain download has no payload in that direction while it lasts.
 //!
 //! ## What it is confused with
-//! - `sender-cap`: a full send buffer is started again by pure ACKs. Where both ends send much at the same time all ACKs come with
-//!   payload, and the two cannot be told apart.
+//! - `sender-cap`: a full send buffer is started again by pure ACKs. Where both ends send much at
+//!   the same time all ACKs come with payload, and the two cannot be told apart.
 //! - `turn-taking`: each request waits for the whole answer; there is no fixed quota in flight.
 //! - `receive-window`: the flights reach the right edge of TCP's own window.
 //!
 //! ## The fix
-//! Raise the protocol's window in the receiving program: HTTP/2 `SETTINGS_INITIAL_WINDOW_SIZE` and WINDOW_UPDATE (nginx
-//! `http2_body_preread_size`, Envoy `initial_stream_window_size`, Go's and gRPC's initial window sizes); HPN-SSH, or several connections
-//! at a time; more outstanding reads for SFTP (`sftp -R`) and SMB.
+//! Raise the protocol's window in the receiving program: HTTP/2 `SETTINGS_INITIAL_WINDOW_SIZE` and
+//! WINDOW_UPDATE (nginx `http2_body_preread_size`, Envoy `initial_stream_window_size`, Go's and
+//! gRPC's initial window sizes); HPN-SSH, or several connections at a time; more outstanding reads
+//! for SFTP (`sftp -R`) and SMB.
 //!
 //! ## To see that it worked
 //! In a new capture the sender no longer stops until a message of the receiver's program comes.
 //!
 //! ## References
-//! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer Using the SSH Protocol", 2008.
+//! RFC 9113 section 5.2, RFC 4254 section 5.2; Rapier and Bennett, "High Speed Bulk Data Transfer
+//! Using the SSH Protocol", 2008.
 
 use super::case::{ConnectionCase, TransferCase};
 use super::command;
@@ -38,7 +42,8 @@ use crate::cause::Cause;
 
 pub(super) const RULE: Rule = Rule::new(Cause::ProtocolWindow, Check::TransferAndConnection(check, in_turns));
 
-/// Credit is a small part of what it is given for: messages of the receiver with more than one byte for so many are something else too.
+/// Credit is a small part of what it is given for: messages of the receiver with more than one byte
+/// for so many are something else too.
 const TALKS: u64 = 20;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
@@ -51,13 +56,13 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(plateau.bytes, rtt);
     let closes = (0.8..=1.25).contains(&(case.rate_of(&plateau) / predicted));
     // Where the receiver sends much itself, its ACKs come with payload whatever that says.
-    let talks = case.facts.halves[1 - case.sender].bytes * TALKS > case.transfer.bytes();
+    let talks = case.facts.directions[1 - case.sender].bytes * TALKS > case.transfer.bytes();
     let confidence = match (talks, closes) {
         (true, _) => 0.5,
         (false, true) => 0.85,
         (false, false) => 0.7,
     };
-    let grants = case.transfer.gaps.iter().filter(|gap| gap.with_payload).count() as u64;
+    let grants = case.transfer.gaps.iter().filter(|gap| gap.with_peer_payload).count() as u64;
     let summary = format!(
         "the sender stopped at {} B in flight and went on when a message of the receiver's program came: {} B / {} = {}",
         thousands(plateau.bytes),
@@ -100,7 +105,7 @@ fn in_turns(case: &ConnectionCase<'_>) -> Option<Finding> {
     let mut found = finding(Cause::ProtocolWindow, turns.lost, case.trust(0.75), summary);
     found.evidence.push(evidence("bytes for each message", piece as f64, "B", &turns.frames()));
     found.evidence.push(evidence("round trip", turns.rtt.as_millis_f64(), "ms", &[]));
-    let receiver = if case.facts.asker == case.facts.client { "server" } else { "client" };
+    let receiver = if case.facts.requester == case.facts.client { "server" } else { "client" };
     found.fix = fix(Actor::Application, format!("on the {receiver}, {RAISE}"), None);
     found.settle = Some(format!(
         "a program that answers each {} B looks the same: see which program keeps the window, at either end",
@@ -119,8 +124,8 @@ mod tests {
     /// 32,000 B a round trip, each flight set off by a message.
     fn credited() -> Scene {
         let mut scene = Scene::flights(&[32_000; 20]);
-        scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_payload = true);
-        scene.facts.halves[0].bytes = 1_000;
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.with_peer_payload = true);
+        scene.facts.directions[0].bytes = 1_000;
         scene
     }
 
@@ -134,7 +139,7 @@ mod tests {
     #[test]
     fn what_the_receiver_sends_itself_proves_no_credit() {
         let mut scene = credited();
-        scene.facts.halves[0].bytes = 100_000;
+        scene.facts.directions[0].bytes = 100_000;
         let found = scene.finding(Cause::ProtocolWindow).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
@@ -143,7 +148,7 @@ mod tests {
     fn a_cap_that_some_messages_follow_is_less_sure() {
         let mut scene = Scene::flights(&[32_000; 20]);
         assert_eq!(scene.finding(Cause::SenderCap).unwrap().confidence, 0.9);
-        scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_payload = true);
+        scene.transfer.gaps.iter_mut().step_by(3).for_each(|gap| gap.with_peer_payload = true);
         assert!(scene.finding(Cause::SenderCap).unwrap().confidence < 0.8);
     }
 

@@ -1,26 +1,31 @@
 //! A proxy may stand between: what is measured ends there, and the time is spent behind it.
 //!
 //! ## What it is
-//! A proxy, balancer or CDN node near the client ends its TCP connection and fetches the answer over a second one, from a server that may
-//! be far away. To the client the path is short and the server slow; loss, windows and slow start of the second leg show up as pauses.
+//! A proxy, balancer or CDN node near the client ends its TCP connection and fetches the answer
+//! over a second one, from a server that may be far away. To the client the path is short and the
+//! server slow; loss, windows and slow start of the second leg show up as pauses.
 //!
 //! ## How it is recognised
-//! - The data comes in bursts that grow by half or more each time, at even intervals many round trips long: the slow start of a second
-//!   connection with that round trip. A program of its own writes in no such rhythm.
-//! - Or the answer takes ten round trips to begin, and the far end's SYN and its data carry a different time to live: two machines
-//!   answered, one the handshake and another the request.
+//! - The data comes in bursts that grow by half or more each time, at even intervals many round
+//!   trips long: the slow start of a second connection with that round trip. A program of its own
+//!   writes in no such rhythm.
+//! - Or the answer takes ten round trips to begin, and the far end's SYN and its data carry a
+//!   different time to live: two machines answered, one the handshake and another the request.
 //!
 //! One capture cannot prove it, so the confidence is never above 0.5.
 //!
 //! ## What it is confused with
-//! - `server-think`, `application`: the program itself is slow. It is one set: a proxy that waits for its server is just that, from here.
+//! - `server-think`, `application`: the program itself is slow. It is one set: a proxy that waits
+//!   for its server is just that, from here.
 //! - a route that changes within the connection changes the time to live too.
 //!
 //! ## The fix
-//! Look at the leg behind the proxy: capture there, and give it what this tool says of it. Common: keep connections to the server open, so
-//! that slow start is not paid for every answer (nginx `keepalive 32;` in `upstream`, `proxy_http_version 1.1;`,
-//! `proxy_set_header Connection "";`; HAProxy `http-reuse always`; Envoy keeps a pool by itself: look at `max_requests_per_connection`),
-//! a larger initial window on the server (`ip route change … initcwnd`), and a cache or the proxy nearer to the server.
+//! Look at the leg behind the proxy: capture there, and give it what this tool says of it. Common:
+//! keep connections to the server open, so that slow start is not paid for every answer (nginx
+//! `keepalive 32;` in `upstream`, `proxy_http_version 1.1;`, `proxy_set_header Connection "";`;
+//! HAProxy `http-reuse always`; Envoy keeps a pool by itself: look at
+//! `max_requests_per_connection`), a larger initial window on the server
+//! (`ip route change … initcwnd`), and a cache or the proxy nearer to the server.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_starttransfer} %{time_total}\n' URL` gets shorter.

@@ -1,34 +1,42 @@
 //! Packets are lost at random: neither a full queue nor a rate limit explains where.
 //!
 //! ## What it is
-//! A damaged cable, a dirty fibre, a radio link, a duplex mismatch, a failing card or memory corrupts packets, and whoever finds the wrong
-//! checksum drops them. It happens to any packet, however little is in flight. Loss-based congestion control takes each loss for a full
-//! queue and keeps its window at about MSS / √p, far below what the path carries.
+//! A damaged cable, a dirty fibre, a radio link, a duplex mismatch, a failing card or memory
+//! corrupts packets, and whoever finds the wrong checksum drops them. It happens to any packet,
+//! however little is in flight. Loss-based congestion control takes each loss for a full queue and
+//! keeps its window at about MSS / √p, far below what the path carries.
 //!
 //! ## How it is recognised
-//! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on average), at round trips no longer than 1.3
-//! times the least, at distances in bytes that vary as chance makes them vary (the quartiles are 0.6 of the median apart or more, where
-//! chance makes 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median) and from the larger ones no
-//! more often than chance would have it, and that fit no token bucket. Wrong checksums in a capture next to the receiver say it outright.
+//! Ten round trips or more with losses that come one by one (fewer than 1.6 in a round trip, on
+//! average), at round trips no longer than 1.3 times the least, at distances in bytes that vary as
+//! chance makes them vary (the quartiles are 0.6 of the median apart or more, where chance makes
+//! 1.6 and a sawtooth next to nothing), from flights of quite different sizes (0.3 of the median)
+//! and from the larger ones no more often than chance would have it, and that fit no token bucket.
+//! Wrong checksums in a capture next to the receiver say it outright.
 //!
 //! ## What it is confused with
-//! - a short queue: the losses come at the same flight again and again, when the window has grown back to it.
-//! - `policer`: the losses come where a bucket of the transfer's own rate is empty. A bucket of a few segments can look like chance.
-//! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are random too).
+//! - a short queue: the losses come at the same flight again and again, when the window has grown
+//!   back to it.
+//! - `policer`: the losses come where a bucket of the transfer's own rate is empty. A bucket of a
+//!   few segments can look like chance.
+//! - `loss`: said where the losses are too few or too bunched to tell (bursts of a radio link are
+//!   random too).
 //! - other traffic that fills a queue at moments of its own, if that queue is short.
 //!
 //! ## The fix
-//! Find the link: error counters of interfaces and switch ports along the path (`ethtool -S`, `ip -s link`: CRC, FCS, symbol errors), optical levels,
-//! duplex and speed at both ends, signal of the radio. Until then, a sender whose congestion control does not take each loss for
-//! congestion (BBR), or a proxy that shortens the round trip over the lossy part.
+//! Find the link: error counters of interfaces and switch ports along the path (`ethtool -S`,
+//! `ip -s link`: CRC, FCS, symbol errors), optical levels, duplex and speed at both ends, signal of
+//! the radio. Until then, a sender whose congestion control does not take each loss for congestion
+//! (BBR), or a proxy that shortens the round trip over the lossy part.
 //!
 //! ## To see that it worked
 //! The error counters of `ethtool -S` stand still, and `nstat TcpRetransSegs` on the sender counts
 //! few segments sent again.
 //!
 //! ## References
-//! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone and Partridge, "When the CRC and TCP
-//! Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016.
+//! Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997; Stone
+//! and Partridge, "When the CRC and TCP Checksum Disagree", SIGCOMM 2000; Cardwell et al., "BBR:
+//! Congestion-Based Congestion Control", 2016.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -42,22 +50,23 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::RandomLoss, Check::Transfer(check)).shown_by(is_random);
 
 /// Fewer losses make no distribution.
-const LEAST: usize = 10;
+const MIN: usize = 10;
 /// So many make one that can be relied on.
 const MANY: usize = 25;
 /// Losses in one round trip, on average.
 const IN_A_BURST: f64 = 1.6;
 /// Round trips at losses, of the least one (as for a policer: no queue).
 const RTT_INFLATION: f64 = 1.3;
-/// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent ones, near zero for a sawtooth), and
-/// of the flights that they came from (near zero for a queue that overflows at its length).
+/// Distances between quartiles, of the median: of the bytes between losses (1.6 for independent
+/// ones, near zero for a sawtooth), and of the flights that they came from (near zero for a queue
+/// that overflows at its length).
 const VARIED_DISTANCES: f64 = 0.6;
 const VARIED_FLIGHTS: f64 = 0.3;
 /// Chance goes further one time in forty.
-const MOST_SKEW: f64 = 2.0;
+const MAX_SKEW: f64 = 2.0;
 
 /// What shows that losses are independent of what the sender does.
-struct Chance {
+struct LossIndependence {
     /// Losses in one round trip, on average.
     burst: f64,
     /// Distance between the quartiles of the bytes between losses, of the median.
@@ -75,15 +84,15 @@ struct Chance {
 
 /// Whether the losses are random, so that `loss` need not be said.
 fn is_random(case: &TransferCase<'_>) -> bool {
-    chance(case).is_some()
+    loss_independence(case).is_some()
 }
 
-fn chance(case: &TransferCase<'_>) -> Option<Chance> {
+fn loss_independence(case: &TransferCase<'_>) -> Option<LossIndependence> {
     let transfer = case.transfer;
     let least = case.context.rtt?;
     // What the capture itself lost looks like the path's doing, unless the second copies are there.
     let doubtful = transfer.unseen > 0 && transfer.retransmitted.unseen_original == 0;
-    if transfer.losses.len() < LEAST || doubtful {
+    if transfer.losses.len() < MIN || doubtful {
         return None;
     }
     let mut losses: Vec<(Nanos, u64)> = transfer.losses.iter().map(|loss| (loss.time, loss.seq)).collect();
@@ -95,7 +104,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         before.0 = if same { next.0 } else { before.0 };
         same
     });
-    if events.len() < LEAST {
+    if events.len() < MIN {
         return None;
     }
     let burst = losses.len() as f64 / events.len() as f64;
@@ -108,7 +117,7 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
     // The round before: in the lossy one itself there are few samples (Karn).
     let times = losses.iter().filter_map(|loss| case.round_trip(home(loss.0).saturating_sub(1)));
     let (from_large, skew) = skew(transfer, &events, home);
-    let found = Chance {
+    let found = LossIndependence {
         burst,
         distances: spread(distances)?,
         flights: spread(flights)?,
@@ -120,10 +129,10 @@ fn chance(case: &TransferCase<'_>) -> Option<Chance> {
         && found.distances >= VARIED_DISTANCES
         && found.flights >= VARIED_FLIGHTS
         && found.rtt <= least.scale(RTT_INFLATION) + Nanos::from_millis(1)
-        && found.skew <= MOST_SKEW
-        && case.partition.shape.between.is_none()
+        && found.skew <= MAX_SKEW
+        && case.partition.shape.inter_loss_rate.is_none()
         && !case.partition.shape.overrun.is_some_and(|overrun| overrun.is_free())
-        && case.context.pool.is_none();
+        && case.context.pooled_rate.is_none();
     is_random.then_some(found)
 }
 
@@ -146,7 +155,8 @@ fn skew(transfer: &TransferFacts, events: &[(Nanos, u64)], home: impl Fn(Nanos) 
     (large / all, (large - all / 2.0) / (all.sqrt() / 2.0))
 }
 
-/// The distance between the quartiles, of the median: what slow start overran at the beginning does not count.
+/// The distance between the quartiles, of the median: what slow start overran at the beginning does
+/// not count.
 fn spread(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();
@@ -155,13 +165,13 @@ fn spread(mut values: Vec<f64>) -> Option<f64> {
 }
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    let found = chance(case)?;
+    let found = loss_independence(case)?;
     let cost = super::repair::cost(case);
     if !case.matters(cost, 0.1) {
         return None;
     }
     let transfer = case.transfer;
-    let resent = transfer.resent_bytes;
+    let resent = transfer.retransmitted_bytes;
     let share = resent as f64 / (transfer.bytes() + resent).max(1) as f64;
     let number = transfer.losses.len();
     let summary = format!(
@@ -171,15 +181,16 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         time(cost),
         time(case.duration()),
     );
-    let corrupt = case.facts.doubts.bad_checksums;
-    // A policer with a bucket of a few segments may lose from flights of any of the sizes that it allows.
+    let corrupt = case.facts.capture_defects.bad_checksums;
+    // A policer with a bucket of a few segments may lose from flights of any of the sizes that it
+    // allows.
     let confidence = match number {
         _ if corrupt > 0 => 0.85,
         MANY.. => 0.75,
         _ => 0.65,
     };
     let mut told = finding(Cause::RandomLoss, cost, case.trust(confidence), summary);
-    let frames: Vec<_> = transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = transfer.retransmitted_frames.iter().copied().take(6).collect();
     told.evidence.push(evidence("segments lost", number as f64, "segments", &frames));
     told.evidence.push(evidence("share of the bytes sent", share * 100.0, "%", &[]));
     if corrupt > 0 {
@@ -231,23 +242,23 @@ mod tests {
         let mut seq = 1;
         for (index, round) in scene.transfer.rounds.iter_mut().enumerate() {
             if rounds.contains(&index) {
-                round.resent = 1;
+                round.retransmitted = 1;
                 let (time, seq) = (round.start, seq + 2 * MSS);
                 scene.transfer.losses.push(Loss {
                     time,
                     until: time,
                     seq,
                     bytes: MSS,
-                    sent: seq,
+                    passed_before: seq,
                     unseen: false,
-                    needless: false,
+                    spurious: false,
                 });
             }
             seq += round.bytes;
         }
         let lost = scene.transfer.losses.len() as u64;
         scene.transfer.retransmitted.fast = lost;
-        scene.transfer.resent_bytes = lost * MSS;
+        scene.transfer.retransmitted_bytes = lost * MSS;
         for gap in &mut scene.transfer.gaps {
             gap.recovering = rounds.iter().any(|&round| scene.transfer.rounds[round].start == gap.start);
         }

@@ -1,27 +1,34 @@
 //! The receiver's buffer was full: it allows fewer bytes on their way than the path needs.
 //!
 //! ## What it is
-//! A receiver says with every ACK how many bytes more it will take. A sender that has that many on the way must stop and
-//! wait for an ACK, so the rate cannot exceed window / round trip, however fast the path is.
+//! A receiver says with every ACK how many bytes more it will take. A sender that has that many on
+//! the way must stop and wait for an ACK, so the rate cannot exceed window / round trip, however
+//! fast the path is.
 //!
 //! ## How it is recognised
-//! Bytes in flight reach the right edge (ACK + window), and it is an ACK or a window update that starts the sender again.
-//! The rate that follows, window / RTT, agrees with the measured one.
+//! Bytes in flight reach the right edge (ACK + window), and it is an ACK or a window update that
+//! starts the sender again. The rate that follows, window / RTT, agrees with the measured one.
 //!
 //! ## What it is confused with
-//! - `no-window-scaling`: the window is at most 65,535 bytes because the option was missing from a SYN.
-//! - `zero-window`: the window closes because the application reads too slowly; here it stays about the same.
+//! - `no-window-scaling`: the window is at most 65,535 bytes because the option was missing from a
+//!   SYN.
+//! - `zero-window`: the window closes because the application reads too slowly; here it stays about
+//!   the same.
 //! - `sender-cap`: flights stop growing below the window.
-//! - `bandwidth`: the window fills because a queue of the path does. Where round trips are twice the path's own and 10 ms more by then, and
-//!   one rate governs, the path held it; without one rate the finding is a possible one, and says what does not fit.
-//! - autotuning: a window that grows each round and is full each time is the receiver's own slow start.
+//! - `bandwidth`: the window fills because a queue of the path does. Where round trips are twice
+//!   the path's own and 10 ms more by then, and one rate governs, the path held it; without one
+//!   rate the finding is a possible one, and says what does not fit.
+//! - autotuning: a window that grows each round and is full each time is the receiver's own slow
+//!   start.
 //!
 //! ## The fix
-//! On the receiver, let the buffer be twice the bandwidth-delay product: the second figure of `net.ipv4.tcp_rmem` is where each connection
-//! begins, the third what it may grow to, and while it grows the sender waits. Remove any SO_RCVBUF from the program (setting it turns
-//! autotuning off): no sysctl reaches such a program, and a capture does not tell it from a host with small buffers. Where the window falls
-//! because a program reads slowly, or ACKs for a full window come late because it leaves them unread, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy: `tune.rcvbuf.client`; Envoy:
-//! `per_connection_buffer_limit_bytes`.
+//! On the receiver, let the buffer be twice the bandwidth-delay product: the second figure of
+//! `net.ipv4.tcp_rmem` is where each connection begins, the third what it may grow to, and while it
+//! grows the sender waits. Remove any SO_RCVBUF from the program (setting it turns autotuning off):
+//! no sysctl reaches such a program, and a capture does not tell it from a host with small buffers.
+//! Where the window falls because a program reads slowly, or ACKs for a full window come late
+//! because it leaves them unread, no buffer helps. nginx: `listen … rcvbuf=`; HAProxy:
+//! `tune.rcvbuf.client`; Envoy: `per_connection_buffer_limit_bytes`.
 //!
 //! ## To see that it worked
 //! While the transfer runs, `ss -tin` on the sender shows little or no `rwnd_limited`.
@@ -42,8 +49,9 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule =
     Rule::new(Cause::ReceiveWindow, Check::Transfer(check)).excluded_by(&[Cause::NoWindowScaling]);
 
-/// Where the unit of windows is not told but [taken](crate::tcp::facts::HalfFacts::taken_shift): a buffer of the sender's that is as large
-/// as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
+/// Where the unit of windows is not told but
+/// [taken](crate::tcp::facts::DirectionFacts::assumed_shift): a buffer of the sender's that is as
+/// large as one of the fifteen windows that a field can stand for, to a segment, is no rare thing.
 const UNIT_TAKEN: f64 = 0.65;
 
 /// One part in so many of the time of full windows is a good part of it.
@@ -56,10 +64,11 @@ pub(super) fn full_window(case: &TransferCase<'_>) -> Option<u64> {
     median(windows.collect())
 }
 
-/// The typical round trip of the rounds that a full window held, and the path's own, where half of what was in flight stood in a queue.
+/// The typical round trip of the rounds that a full window held, and the path's own, where half of
+/// what was in flight stood in a queue.
 fn in_a_queue(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     // What a receiver has not read stands in no queue of the path: its ACKs are late.
-    if case.partition.shape.unread {
+    if case.partition.shape.receiver_unread {
         return None;
     }
     let held: Vec<usize> = (0..case.partition.rounds.len())
@@ -80,7 +89,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let predicted = window_rate(window, rtt);
     let closure = case.rate() / predicted;
     let share = case.share(lost);
-    // More in flight than the path takes stands in its queue, and a larger window only in a longer one.
+    // More in flight than the path takes stands in its queue, and a larger window only in a longer
+    // one.
     let queued = in_a_queue(case);
     let confidence = match closure {
         _ if queued.is_some() => 0.4,
@@ -89,7 +99,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         _ => 0.6,
     };
     // By what was in flight, and not by the SYNs.
-    let confidence = if case.half().taken_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
+    let confidence = if case.direction().assumed_shift.is_some() { UNIT_TAKEN * confidence } else { confidence };
     let summary = format!(
         "the receiver's window of {} B was full for {} of {}: {} B / {} = {}",
         thousands(window),
@@ -115,7 +125,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return Some(found);
     }
     found.fix = remedy(case, window);
-    if case.half().taken_shift.is_some() {
+    if case.direction().assumed_shift.is_some() {
         found.settle = Some("capture the handshake too: without it the unit of the windows is not known, and a full send buffer may look the same".into());
     }
     Some(found)
@@ -160,7 +170,8 @@ fn held_back(case: &TransferCase<'_>) -> Option<Nanos> {
     median(lates).filter(|late| *late > Nanos::ZERO && sum.0 * A_PART >= all.0)
 }
 
-/// The largest window before those that held the transfer, if they are much smaller: a buffer does not shrink, what is free in it does.
+/// The largest window before those that held the transfer, if they are much smaller: a buffer does
+/// not shrink, what is free in it does.
 fn unread(case: &TransferCase<'_>, window: u64) -> Option<u64> {
     let first = case.partition.rounds.iter().position(|limit| *limit == Limit::ReceiveWindow)?;
     let before = case.transfer.rounds.iter().take(first + 1).filter_map(|round| round.window).max()?;

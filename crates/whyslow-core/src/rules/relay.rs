@@ -9,7 +9,8 @@ use crate::units::Nanos;
 /// So many round trips of this connection at least is an interval of another one.
 const FAR: f64 = 4.0;
 
-/// Bursts needed, and by how much each of these grows (RFC 5681: ×2; with an ACK for every second segment ×1.5).
+/// Bursts needed, and by how much each of these grows (RFC 5681: ×2; with an ACK for every second
+/// segment ×1.5).
 const BURSTS: usize = 3;
 
 const GROWTH: f64 = 1.4;
@@ -18,7 +19,7 @@ const GROWTH: f64 = 1.4;
 const EVEN: f64 = 0.15;
 
 /// Packets that set out with 64 or more seldom have less left.
-const LEAST_TTL: u8 = 32;
+const MIN_TTL: u8 = 32;
 
 /// Bursts in the rhythm of another connection's slow start.
 pub(super) struct Rhythm {
@@ -63,8 +64,9 @@ pub(super) fn rhythm(case: &TransferCase<'_>) -> Option<Rhythm> {
     (sizes.len() >= BURSTS).then_some(Rhythm { interval, bytes: sizes, frames: [starts[0].1, last] })
 }
 
-/// The far end's SYN and its data came over different distances, so that two machines may have answered.
+/// The far end's SYN and its data came over different distances, so that two machines may have
+/// answered.
 pub(super) fn is_two_machines(case: &TransferCase<'_>) -> bool {
     // Routing protocols bind their packets to one hop.
-    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > LEAST_TTL)
+    matches!(case.facts.ttl[case.sender], (Some(syn), Some(data)) if syn != data && syn.min(data) > MIN_TTL)
 }

@@ -1,21 +1,23 @@
 //! Packets overtook each other on the way.
 //!
 //! ## What it is
-//! Paths with several links side by side (LAG, ECMP by packet), radio retransmission, or parallel queues in a host may deliver
-//! packets in another order. A sender takes a gap for loss after three later segments, or a quarter of a round trip with
-//! RACK, and then slows down for nothing.
+//! Paths with several links side by side (LAG, ECMP by packet), radio retransmission, or parallel
+//! queues in a host may deliver packets in another order. A sender takes a gap for loss after three
+//! later segments, or a quarter of a round trip with RACK, and then slows down for nothing.
 //!
 //! ## How it is recognised
-//! A segment that came late carries an older timestamp or IP identification than those that overtook it: it was sent
-//! before them, once.
+//! A segment that came late carries an older timestamp or IP identification than those that
+//! overtook it: it was sent before them, once.
 //!
 //! ## What it is confused with
-//! - `loss`: a late segment with a newer timestamp, a round trip or more late, is a retransmission whose first copy was lost.
+//! - `loss`: a late segment with a newer timestamp, a round trip or more late, is a retransmission
+//!   whose first copy was lost.
 //! - a capture with several queues may note packets in another order than they passed.
 //!
 //! ## The fix
-//! Balance by flow and not by packet; check LAG hashing (`xmit_hash_policy=layer3+4`, never round-robin), ECMP
-//! (`net.ipv4.fib_multipath_hash_policy=1`), parallel tunnels, and receive offloads.
+//! Balance by flow and not by packet; check LAG hashing (`xmit_hash_policy=layer3+4`, never
+//! round-robin), ECMP (`net.ipv4.fib_multipath_hash_policy=1`), parallel tunnels, and receive
+//! offloads.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPSACKReorder TcpExtTCPTSReorder` on the sender no longer rises while the
@@ -29,7 +31,7 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::limit::{Span, first_copy};
+use crate::limit::{Span, first_retransmit_round};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check));
@@ -37,28 +39,28 @@ pub(super) const RULE: Rule = Rule::new(Cause::Reordering, Check::Transfer(check
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     // Seen late at the receiver's side, or told by the receiver's SACKs at the sender's.
     // There a hole that the sender filled for nothing closed by itself too.
-    let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.needless_fast);
+    let late = case.transfer.out_of_order.max(case.transfer.healed_holes + case.transfer.spurious_fast);
     let share = late as f64 / case.transfer.segments.max(1) as f64;
     // Few of many may have cost a halved window all the same: then a copy was sent for nothing.
-    if late < 3 || (share < 0.002 && case.transfer.needless_fast == 0) {
+    if late < 3 || (share < 0.002 && case.transfer.spurious_fast == 0) {
         return None;
     }
     // It costs what it made the sender repair for nothing: all of it where nothing was lost.
     let kinds = &case.transfer.retransmitted;
     let lost_segments = kinds.fast + kinds.timeout + kinds.tail_probe;
     // Before the first copy it had made the sender do nothing.
-    let copy = case.transfer.rounds.get(first_copy(case.transfer))?.start;
+    let copy = case.transfer.rounds.get(first_retransmit_round(case.transfer))?.start;
     let slowed =
         |span: &&Span| matches!(span.limit, Limit::LossRecovery | Limit::CongestionAvoidance) && span.end > copy;
     let repairing: Nanos = case.partition.spans.iter().filter(slowed).map(Span::length).sum();
-    let needless = case.transfer.needless_fast;
+    let needless = case.transfer.spurious_fast;
     let share_needless = if lost_segments == 0 { 1.0 } else { needless as f64 / (needless + lost_segments) as f64 };
     let cost = repairing.scale(share_needless);
     // Whoever has them counted wants to know what they cost, little as it may be.
     if !case.matters(cost, 0.02) {
         return None;
     }
-    let extent = case.half().reorder_extent;
+    let extent = case.direction().reorder_extent;
     let summary = format!(
         "{} of {} segments came after later ones{}, and the sender took some of them for lost",
         thousands(late),
@@ -92,13 +94,13 @@ mod tests {
     #[test]
     fn late_segments_that_made_no_copy_cost_nothing_beside_losses() {
         let mut scene = Scene::flights(&[60_000; 10]);
-        (scene.transfer.out_of_order, scene.transfer.rounds[3].resent) = (90, 8);
+        (scene.transfer.out_of_order, scene.transfer.rounds[3].retransmitted) = (90, 8);
         scene.transfer.gaps[3].recovering = true;
-        (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (4, 4);
-        let half = scene.finding(Cause::Reordering).unwrap().seconds;
+        (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (4, 4);
+        let direction = scene.finding(Cause::Reordering).unwrap().seconds;
         scene.transfer.retransmitted.fast = 0;
-        assert_eq!(scene.finding(Cause::Reordering).unwrap().seconds.scale(0.5), half);
-        (scene.transfer.retransmitted.fast, scene.transfer.needless_fast) = (8, 0);
+        assert_eq!(scene.finding(Cause::Reordering).unwrap().seconds.scale(0.5), direction);
+        (scene.transfer.retransmitted.fast, scene.transfer.spurious_fast) = (8, 0);
         assert!(scene.finding(Cause::Reordering).is_none());
     }
 
@@ -110,9 +112,9 @@ mod tests {
         scene.transfer.segments = 10_000;
         scene.transfer.out_of_order = 15;
         assert!(scene.finding(Cause::Reordering).is_none(), "no copy was sent");
-        scene.transfer.rounds[6].resent = 1;
+        scene.transfer.rounds[6].retransmitted = 1;
         assert!(scene.finding(Cause::Reordering).is_none(), "the copy was needed");
-        scene.transfer.needless_fast = 1;
+        scene.transfer.spurious_fast = 1;
         let found = scene.finding(Cause::Reordering).unwrap();
         assert_eq!(found.seconds, ms(300), "from the copy on, and the last flight takes its round trip in any case");
     }

@@ -6,7 +6,7 @@ use super::command;
 use super::policing::is_policed;
 use crate::analysis::Limit;
 use crate::stats::median_f64;
-use crate::tcp::facts::{Gap, HalfFacts, Recoveries, Release, TransferFacts};
+use crate::tcp::facts::{DirectionFacts, Gap, Recoveries, Release, TransferFacts};
 use crate::units::Nanos;
 
 /// Repairing, and from the first loss on the time under a window that losses made small. What
@@ -14,20 +14,21 @@ use crate::units::Nanos;
 pub(super) fn cost(case: &TransferCase<'_>) -> Nanos {
     let kinds = &case.transfer.retransmitted;
     let lost = kinds.fast + kinds.timeout + kinds.tail_probe;
-    let share = lost as f64 / (lost + case.transfer.needless_fast).max(1) as f64;
+    let share = lost as f64 / (lost + case.transfer.spurious_fast).max(1) as f64;
     (case.time(Limit::LossRecovery) + slow_since_loss(case)).scale(share)
 }
 
 /// Time in congestion avoidance after the first loss.
 fn slow_since_loss(case: &TransferCase<'_>) -> Nanos {
-    let Some(first) = case.transfer.rounds.iter().find(|round| round.resent > 0) else {
+    let Some(first) = case.transfer.rounds.iter().find(|round| round.retransmitted > 0) else {
         return Nanos::ZERO;
     };
     let spans = case.partition.spans.iter();
     spans.filter(|s| s.limit == Limit::CongestionAvoidance && s.start >= first.start).map(|s| s.length()).sum()
 }
 
-/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for every segment).
+/// Bits per second that Reno reaches at this loss (Mathis et al. 1997, equation 3, with an ACK for
+/// every segment).
 pub(super) fn mathis(mss: u64, rtt: Nanos, loss: f64) -> f64 {
     mss as f64 * 8.0 * 1.5f64.sqrt() / (rtt.as_secs_f64() * loss.max(1e-9).sqrt())
 }
@@ -52,8 +53,8 @@ const GROWING: usize = 12;
 /// nothing holds it: a window that follows losses does both.
 fn ignores_losses(case: &TransferCase<'_>) -> bool {
     let rounds = &case.transfer.rounds;
-    let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].resent > 0).collect();
-    let calm = |index: usize| rounds.get(index).is_some_and(|round| round.resent == 0);
+    let lossy: Vec<usize> = (1..rounds.len()).filter(|&index| rounds[index].retransmitted > 0).collect();
+    let calm = |index: usize| rounds.get(index).is_some_and(|round| round.retransmitted == 0);
     let kept: Vec<f64> = lossy
         .iter()
         .filter(|&&index| calm(index - 1))
@@ -75,7 +76,8 @@ fn ignores_losses(case: &TransferCase<'_>) -> bool {
     rest.len() >= GROWING && room && case.share(waits) < 0.1 && !crate::limit::rises(&flights, case.context.mss)
 }
 
-/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing where SACK is on, or not known.
+/// What recoveries took beyond the round trip that each needs with SACK, where it matters; nothing
+/// where SACK is on, or not known.
 pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
     let handshake = &case.facts.handshake;
     let off = handshake.is_complete() && handshake.offers.iter().flatten().any(|offer| !offer.sack);
@@ -88,16 +90,18 @@ pub(super) fn cost_without_sack(case: &TransferCase<'_>) -> Nanos {
 }
 
 /// Of the waits for the timer, those for a copy that answered duplicate ACKs.
-pub(super) fn wait_for_lost_copies(case: &TransferCase<'_>) -> Nanos {
-    let waits = case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_copy && !gap.tail);
+pub(super) fn wait_for_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
+    let waits =
+        case.transfer.gaps.iter().filter(|gap| gap.release == Release::Timer && gap.lost_retransmit && !gap.tail);
     waits.map(|gap| gap.end - gap.start).sum()
 }
 
-/// What waiting for copies of lost copies took, where it matters. A path that carries all it can loses nothing by repairs.
-pub(super) fn cost_of_lost_copies(case: &TransferCase<'_>) -> Nanos {
+/// What waiting for copies of lost copies took, where it matters. A path that carries all it can
+/// loses nothing by repairs.
+pub(super) fn cost_of_lost_retransmits(case: &TransferCase<'_>) -> Nanos {
     let repairing = case.time(Limit::LossRecovery) + case.time(Limit::Timeout);
-    let lost = case.transfer.lost_copies.waited.min(repairing);
-    let other = case.facts.doubts.one_direction || is_black_hole(case) || is_policed(case);
+    let lost = case.transfer.lost_retransmits.waited.min(repairing);
+    let other = case.facts.capture_defects.one_direction || is_black_hole(case) || is_policed(case);
     if !other && case.matters(lost, 0.1) { lost } else { Nanos::ZERO }
 }
 
@@ -115,13 +119,13 @@ pub(super) fn tail_waits<'a>(case: &'a TransferCase<'_>) -> impl Iterator<Item =
     // Where none of them was needed, nothing was lost.
     let needed = kinds.tail_probe + kinds.timeout > 0;
     // What was tried to the end and never acknowledged is no tail alone.
-    let given_up = given_up(case.half(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
+    let given_up = given_up(case.direction(), case.transfer).first().map_or(Nanos::MAX, |wait| wait.start);
     let waits = case.transfer.gaps.iter().take_while(move |gap| gap.start < given_up);
     waits.filter(move |gap| needed && gap.release == Release::Timer && gap.tail)
 }
 
-/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent again and again was never
-/// acknowledged. None where something was.
+/// The last waits of a transfer, each ended by its timer, up to its last segment: what was sent
+/// again and again was never acknowledged. None where something was.
 fn last_tries(transfer: &TransferFacts) -> &[Gap] {
     let by_timer = |gap: &&Gap| gap.release == Release::Timer && gap.closed.is_none();
     let tries = transfer.gaps.iter().rev().take_while(by_timer).count();
@@ -130,10 +134,11 @@ fn last_tries(transfer: &TransferFacts) -> &[Gap] {
     if transfer.acknowledged || !to_the_end { &[] } else { waits }
 }
 
-/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits for the timer.
-pub(super) fn given_up<'a>(half: &HalfFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
+/// The [`last_tries`], where there are enough of them to be told as unanswered, and not as waits
+/// for the timer.
+pub(super) fn given_up<'a>(direction: &DirectionFacts, transfer: &'a TransferFacts) -> &'a [Gap] {
     let waits = last_tries(transfer);
-    let is_last = half.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
+    let is_last = direction.last_payload.is_some_and(|(time, _)| time == transfer.last_send);
     if is_last && waits.len() as u64 >= TRIES { waits } else { &[] }
 }
 

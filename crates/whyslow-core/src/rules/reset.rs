@@ -1,36 +1,43 @@
 //! A connection was refused, or reset in the middle of an exchange.
 //!
 //! ## What it is
-//! A RST ends a connection at once, and throws away what either side had not read. A host sends it where nobody listens, a program where
-//! it closes with data unread or on purpose (SO_LINGER 0), a host that has forgotten the connection to whoever still uses it, and boxes on the
-//! way in the name of either end.
+//! A RST ends a connection at once, and throws away what either side had not read. A host sends it
+//! where nobody listens, a program where it closes with data unread or on purpose (SO_LINGER 0), a
+//! host that has forgotten the connection to whoever still uses it, and boxes on the way in the
+//! name of either end.
 //!
 //! ## How it is recognised
-//! A RST instead of a SYN-ACK; or a RST while a request waits for its answer, while a request is still being sent, or while an answer is
-//! still on its way: some of it was never acknowledged, or the RST left within a round trip of a last segment that is full (no time is lost
-//! for certain then: all that was sent came, and may be all that was wanted, as of a speed test). What counts as lost is the exchange that has to be made again, where the server cut it short; where the client did, the
-//! silence after which it lost its patience.
+//! A RST instead of a SYN-ACK; or a RST while a request waits for its answer, while a request is
+//! still being sent, or while an answer is still on its way: some of it was never acknowledged, or
+//! the RST left within a round trip of a last segment that is full (no time is lost for certain
+//! then: all that was sent came, and may be all that was wanted, as of a speed test). What counts
+//! as lost is the exchange that has to be made again, where the server cut it short; where the
+//! client did, the silence after which it lost its patience.
 //!
-//! A RST after both FINs, or after everything was answered and acknowledged, is how many programs close (browsers, health checks,
-//! load balancers): it cost nothing, and nothing is said. So it is with the few bytes that a server says last (a TLS alert, `221 Bye`) to a
-//! client that has closed already.
+//! A RST after both FINs, or after everything was answered and acknowledged, is how many programs
+//! close (browsers, health checks, load balancers): it cost nothing, and nothing is said. So it is
+//! with the few bytes that a server says last (a TLS alert, `221 Bye`) to a client that has closed
+//! already.
 //!
 //! ## What it is confused with
 //! - `no-answer`: nothing came back at all, or the client gave up after a long wait.
-//! - A box on the way may send the RST: its time to live is often another one than that of the end's other packets.
+//! - A box on the way may send the RST: its time to live is often another one than that of the
+//!   end's other packets.
 //! - `capture-loss`: the rest of the answer was not captured.
 //!
 //! ## The fix
-//! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset after a pause, at the first request: the
-//! server's keep-alive time is over before the client's; let the client's be shorter (nginx `keepalive_timeout`, HAProxy
-//! `timeout http-keep-alive`, Node `server.keepAliveTimeout`). Reset in the middle: the log of the end that sent it.
+//! Refused: start what should listen on that port (`ss -ltn`), or let the firewall pass it. Reset
+//! after a pause, at the first request: the server's keep-alive time is over before the client's;
+//! let the client's be shorter (nginx `keepalive_timeout`, HAProxy `timeout http-keep-alive`, Node
+//! `server.keepAliveTimeout`). Reset in the middle: the log of the end that sent it.
 //!
 //! ## To see that it worked
 //! The answer arrives whole, and `nstat -az TcpOutRsts` on the host that sent the reset no longer
 //! rises.
 //!
 //! ## References
-//! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112 section 9.5 (closing races).
+//! RFC 9293 section 3.5.2 and 3.10.7; RFC 1122 section 4.2.2.13 (data that was not read); RFC 9112
+//! section 9.5 (closing races).
 
 use super::case::ConnectionCase;
 
@@ -40,26 +47,29 @@ use super::say::{count, end, evidence, finding, fix, thousands, time};
 use crate::analysis::{Actor, Finding, Fix, Frame, State};
 use crate::cause::Cause;
 use crate::flow::Side;
-use crate::tcp::FIRST_TIMERS;
+use crate::tcp::INITIAL_SYN_TIMERS;
 use crate::tcp::facts::{Facts, ResetFacts, TransferFacts};
 use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::Reset, Check::Connection(check));
 
-/// Less than this is a last word: a TLS alert is 24 to 57 bytes, a goodbye of FTP, SMTP or POP3 a line.
+/// Less than this is a last word: a TLS alert is 24 to 57 bytes, a goodbye of FTP, SMTP or POP3 a
+/// line.
 const LAST_WORD: u64 = 100;
 /// A RST within a round trip and this answers what was sent before it.
 const AT_ONCE: Nanos = Nanos::from_millis(50);
-/// A connection that was silent for so long may have been closed for that (Node's server waits 5 s, Apache's too).
+/// A connection that was silent for so long may have been closed for that (Node's server waits 5 s,
+/// Apache's too).
 const KEPT_ALIVE: Nanos = Nanos::from_millis(4_000);
-/// Of the least round trip: what was sent in the last part of it is still on its way, whatever the clocks' grain.
+/// Of the least round trip: what was sent in the last part of it is still on its way, whatever the
+/// clocks' grain.
 const IN_FLIGHT: f64 = 0.8;
 /// Routes change by a hop; a time to live that is farther off is another host's.
 const HOPS: u8 = 2;
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
-    if facts.doubts.one_direction || facts.timeless {
+    if facts.capture_defects.one_direction || facts.timeless {
         return None;
     }
     let reset = facts.reset?;
@@ -87,7 +97,7 @@ fn refused(case: &ConnectionCase<'_>) -> Option<Finding> {
     };
     let mut found = finding(Cause::Reset, waited.or_zero(), case.trust(0.9), summary);
     found.evidence.push(evidence("from the SYN to the RST", (first - syn).as_millis_f64(), "ms", &[frame]));
-    found.evidence.extend(super::icmp::undelivered(facts, facts.client).map(super::icmp::shown));
+    found.evidence.extend(super::icmp::undelivered(facts, facts.client).map(super::icmp::as_evidence));
     found.fix = fix(
         Actor::Application,
         format!("on {address}, start what should listen on port {port}, or let the firewall that refuses it pass"),
@@ -101,7 +111,7 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
     let (client, server) = (facts.client, 1 - facts.client);
     let (at, frame) = facts.closing[server]?;
     let asked = outstanding(facts);
-    let heard = facts.halves[server].last_payload.map(|(time, _)| time);
+    let heard = facts.directions[server].last_payload.map(|(time, _)| time);
     if let Some(asked) = &asked {
         let message = asked.message;
         let what = asked.label.map_or_else(|| format!("{} B", thousands(message.bytes())), str::to_owned);
@@ -140,8 +150,8 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     // Its own answer, or the client's upload, was not over.
-    let last = |side: Side| facts.halves[side].transfers.last();
-    let [sent, owed] = [server, client].map(|side| facts.halves[side].unacknowledged);
+    let last = |side: Side| facts.directions[side].transfers.last();
+    let [sent, owed] = [server, client].map(|side| facts.directions[side].unacknowledged);
     let upload = last(client).filter(|upload| owed >= LAST_WORD && heard.is_none_or(|heard| heard < upload.last_send));
     let answer = last(server).filter(|answer| sent >= LAST_WORD || is_amid(facts, answer, at));
     let (cut, what, lost) = match (answer, upload) {
@@ -152,9 +162,10 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    // A request, or its answer, has to be sent again. Of what was sent unasked, what arrived may be of use.
+    // A request, or its answer, has to be sent again. Of what was sent unasked, what arrived may be
+    // of use.
     let asks = facts.content[client].heads.iter().any(|(start, _)| (cut.seq.0..cut.seq.1).contains(start));
-    let wasted = match cut.request {
+    let wasted = match cut.answered {
         Some(asked) => (at - asked.first).or_zero(),
         None if owed > 0 && asks => (at - cut.start).or_zero(),
         None => Nanos::ZERO,
@@ -169,19 +180,20 @@ fn by_server(case: &ConnectionCase<'_>) -> Option<Finding> {
         format!("the server reset the connection while {} of {what} were on their way", bytes(lost))
     };
     if lost < LAST_WORD {
-        // All that was sent has come: that it is of no use without the rest is not known, nor that there was a rest.
+        // All that was sent has come: that it is of no use without the rest is not known, nor that
+        // there was a rest.
         let into = time((at - cut.start).or_zero());
         let summary =
             format!("the server reset the connection {into} into {what}, amid full segments, all of which came");
         let mut found = finding(Cause::Reset, Nanos::ZERO, case.trust(0.6), summary);
-        tell_cut(&mut found, cut, lost, frame);
+        report_cut(&mut found, cut, lost, frame);
         let what =
             "see in the server's log, or in that of the proxy before it, whether it gave up before it had said all";
         found.fix = fix(Actor::Application, what, None);
         return Some(found);
     }
     let mut found = finding(Cause::Reset, wasted, case.trust(0.85), summary);
-    tell_cut(&mut found, cut, lost, frame);
+    report_cut(&mut found, cut, lost, frame);
     found.fix = fix(
         Actor::Application,
         "see in the server's log, or in that of the proxy before it, why it gave up; what came so far has to be sent again",
@@ -194,11 +206,12 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
     let server = 1 - facts.client;
     let (at, frame) = facts.closing[facts.client]?;
-    let half = &facts.halves[server];
-    let lost = half.unacknowledged;
+    let direction = &facts.directions[server];
+    let lost = direction.unacknowledged;
     // Behind a FIN the client may still have read it.
-    let on_its_way = !facts.fins[facts.client] && half.last_payload.is_some_and(|(time, _)| time > at);
-    if let Some(answer) = half.transfers.last().filter(|answer| lost >= LAST_WORD || (on_its_way && answer.start < at))
+    let on_its_way = !facts.fins[facts.client] && direction.last_payload.is_some_and(|(time, _)| time > at);
+    if let Some(answer) =
+        direction.transfers.last().filter(|answer| lost >= LAST_WORD || (on_its_way && answer.start < at))
     {
         let heard = answer.rounds.iter().rev().map(|round| round.last_send).find(|&time| time <= at);
         let patience = heard.map_or(Nanos::ZERO, |heard| (at - heard).or_zero());
@@ -210,7 +223,7 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
             bytes(lost)
         );
         let mut found = finding(Cause::Reset, waited, case.trust(0.8), summary);
-        tell_cut(&mut found, answer, lost, frame);
+        report_cut(&mut found, answer, lost, frame);
         found.evidence.push(evidence("silence of the server before it", patience.as_millis_f64(), "ms", &[]));
         found.fix = fix(
             Actor::Application,
@@ -222,7 +235,8 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     let asked = outstanding(facts)?;
     let waited = (at - asked.message.last_send).or_zero();
     // A longer wait has a name of its own.
-    if waited >= FIRST_TIMERS[0].max(facts.rtt.p50.unwrap_or_default().scale(2.0)) || waited < super::say::WORTH_SAYING
+    if waited >= INITIAL_SYN_TIMERS[0].max(facts.rtt.p50.unwrap_or_default().scale(2.0))
+        || waited < super::say::WORTH_SAYING
     {
         return None;
     }
@@ -235,11 +249,13 @@ fn by_client(case: &ConnectionCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Whether a server threw away what its program had yet to say: it reset the connection before an ACK of its last segment can have come,
-/// and that segment was full, as the last one of a message is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
+/// Whether a server threw away what its program had yet to say: it reset the connection before an
+/// ACK of its last segment can have come, and that segment was full, as the last one of a message
+/// is by chance alone. All that was sent may arrive, and be acknowledged, meanwhile.
 fn is_amid(facts: &Facts, answer: &TransferFacts, at: Nanos) -> bool {
-    let half = &facts.halves[1 - facts.client];
-    let is_full = half.mss > 0 && half.last_len >= half.mss && half.last_len.is_multiple_of(half.mss);
+    let direction = &facts.directions[1 - facts.client];
+    let is_full =
+        direction.mss > 0 && direction.last_len >= direction.mss && direction.last_len.is_multiple_of(direction.mss);
     let in_flight = facts.min_rtt().is_some_and(|rtt| at - answer.last_send < rtt.scale(IN_FLIGHT));
     // A socket that is closed already had said all that it was given.
     let aborts = facts.reset.is_some_and(|reset| !reset.is_bare);
@@ -268,7 +284,7 @@ fn bytes(number: u64) -> String {
     format!("{} B", thousands(number))
 }
 
-fn tell_cut(found: &mut Finding, cut: &TransferFacts, lost: u64, frame: Frame) {
+fn report_cut(found: &mut Finding, cut: &TransferFacts, lost: u64, frame: Frame) {
     let frames = [cut.frames.0, cut.frames.1];
     let arrived = cut.bytes().saturating_sub(lost);
     found.evidence.push(evidence("acknowledged before the end", arrived as f64, "B", &frames));

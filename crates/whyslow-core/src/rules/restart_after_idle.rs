@@ -1,23 +1,27 @@
 //! A connection that had been fast was idle for a while, and its sender began slowly again.
 //!
 //! ## What it is
-//! A sender that has been silent for longer than its retransmission timer may not trust its old congestion window (RFC 5681
-//! section 4.1, RFC 2861). Linux halves it for every timer period of silence, down to the initial window, unless
-//! `tcp_slow_start_after_idle` is 0. So a kept-alive connection loses what keeping it alive was for.
+//! A sender that has been silent for longer than its retransmission timer may not trust its old
+//! congestion window (RFC 5681 section 4.1, RFC 2861). Linux halves it for every timer period of
+//! silence, down to the initial window, unless `tcp_slow_start_after_idle` is 0. So a kept-alive
+//! connection loses what keeping it alive was for.
 //!
 //! ## How it is recognised
-//! Silence longer than the timer (200 ms at least), then a first flight of no more than about 10 segments though an
-//! earlier one on the same connection was at least twice as large, and growth again from there.
+//! Silence longer than the timer (200 ms at least), then a first flight of no more than about 10
+//! segments though an earlier one on the same connection was at least twice as large, and growth
+//! again from there.
 //!
 //! ## What it is confused with
-//! - `application`: the program wrote less; the flight ends in a segment shorter than the MSS and does not grow.
+//! - `application`: the program wrote less; the flight ends in a segment shorter than the MSS and
+//!   does not grow.
 //! - `timeout`: the first segment after the silence is a retransmission.
 //! - BBR keeps its model over idle times and does not heed the switch.
 //!
 //! ## The fix
-//! `sysctl -w net.ipv4.tcp_slow_start_after_idle=0` on the sender, or keep the connection busy (a small transfer more often
-//! than every timer period), or send larger batches. Behind a proxy both legs idle: set it where nginx, HAProxy or Envoy runs too, and keep
-//! upstream connections few and busy (nginx `keepalive`, HAProxy `http-reuse always`). BBR does not start over.
+//! `sysctl -w net.ipv4.tcp_slow_start_after_idle=0` on the sender, or keep the connection busy (a
+//! small transfer more often than every timer period), or send larger batches. Behind a proxy both
+//! legs idle: set it where nginx, HAProxy or Envoy runs too, and keep upstream connections few and
+//! busy (nginx `keepalive`, HAProxy `http-reuse always`). BBR does not start over.
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender shows after a pause the `cwnd` of before.
@@ -34,8 +38,9 @@ use crate::units::Nanos;
 
 pub(super) const RULE: Rule = Rule::new(Cause::RestartAfterIdle, Check::Transfer(check)).shown_by(is_restart);
 
-/// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts sooner.
-const LEAST_TIMER: Nanos = Nanos::from_millis(200);
+/// What Linux' retransmission timer is at least beyond the round trip; no common sender restarts
+/// sooner.
+const MIN_TIMER: Nanos = Nanos::from_millis(200);
 
 /// How long the sender was idle before this transfer, and the largest flight that it had had.
 fn idle_before(case: &TransferCase<'_>) -> Option<(Nanos, u64)> {
@@ -53,11 +58,11 @@ fn restart(case: &TransferCase<'_>) -> Option<(Nanos, u64, usize)> {
     if case.time(Limit::SlowStart) == Nanos::ZERO {
         return None;
     }
-    let timer = LEAST_TIMER + case.context.rtt?;
+    let timer = MIN_TIMER + case.context.rtt?;
     let small = |round: usize, largest: u64| {
         let flight = case.transfer.rounds.get(round).map_or(0, |round| round.in_flight);
-        // A sender halves its window for each timer's length of silence, down to the initial one (RFC 2861, RFC 5681 section 4.1).
-        // After its timer it would begin with one segment.
+        // A sender halves its window for each timer's length of silence, down to the initial one
+        // (RFC 2861, RFC 5681 section 4.1). After its timer it would begin with one segment.
         flight * 2 <= largest && flight >= 2 * case.context.mss
     };
     if let Some((idle, largest)) = idle_before(case)

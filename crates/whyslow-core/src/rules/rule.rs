@@ -1,13 +1,13 @@
 //! What a rule is.
 
-use super::case::{ConnectionCase, Outline, TransferCase};
+use super::case::{ConnectionCase, ConnectionSummary, TransferCase};
 use crate::analysis::{Finding, Problem};
 use crate::cause::Cause;
-use crate::tcp::Brief;
+use crate::tcp::ShortConnectionBounds;
 use crate::tcp::facts::Facts;
 
 /// Whether a cause may have cost a connection time that is known by its bounds alone.
-pub(super) type MayCost = fn(&Brief) -> bool;
+pub(super) type MayCost = fn(&ShortConnectionBounds) -> bool;
 
 /// A rule: what it finds, what it looks at, and what it yields to.
 pub(super) struct Rule {
@@ -51,11 +51,11 @@ pub(super) enum Check {
     /// All transfers of a connection.
     Connection(fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// All connections.
-    Across(fn(&[Outline]) -> Vec<Finding>),
+    Across(fn(&[ConnectionSummary]) -> Vec<Finding>),
     /// One transfer, and then all transfers of a connection.
     TransferAndConnection(fn(&TransferCase<'_>) -> Option<Finding>, fn(&ConnectionCase<'_>) -> Option<Finding>),
     /// One transfer, and then all connections.
-    TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[Outline]) -> Vec<Finding>),
+    TransferAndAcross(fn(&TransferCase<'_>) -> Option<Finding>, fn(&[ConnectionSummary]) -> Vec<Finding>),
     /// What the capture of a connection cannot show.
     Capture(fn(&Facts) -> Option<Problem>),
     /// Found by the capture readers, which count it in the capture's problems.

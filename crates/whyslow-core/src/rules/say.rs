@@ -5,7 +5,8 @@ use crate::cause::Cause;
 use crate::units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 
-/// Less than this is not worth a finding: a person does not notice it, and timers and schedulers alone can cost it.
+/// Less than this is not worth a finding: a person does not notice it, and timers and schedulers
+/// alone can cost it.
 pub(super) const WORTH_SAYING: Nanos = Nanos::from_millis(10);
 
 /// A finding to which evidence and a fix are added.

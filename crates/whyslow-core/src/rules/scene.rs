@@ -5,7 +5,8 @@ use crate::analysis::{Finding, Frame, State};
 use crate::cause::Cause;
 use crate::limit::{self, Context};
 use crate::tcp::facts::{
-    Asked, Doubts, Facts, Gap, HalfFacts, HandshakeFacts, Offer, Release, RoundFacts, RttFacts, TransferFacts, Vantage,
+    CaptureDefects, DirectionFacts, Facts, Gap, HandshakeFacts, Offer, PeerMessage, Release, RoundFacts, RttFacts,
+    TransferFacts, Vantage,
 };
 use crate::units::Nanos;
 
@@ -29,8 +30,8 @@ pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
 }
 
 impl Scene {
-    /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for an ACK; captured next to the
-    /// sender.
+    /// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait
+    /// for an ACK; captured next to the sender.
     pub fn flights(sizes: &[u64]) -> Self {
         let at = |index: usize| ms(1000 + 100 * index as i64);
         let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };
@@ -57,7 +58,7 @@ impl Scene {
             end: at(sizes.len()),
             last_send: at(sizes.len() - 1),
             acknowledged: true,
-            request: Some(Asked { first: ms(900), last: ms(900), bytes: 100, ..Asked::default() }),
+            answered: Some(PeerMessage { first: ms(900), last: ms(900), bytes: 100, ..PeerMessage::default() }),
             rounds_total: sizes.len() as u64,
             segments: bytes.div_ceil(MSS),
             max_in_flight: sizes.iter().copied().max().unwrap_or(0),
@@ -83,11 +84,11 @@ impl Scene {
             rounds_total: 1,
             ..TransferFacts::default()
         };
-        let client = HalfFacts { mss: MSS, transfers: vec![request], ..HalfFacts::default() };
+        let client = DirectionFacts { mss: MSS, transfers: vec![request], ..DirectionFacts::default() };
         let facts = Facts {
             endpoints: [([192, 0, 2, 1].into(), 40_000), ([192, 0, 2, 2].into(), 443)],
             client: 0,
-            asker: 0,
+            requester: 0,
             client_proven: true,
             first: ms(800),
             last: transfer.end,
@@ -103,12 +104,12 @@ impl Scene {
             reset: None,
             vantage: Vantage { toward: [Some(ms(100)), Some(Nanos::ZERO)], ..Vantage::default() },
             rtt: RttFacts { min: Some(ms(100)), p50: Some(ms(100)), p95: Some(ms(100)), samples: 10 },
-            halves: [client, HalfFacts { mss: MSS, ..HalfFacts::default() }],
+            directions: [client, DirectionFacts { mss: MSS, ..DirectionFacts::default() }],
             exchanges: Vec::new(),
             exchanges_total: 0,
             content: Default::default(),
             begins_with_text: [false; 2],
-            doubts: Doubts::default(),
+            capture_defects: CaptureDefects::default(),
             is_text: false,
             notices: Default::default(),
             elided: Vec::new(),
@@ -144,11 +145,11 @@ impl Scene {
         })
     }
 
-    /// The finding of this cause over the connection, which has the transfer after those that its sides have already, all of them
-    /// acknowledged.
+    /// The finding of this cause over the connection, which has the transfer after those that its
+    /// sides have already, all of them acknowledged.
     pub fn finding_over_connection(&self, cause: Cause) -> Option<Finding> {
         let mut facts = self.facts.clone();
-        facts.halves[1].transfers.push(self.transfer.clone());
+        facts.directions[1].transfers.push(self.transfer.clone());
         judge_connection(&facts, cause)
     }
 
@@ -165,11 +166,11 @@ impl Scene {
 
 fn judge_connection(facts: &Facts, cause: Cause) -> Option<Finding> {
     let mut facts = facts.clone();
-    for half in &mut facts.halves {
-        half.transfers_total = half.transfers.len() as u64;
-        if let Some(last) = half.transfers.last() {
-            half.last_payload = Some((last.last_send, last.frames.1));
-            half.bytes = last.seq.1 - 1;
+    for direction in &mut facts.directions {
+        direction.transfers_total = direction.transfers.len() as u64;
+        if let Some(last) = direction.transfers.last() {
+            direction.last_payload = Some((last.last_send, last.frames.1));
+            direction.bytes = last.seq.1 - 1;
         }
     }
     let case = ConnectionCase { facts: &facts, transfers: [&[], &[]], waits: &limit::waits(&facts) };

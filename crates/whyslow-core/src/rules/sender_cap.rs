@@ -1,34 +1,39 @@
 //! The sender never had more than a certain amount on its way, though the receiver allowed more.
 //!
 //! ## What it is
-//! A sending program hands data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds what is on the way until it is
-//! acknowledged. A full buffer stops the sender like a full window does, and the rate cannot exceed buffer / round trip. A
-//! proxy's own buffer, or a clamped congestion window, does the same.
+//! A sending program hands data to a socket whose buffer (SO_SNDBUF, tcp_wmem) holds what is on the
+//! way until it is acknowledged. A full buffer stops the sender like a full window does, and the
+//! rate cannot exceed buffer / round trip. A proxy's own buffer, or a clamped congestion window,
+//! does the same.
 //!
 //! ## How it is recognised
-//! Four rounds or more whose flights are within 3 segments of each other and do not rise, no loss, room left in the
-//! receiver's window, and ACKs that start the sender again. The rate that follows, cap / RTT, agrees with the measured one.
+//! Four rounds or more whose flights are within 3 segments of each other and do not rise, no loss,
+//! room left in the receiver's window, and ACKs that start the sender again. The rate that follows,
+//! cap / RTT, agrees with the measured one.
 //!
 //! ## What it is confused with
 //! - messages: flights of less than 4,096 B are no buffer's.
-//! - `protocol-window` (SSH, HTTP/2, SFTP): a small message of the other side starts it again, not an ACK. With such
-//!   messages encrypted inside large ones the two look the same.
+//! - `protocol-window` (SSH, HTTP/2, SFTP): a small message of the other side starts it again, not
+//!   an ACK. With such messages encrypted inside large ones the two look the same.
 //! - `receive-window`: the flights reach the right edge.
-//! - `receive-window` again, where the handshake was not captured: that a window of an unknown unit is full cannot be told. The
-//!   finding is a possible one then.
-//! - a congestion window: behind a loss it stays where the loss left it for a while, below flights that were larger before.
+//! - `receive-window` again, where the handshake was not captured: that a window of an unknown unit
+//!   is full cannot be told. The finding is a possible one then.
+//! - a congestion window: behind a loss it stays where the loss left it for a while, below flights
+//!   that were larger before.
 //! - congestion avoidance: flights rise by a segment every one or two rounds.
 //!
 //! ## The fix
-//! On the sender, let the buffer grow: remove SO_SNDBUF from the program (no sysctl reaches one that sets it), raise the third figure of `net.ipv4.tcp_wmem` (about 0.94 of it
-//! can be in flight on Linux). For proxies: nginx `sndbuf=` of `listen` and
-//! `proxy_buffers`; HAProxy `tune.sndbuf.client`, `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`.
+//! On the sender, let the buffer grow: remove SO_SNDBUF from the program (no sysctl reaches one
+//! that sets it), raise the third figure of `net.ipv4.tcp_wmem` (about 0.94 of it can be in flight
+//! on Linux). For proxies: nginx `sndbuf=` of `listen` and `proxy_buffers`; HAProxy
+//! `tune.sndbuf.client`, `tune.bufsize`; Envoy `per_connection_buffer_limit_bytes`.
 //!
 //! ## To see that it worked
 //! While the transfer runs, `ss -tin` on the sender shows little or no `sndbuf_limited`.
 //!
 //! ## References
-//! Linux tcp(7), socket(7); Rüth et al. 2017 and Araujo et al. 2016 on transfers limited by their hosts.
+//! Linux tcp(7), socket(7); Rüth et al. 2017 and Araujo et al. 2016 on transfers limited by their
+//! hosts.
 
 use super::case::TransferCase;
 use super::command;
@@ -49,20 +54,22 @@ const LOSSY: u64 = 100;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let lost = case.time(Limit::SenderCap);
-    // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last one left.
-    let is_lossy = case.transfer.resent_bytes * LOSSY >= case.transfer.bytes();
+    // Between losses CUBIC's window is flat by itself (RFC 9438 section 4.1), at whatever the last
+    // one left.
+    let is_lossy = case.transfer.retransmitted_bytes * LOSSY >= case.transfer.bytes();
     if !case.matters(lost, 0.2) || is_lossy {
         return None;
     }
     let plateau = case.plateau()?;
     let rtt = case.rtt()?;
-    // What leaves in a cycle of a large and a small flight is the buffer's size; else the flight itself.
+    // What leaves in a cycle of a large and a small flight is the buffer's size; else the flight
+    // itself.
     let (cap, time_of_it) = plateau.cycle.unwrap_or((plateau.bytes, rtt));
     let predicted = window_rate(cap, time_of_it);
     let share = case.share(lost);
     let closes = (0.8..=1.25).contains(&(case.rate() / predicted));
     let pauses = case.transfer.gaps.iter().filter(|gap| matches!(gap.release, Release::Ack | Release::Peer));
-    let (all, with_message) = pauses.fold((0, 0), |(all, n), gap| (all + 1, n + u64::from(gap.with_payload)));
+    let (all, with_message) = pauses.fold((0, 0), |(all, n), gap| (all + 1, n + u64::from(gap.with_peer_payload)));
     let confidence: f64 = match (closes, share >= 0.5) {
         (true, true) => 0.9,
         (false, true) => 0.75,

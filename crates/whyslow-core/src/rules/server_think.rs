@@ -1,31 +1,36 @@
 //! The server had the whole request and took its time to begin the answer.
 //!
 //! ## What it is
-//! Between the last byte of a request and the first byte of the answer lie one round trip and the server's own time: a
-//! query, a computation, or another server that it asks in turn.
+//! Between the last byte of a request and the first byte of the answer lie one round trip and the
+//! server's own time: a query, a computation, or another server that it asks in turn.
 //!
 //! ## How it is recognised
-//! The first byte of the answer comes later than a round trip after the request, by more than a round trip and 50 ms. The
-//! request was acknowledged at once, so the network had delivered it. Where the server is asked by nobody in particular (a shell, a chat, a
-//! routing session, a connection that was open before the capture began and shows no protocol), what it says behind a prompt message of the
-//! client's, or seconds later, may be no answer, and is none here. OpenFlow's switches connect to the controller that asks them: there the
-//! client is the one whose answers are late. Less than 200 ms between the messages of an SSH login are what keys take to make.
+//! The first byte of the answer comes later than a round trip after the request, by more than a
+//! round trip and 50 ms. The request was acknowledged at once, so the network had delivered it.
+//! Where the server is asked by nobody in particular (a shell, a chat, a routing session, a
+//! connection that was open before the capture began and shows no protocol), what it says behind a
+//! prompt message of the client's, or seconds later, may be no answer, and is none here. OpenFlow's
+//! switches connect to the controller that asks them: there the client is the one whose answers are
+//! late. Less than 200 ms between the messages of an SSH login are what keys take to make.
 //!
 //! ## What it is confused with
-//! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer from afar. From one side the
-//!   two look the same.
+//! - `proxy-split`: a proxy near the client has acknowledged the request and fetches the answer
+//!   from afar. From one side the two look the same.
 //! - `loss`: the request or the first answer was lost and sent again.
-//! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the receiver only IP numbers tell.
+//! - `mtu-black-hole`: the answer's first segments were too large for the path; next to the
+//!   receiver only IP numbers tell.
 //!
 //! ## The fix
-//! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more: nginx `$upstream_response_time` beside
-//! `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
+//! Profile the server for this request; if it is a proxy, capture behind it. Its log knows more:
+//! nginx `$upstream_response_time` beside `$request_time`, HAProxy's timers `%Tw/%Tc/%Tr`, Envoy
+//! `%RESPONSE_DURATION%`; a client: `curl -w '%{time_starttransfer}'`.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_starttransfer}\n' URL` shows the first byte earlier.
 //!
 //! ## References
-//! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people begin to notice.
+//! RFC 9110 (semantics of requests and answers); no threshold is standard: 50 ms is where people
+//! begin to notice.
 
 use super::black_hole::may_be_unseen;
 use super::case::TransferCase;
@@ -34,19 +39,20 @@ use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
-use crate::limit::NOTICED;
+use crate::limit::NOTICEABLE_WAIT;
 use crate::units::Nanos;
 
-/// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices it.
+/// What a server takes to make keys, or to look a user up: each login needs it, and nobody notices
+/// it.
 const LOGIN: Nanos = Nanos::from_millis(200);
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.answer > NOTICED);
+    Rule::new(Cause::ServerThink, Check::Transfer(check)).may_cost(|brief| brief.max_answer > NOTICEABLE_WAIT);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let think = case.before.iter().find(|phase| phase.limit == Limit::ServerThink)?.seconds;
     let rtt = case.context.rtt?;
-    if think <= rtt.max(NOTICED) || think < case.duration().scale(0.2) {
+    if think <= rtt.max(NOTICEABLE_WAIT) || think < case.duration().scale(0.2) {
         return None;
     }
     if case.is_ssh_message() && think < LOGIN {
@@ -85,10 +91,11 @@ mod tests {
     use crate::rules::TransferCase;
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::content::Protocol;
-    use crate::tcp::facts::{Asked, ExchangeFacts, Gap, Loss, TransferFacts};
+    use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
     use crate::units::Nanos;
 
-    /// An exchange: whether the client asked, what it took before, and what the server took, milliseconds.
+    /// An exchange: whether the client asked, what it took before, and what the server took,
+    /// milliseconds.
     type Turn = (bool, i64, i64);
 
     /// What the server is known to have taken in each, and what the client.
@@ -96,7 +103,7 @@ mod tests {
         let mut scene = Scene::flights(&[500]);
         let mut at = ms(1_000);
         scene.facts.exchanges.clear();
-        scene.facts.halves.iter_mut().for_each(|half| half.transfers.clear());
+        scene.facts.directions.iter_mut().for_each(|direction| direction.transfers.clear());
         for (n, &(asked, before, server)) in turns.iter().enumerate() {
             let start = at + ms(before);
             let message = |start: Nanos| TransferFacts {
@@ -105,10 +112,10 @@ mod tests {
                 last_send: start,
                 ..TransferFacts::default()
             };
-            let question = Asked { first: start, last: start, bytes: 100, ..Asked::default() };
-            let answer = TransferFacts { request: asked.then_some(question), ..message(start + ms(server)) };
-            scene.facts.halves[0].transfers.push(message(start));
-            scene.facts.halves[1].transfers.push(answer);
+            let question = PeerMessage { first: start, last: start, bytes: 100, ..PeerMessage::default() };
+            let answer = TransferFacts { answered: asked.then_some(question), ..message(start + ms(server)) };
+            scene.facts.directions[0].transfers.push(message(start));
+            scene.facts.directions[1].transfers.push(answer);
             at = start + ms(server + 100);
             scene.facts.exchanges.push(ExchangeFacts {
                 request: asked.then_some(n),
@@ -164,7 +171,7 @@ mod tests {
     #[test]
     fn a_switch_connects_to_the_controller_that_asks_it() {
         let asked_by_the_server = |scene: &mut Scene| {
-            scene.facts.asker = 0;
+            scene.facts.requester = 0;
             scene.facts.client = 1;
         };
         let turns = [(true, 0, 900), (true, 1, 300), (true, 1, 1_200)];
@@ -212,11 +219,11 @@ mod tests {
     /// The server's answer in the first exchange goes on with another message after a pause.
     fn pushes(pauses: i64, milliseconds: i64) -> impl Fn(&mut Scene) {
         move |scene: &mut Scene| {
-            let first = &mut scene.facts.halves[1].transfers[0];
+            let first = &mut scene.facts.directions[1].transfers[0];
             (first.rounds_total, first.max_in_flight) = (1 + pauses as u64, 60);
             first.gaps = (0..pauses)
                 .map(|n| Gap {
-                    ran_dry: true,
+                    app_limited: true,
                     idle: true,
                     after_len: 60,
                     before_len: 40,
@@ -237,7 +244,7 @@ mod tests {
                 pushes(times, 480)(scene);
                 scene.facts.content[0].protocol = Some(Protocol::Tls);
                 let small = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + 32;
-                scene.facts.halves[0].transfers.iter_mut().skip(2).for_each(small);
+                scene.facts.directions[0].transfers.iter_mut().skip(2).for_each(small);
             };
             servers(tls, &turns)
         };
@@ -262,7 +269,7 @@ mod tests {
             move |scene: &mut Scene| {
                 scene.facts.endpoints[1].1 = port;
                 let grow = |transfer: &mut TransferFacts| transfer.seq.1 = transfer.seq.0 + bytes;
-                scene.facts.halves[0].transfers.iter_mut().for_each(grow);
+                scene.facts.directions[0].transfers.iter_mut().for_each(grow);
             }
         };
         assert_eq!(servers(reports(5_000, 300), &PROMPT_QUESTIONS), [None; 3]);
@@ -273,7 +280,7 @@ mod tests {
     #[test]
     fn an_answer_whose_first_bytes_were_lost_began_before_it_seems_to() {
         let lost = |scene: &mut Scene| {
-            let answer = &mut scene.facts.halves[1].transfers[1];
+            let answer = &mut scene.facts.directions[1].transfers[1];
             answer.losses = vec![Loss { unseen: true, seq: answer.seq.0, ..Loss::default() }];
         };
         assert_eq!(servers(lost, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
@@ -291,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_was_not_captured_may_have_been_the_question() {
-        let unseen = |scene: &mut Scene| scene.facts.halves[0].missing = vec![(ms(1_450), ms(1_900))];
+        let unseen = |scene: &mut Scene| scene.facts.directions[0].missing = vec![(ms(1_450), ms(1_900))];
         assert_eq!(servers(unseen, &PROMPT_QUESTIONS), [ALL[0], None, ALL[2]]);
     }
 }

@@ -1,31 +1,36 @@
 //! The path let a burst pass and then held the transfer to a lower rate with a queue: a shaper.
 //!
 //! ## What it is
-//! A token bucket with a queue behind it: while there are tokens, everything passes at the speed of the link; after that the rate of the
-//! plan is in force, and what is more waits. Providers sell rates that way (a "boost"), clouds give instances credits, and `tc tbf` is
-//! one. TCP fills the rate, so a longer transfer sees the lower rate for most of its time.
+//! A token bucket with a queue behind it: while there are tokens, everything passes at the speed of
+//! the link; after that the rate of the plan is in force, and what is more waits. Providers sell
+//! rates that way (a "boost"), clouds give instances credits, and `tc tbf` is one. TCP fills the
+//! rate, so a longer transfer sees the lower rate for most of its time.
 //!
 //! ## How it is recognised
-//! The curve of delivered bytes has one bend: before it the rate was at least 1.5 times as high, for at least 20 segments more than the
-//! lower rate would have let through in that time; after it equal amounts of bytes take equal times to the end, for half of the time or
-//! more; and the round trip rises at the bend, as a queue grows where there was none. Next to a receiver without timestamps no queue can be
-//! seen; there the confidence is lower.
+//! The curve of delivered bytes has one bend: before it the rate was at least 1.5 times as high,
+//! for at least 20 segments more than the lower rate would have let through in that time; after it
+//! equal amounts of bytes take equal times to the end, for half of the time or more; and the round
+//! trip rises at the bend, as a queue grows where there was none. Next to a receiver without
+//! timestamps no queue can be seen; there the confidence is lower.
 //!
 //! ## What it is confused with
-//! - `policer`: the rate drops in the same way, and what is above it is lost, with no rise of the round trip.
+//! - `policer`: the rate drops in the same way, and what is above it is lost, with no rise of the
+//!   round trip.
 //! - `bandwidth`: the rate is the same from the beginning.
 //! - `pacing`: the sender itself slows down (`limit_rate_after`), and no queue grows.
 //! - other traffic that began on the path at that moment; a radio link that changed its rate.
 //!
 //! ## The fix
-//! A plan or a QoS class with a higher rate; for cloud instances a size whose baseline is higher than its burst credits promise. On
-//! one's own router: `tc -s qdisc show`, and the burst and rate found here. Fewer bytes (compression, caching).
+//! A plan or a QoS class with a higher rate; for cloud instances a size whose baseline is higher
+//! than its burst credits promise. On one's own router: `tc -s qdisc show`, and the burst and rate
+//! found here. Fewer bytes (compression, caching).
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender shows a `delivery_rate` that stays up for the whole transfer.
 //!
 //! ## References
-//! RFC 2697, tc-tbf(8); Kanuparthy and Dovrolis, "ShaperProbe: End-to-End Detection of ISP Traffic Shaping Using Active Methods", IMC 2011.
+//! RFC 2697, tc-tbf(8); Kanuparthy and Dovrolis, "ShaperProbe: End-to-End Detection of ISP Traffic
+//! Shaping Using Active Methods", IMC 2011.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -47,7 +52,8 @@ const HIDDEN: f64 = 0.5;
 fn rise(case: &TransferCase<'_>) -> Option<(Nanos, Nanos)> {
     let burst = case.partition.shape.burst?;
     let rounds = &case.transfer.rounds;
-    // The last round has the queue, though it may have begun before: one that takes all the rest leaves no other.
+    // The last round has the queue, though it may have begun before: one that takes all the rest
+    // leaves no other.
     let bend = rounds.partition_point(|round| round.start < burst.until).min(rounds.len().saturating_sub(1));
     let typical = |range: std::ops::Range<usize>| median(range.filter_map(|index| case.round_trip(index)).collect());
     // The round of the bend itself has both.

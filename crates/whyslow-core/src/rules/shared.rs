@@ -1,10 +1,14 @@
-//! What connections have to do with each other: bottlenecks that they share (`bottleneck`, and what follows from them: `joint`), queues
-//! in which they stand (`queue`), waits for one another (`waiting`), and one cause that most connections of a server, or of a path, share: said once for all of them.
+//! What connections have to do with each other: bottlenecks that they share (`bottleneck`, and what
+//! follows from them: `joint`), queues in which they stand (`queue`), waits for one another
+//! (`waiting`), and one cause that most connections of a server, or of a path, share: said once for
+//! all of them.
 //!
-//! Two hundred connections that the same receive window or the same lossy link held back are one problem with one owner. Looks at
-//! findings that were made, and makes none of its own: a shared finding sums up theirs, names their connections, and has the fix of
-//! the costliest. What ran at the same time is not added up. Groups are the connections to one server (address and port), and else those between two addresses. What
-//! `new-connection-each-time` explains already (slow start, over and over) is not said twice.
+//! Two hundred connections that the same receive window or the same lossy link held back are one
+//! problem with one owner. Looks at findings that were made, and makes none of its own: a shared
+//! finding sums up theirs, names their connections, and has the fix of the costliest. What ran at
+//! the same time is not added up. Groups are the connections to one server (address and port), and
+//! else those between two addresses. What `new-connection-each-time` explains already (slow start,
+//! over and over) is not said twice.
 
 mod bottleneck;
 mod flows;
@@ -14,10 +18,10 @@ mod queue;
 mod scene;
 mod waiting;
 
-pub use flows::Flows;
+pub use flows::LargestFlows;
 
+use super::cost_over_time::CostOverTime;
 use super::say::{WORTH_SAYING, count, evidence, finding};
-use super::together::Together;
 use crate::analysis::{Connection, Finding};
 use crate::cause::Cause;
 use crate::stats::{median, median_f64};
@@ -25,7 +29,7 @@ use crate::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many connections, and this share of those that carried anything, make a cause shared.
-const LEAST: usize = 3;
+const MIN: usize = 3;
 const SHARE: f64 = 0.7;
 
 /// A cause on one connection.
@@ -40,21 +44,22 @@ struct Cost<'a> {
 
 /// What came of looking at connections together.
 #[derive(Debug, Default)]
-pub struct Joint {
+pub struct JointFindings {
     /// Over several of them.
     pub(crate) findings: Vec<Finding>,
     /// Transfers of which nothing can be promised: their connections, and when they began.
-    pub(crate) void: Vec<(u64, Nanos)>,
+    pub(crate) unpredictable: Vec<(u64, Nanos)>,
 }
 
-/// Finds what those that ran at the same time have to do with each other, and changes what was said of each.
-pub(super) fn together(flows: &Flows, connections: &mut [Connection]) -> Joint {
-    let mut joint = Joint::default();
+/// Finds what those that ran at the same time have to do with each other, and changes what was said
+/// of each.
+pub(super) fn check_joint(flows: &LargestFlows, connections: &mut [Connection]) -> JointFindings {
+    let mut joint = JointFindings::default();
     for mut shared in bottleneck::find(flows.iter()) {
         shared.let_go = flows.let_go();
         if let Some((finding, void)) = joint::apply(&shared, connections) {
             joint.findings.push(finding);
-            joint.void.extend(void);
+            joint.unpredictable.extend(void);
         }
     }
     queue::apply(flows, connections);
@@ -62,7 +67,8 @@ pub(super) fn together(flows: &Flows, connections: &mut [Connection]) -> Joint {
     joint
 }
 
-/// The shared causes, one for each group at most. `known`: what was found across connections by rules of their own.
+/// The shared causes, one for each group at most. `known`: what was found across connections by
+/// rules of their own.
 pub(super) fn check(connections: &[Connection], known: &[Finding]) -> Vec<Finding> {
     let mut servers: BTreeMap<(&str, u16), Vec<&Connection>> = BTreeMap::new();
     let mut paths: BTreeMap<(&str, &str), Vec<&Connection>> = BTreeMap::new();
@@ -84,7 +90,7 @@ fn ids(finding: &Finding) -> impl Iterator<Item = u64> {
 }
 
 fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Option<Finding> {
-    if group.len() < LEAST {
+    if group.len() < MIN {
         return None;
     }
     let mut causes: BTreeMap<Cause, Vec<Cost<'_>>> = BTreeMap::new();
@@ -112,21 +118,22 @@ fn check_group(group: &[&Connection], known: &[Finding], of_server: bool) -> Opt
         over_and_over || known.iter().any(is_said)
     };
     let shared = causes.into_iter().filter(|(cause, costs)| {
-        costs.len() >= LEAST && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(*cause, costs)
+        costs.len() >= MIN && costs.len() as f64 >= SHARE * group.len() as f64 && !explained(*cause, costs)
     });
     let whole = |costs: &[Cost<'_>]| costs.iter().map(|cost| cost.seconds).sum::<Nanos>();
     let (cause, costs) = shared.max_by_key(|(_, costs)| whole(costs))?;
-    let mut lost = Together::default();
+    let mut lost = CostOverTime::default();
     for (start, end, seconds) in costs.iter().flat_map(|cost| cost.spans.iter().copied()) {
         lost.add(start, end, seconds);
     }
     if lost.elapsed() < WORTH_SAYING {
         return None;
     }
-    Some(tell(cause, &lost, &costs, group, of_server))
+    Some(shared_finding(cause, &lost, &costs, group, of_server))
 }
 
-/// All findings of a connection, each with when the time passed that it tells of: a transfer's begins with the waits before it.
+/// All findings of a connection, each with when the time passed that it tells of: a transfer's
+/// begins with the waits before it.
 fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, Nanos))> {
     let of_transfers = connection.transfers.iter().flat_map(|transfer| {
         let before: Nanos = transfer.before.iter().map(|wait| wait.seconds).sum();
@@ -137,11 +144,17 @@ fn found_in(connection: &Connection) -> impl Iterator<Item = (&Finding, (Nanos, 
     of_transfers.chain(connection.findings.iter().map(move |finding| (finding, span)))
 }
 
-fn tell(cause: Cause, lost: &Together, costs: &[Cost<'_>], group: &[&Connection], of_server: bool) -> Finding {
+fn shared_finding(
+    cause: Cause,
+    lost: &CostOverTime,
+    costs: &[Cost<'_>],
+    group: &[&Connection],
+    of_server: bool,
+) -> Finding {
     let server = &group[0].server;
     let name = server.name.as_ref().unwrap_or(&server.address);
     let whose = if of_server {
-        format!("connections to {}", server.told())
+        format!("connections to {}", server.host_and_port())
     } else {
         format!("connections between {} and {name}", group[0].client.address)
     };
@@ -153,7 +166,7 @@ fn tell(cause: Cause, lost: &Together, costs: &[Cost<'_>], group: &[&Connection]
         "{} of {} {whose} have this in common, {}; at its worst: {}",
         costs.len(),
         group.len(),
-        lost.told(),
+        lost.describe(),
         worst.map_or("", |finding| finding.summary.as_str()),
     );
     let mut found = finding(cause, lost.elapsed(), confidence, summary);

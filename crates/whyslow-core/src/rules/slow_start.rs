@@ -1,34 +1,38 @@
 //! The sender began with little, and spent most of the transfer getting up to speed.
 //!
 //! ## What it is
-//! A TCP sender does not know what the path can carry, so it begins with a small flight (the initial window, 10 segments on
-//! today's systems, RFC 6928) and about doubles it for every round trip that goes well (RFC 5681 section 3.1). A transfer
-//! of B bytes needs about ⌈log2(B / (IW · MSS) + 1)⌉ round trips, however fast the path is: on a far path the round trips
-//! are the time.
+//! A TCP sender does not know what the path can carry, so it begins with a small flight (the
+//! initial window, 10 segments on today's systems, RFC 6928) and about doubles it for every round
+//! trip that goes well (RFC 5681 section 3.1). A transfer of B bytes needs about ⌈log2(B / (IW ·
+//! MSS) + 1)⌉ round trips, however fast the path is: on a far path the round trips are the time.
 //!
 //! ## How it is recognised
-//! Flights that grow by 20 % or more from round to round, each begun by an ACK while the receiver's window still had room,
-//! and no loss before. Those rounds take 15 % of the transfer's time or more.
+//! Flights that grow by 20 % or more from round to round, each begun by an ACK while the receiver's
+//! window still had room, and no loss before. Those rounds take 15 % of the transfer's time or
+//! more.
 //!
 //! ## What it is confused with
 //! - `restart-after-idle`: the connection was warm and started over after a pause.
-//! - `application`: a program that writes more and more; its flights end in a segment shorter than the MSS. Where most do, the
-//!   confidence is lower.
-//! - `receive-window`: the receiver's window grows each round by autotuning, and it is the window that is full.
+//! - `application`: a program that writes more and more; its flights end in a segment shorter than
+//!   the MSS. Where most do, the confidence is lower.
+//! - `receive-window`: the receiver's window grows each round by autotuning, and it is the window
+//!   that is full.
 //!
 //! ## The fix
-//! Keep connections open and reuse them: a warm connection sends the same bytes in one round trip. Where that is not
-//! possible, raise the sender's initial window (Linux: `initcwnd` of its route), to 32 segments at most. The receiver's
-//! first window caps it (`initrwnd`, or tcp_rmem's middle value). Move the data nearer, so that a round trip costs less.
+//! Keep connections open and reuse them: a warm connection sends the same bytes in one round trip.
+//! Where that is not possible, raise the sender's initial window (Linux: `initcwnd` of its route),
+//! to 32 segments at most. The receiver's first window caps it (`initrwnd`, or tcp_rmem's middle
+//! value). Move the data nearer, so that a round trip costs less.
 //!
-//! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive pools
-//!   (`keepalive 32;` in an nginx upstream block) avoid slow start altogether.
+//! - nginx, HAProxy and Envoy take the route's initcwnd; between them and a far origin, keep-alive
+//!   pools (`keepalive 32;` in an nginx upstream block) avoid slow start altogether.
 //!
 //! ## To see that it worked
 //! In a new capture the first flight is larger, or there is no handshake before the request.
 //!
 //! ## References
-//! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window", 2010.
+//! RFC 5681, RFC 6928 (IW10), RFC 7661; Dukkipati et al., "An Argument for Increasing TCP's Initial
+//! Congestion Window", 2010.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -90,7 +94,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// Whether most pauses of slow start came after a segment that was cut short, as a program leaves it that has no more to send.
+/// Whether most pauses of slow start came after a segment that was cut short, as a program leaves
+/// it that has no more to send.
 fn ends_short(case: &TransferCase<'_>) -> bool {
     let opening = |gap: &&Gap| {
         let spans = &case.partition.spans;
@@ -100,17 +105,17 @@ fn ends_short(case: &TransferCase<'_>) -> bool {
     let (mut all, mut short) = (0, 0);
     for gap in case.transfer.gaps.iter().filter(opening) {
         all += 1;
-        short += usize::from(gap.ran_dry);
+        short += usize::from(gap.app_limited);
     }
     short * 2 > all
 }
 
-/// The window that the sender began with, segments: its first flight, unless it ended because the program had no more for now, or the
-/// receiver's window no more room.
+/// The window that the sender began with, segments: its first flight, unless it ended because the
+/// program had no more for now, or the receiver's window no more room.
 fn initial_window(case: &TransferCase<'_>) -> Option<u64> {
     let mss = case.context.mss;
     let [first, second, ..] = &case.transfer.rounds[..] else { return None };
-    let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.ran_dry);
+    let by_program = case.transfer.gaps.iter().any(|gap| gap.end == second.start && gap.app_limited);
     let by_window = first.window.is_some_and(|window| window < first.in_flight + mss);
     let window = first.in_flight.div_ceil(mss);
     // What was acknowledged earlier on the connection has opened it, unless it is smaller than
@@ -158,7 +163,7 @@ mod tests {
     fn flights_that_end_short_may_be_the_programs() {
         let mut scene = Scene::flights(&[10_000, 20_000, 40_000, 80_000, 5_000]);
         assert_eq!(scene.finding(Cause::SlowStart).unwrap().confidence, 0.9);
-        scene.transfer.gaps.iter_mut().for_each(|gap| gap.ran_dry = true);
+        scene.transfer.gaps.iter_mut().for_each(|gap| gap.app_limited = true);
         let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.confidence < 0.8 && found.settle.is_some(), "{found:?}");
     }
@@ -172,14 +177,14 @@ mod tests {
             found.fix.unwrap().what.contains("from 8 to 32")
         };
         assert!(from(|_| ()));
-        assert!(!from(|scene| scene.transfer.gaps[0].ran_dry = true), "the program had no more");
+        assert!(!from(|scene| scene.transfer.gaps[0].app_limited = true), "the program had no more");
         assert!(!from(|scene| scene.transfer.rounds[0].window = Some(8_500)), "the receiver took no more");
     }
 
     #[test]
     fn a_message_before_the_bulk_is_not_its_first_flight() {
         let mut scene = Scene::flights(&[120, 10_000, 20_000, 40_000, 80_000, 5_000]);
-        scene.transfer.gaps[0].ran_dry = true;
+        scene.transfer.gaps[0].app_limited = true;
         let found = scene.finding(Cause::SlowStart).unwrap();
         assert!(found.summary.ends_with("from 10,000 B a round trip"), "{}", found.summary);
     }

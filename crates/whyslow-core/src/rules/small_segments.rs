@@ -1,26 +1,31 @@
 //! A bulk of data went out in packets much smaller than the path carries.
 //!
 //! ## What it is
-//! Every segment costs its headers (66 bytes with Ethernet and timestamps), the hosts' work for a packet, and a place in the sender's
-//! window, which Linux counts in segments. A program that writes a few bytes at a time with Nagle off, or a receiver whose buffer is so
-//! small that it can only offer windows of less than a segment (the silly window syndrome), makes many small segments of what would fit
-//! into few.
+//! Every segment costs its headers (66 bytes with Ethernet and timestamps), the hosts' work for a
+//! packet, and a place in the sender's window, which Linux counts in segments. A program that
+//! writes a few bytes at a time with Nagle off, or a receiver whose buffer is so small that it can
+//! only offer windows of less than a segment (the silly window syndrome), makes many small segments
+//! of what would fit into few.
 //!
 //! ## How it is recognised
-//! The mean segment of a transfer of 20 segments or more is below half of the MSS, in flights of more than one MSS (or as
-//! much as the window lets out). The cost is what full segments would have saved of
-//! the time that was spent under a limit that counts segments or bytes on the wire: in slow start a round trip for each doubling that the
-//! mean falls short of the MSS; in congestion avoidance the share of each segment that was empty; at a full path the headers. Under a
-//! window of the receiver of less than two segments they cost nothing: as many bytes pass in a round trip, whatever they go in, and the
-//! time is that of `receive-window`, beside which it is told.
+//! The mean segment of a transfer of 20 segments or more is below half of the MSS, in flights of
+//! more than one MSS (or as much as the window lets out). The cost is what full segments would have
+//! saved of the time that was spent under a limit that counts segments or bytes on the wire: in
+//! slow start a round trip for each doubling that the mean falls short of the MSS; in congestion
+//! avoidance the share of each segment that was empty; at a full path the headers. Under a window
+//! of the receiver of less than two segments they cost nothing: as many bytes pass in a round trip,
+//! whatever they go in, and the time is that of `receive-window`, beside which it is told.
 //!
 //! ## What it is confused with
-//! - the messages of a program that has no more to send: time under `application` or `turn-taking` is not counted.
-//! - a sender that bounds its segments to half of a small window (RFC 9293 section 3.8.6.2.1): that is the receiver's doing, and said so.
+//! - the messages of a program that has no more to send: time under `application` or `turn-taking`
+//!   is not counted.
+//! - a sender that bounds its segments to half of a small window (RFC 9293 section 3.8.6.2.1): that
+//!   is the receiver's doing, and said so.
 //!
 //! ## The fix
-//! In the program: one write of all that is there (writev, a buffered writer, TCP_CORK, MSG_MORE), and TCP_NODELAY only with that. At the
-//! receiver: a buffer of many segments (remove SO_RCVBUF, `net.ipv4.tcp_rmem`).
+//! In the program: one write of all that is there (writev, a buffered writer, TCP_CORK, MSG_MORE),
+//! and TCP_NODELAY only with that. At the receiver: a buffer of many segments (remove SO_RCVBUF,
+//! `net.ipv4.tcp_rmem`).
 //!
 //! ## To see that it worked
 //! `ss -tin` on the sender shows `bytes_sent` / `data_segs_out` near the `mss`.
@@ -39,9 +44,9 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::SmallSegments, Check::Transfer(check));
 
 /// Fewer segments are a message, not a bulk.
-const LEAST_SEGMENTS: u64 = 20;
+const MIN_SEGMENTS: u64 = 20;
 /// And so are fewer bytes than an initial window, segments.
-const LEAST_BULK: u64 = 10;
+const MIN_BULK: u64 = 10;
 /// Of the MSS: a smaller mean is small.
 const SMALL: f64 = 0.5;
 /// Ethernet, IP and TCP with timestamps, bytes.
@@ -49,11 +54,11 @@ const HEADERS: f64 = 66.0;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
-    if transfer.segments < LEAST_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
+    if transfer.segments < MIN_SEGMENTS || transfer.unseen * 10 > transfer.bytes() {
         return None;
     }
     let mss = case.context.mss as f64;
-    let mean = (transfer.bytes() + transfer.resent_bytes - transfer.unseen) as f64 / transfer.segments as f64;
+    let mean = (transfer.bytes() + transfer.retransmitted_bytes - transfer.unseen) as f64 / transfer.segments as f64;
     if mean >= SMALL * mss || mean < 1.0 {
         return None;
     }
@@ -62,10 +67,11 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         return None;
     }
     // Messages that go out one by one, as they come up, are no bulk: nothing waits behind them.
-    if transfer.bytes() < LEAST_BULK * case.context.mss {
+    if transfer.bytes() < MIN_BULK * case.context.mss {
         return None;
     }
-    // A window of less than two segments cannot hold a full one and leave the sender anything to wait with.
+    // A window of less than two segments cannot hold a full one and leave the sender anything to
+    // wait with.
     let window = transfer.rounds.iter().filter_map(|round| round.window).max();
     let silly = window.is_some_and(|window| (window as f64) < 2.0 * mss);
     let in_flight = |round: &&RoundFacts| round.in_flight >= case.context.mss;
@@ -180,7 +186,7 @@ mod tests {
         scene.transfer.segments = 80;
         for pause in &mut scene.transfer.gaps {
             *pause = gap(pause.start, pause.end, Release::Nothing);
-            (pause.ran_dry, pause.idle) = (true, true);
+            (pause.app_limited, pause.idle) = (true, true);
         }
         assert!(scene.finding(Cause::SmallSegments).is_none());
     }

@@ -1,19 +1,22 @@
 //! Data was sent again although it had arrived.
 //!
 //! ## What it is
-//! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss that was none: a timer
-//! shorter than a sudden delay, reordering taken for loss, a tail-loss probe of an old kernel behind a proxy.
+//! A sender that mistakes delay for loss sends needlessly, and worse, cuts its window for a loss
+//! that was none: a timer shorter than a sudden delay, reordering taken for loss, a tail-loss probe
+//! of an old kernel behind a proxy.
 //!
 //! ## How it is recognised
-//! The receiver says so by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy (Eifel, RFC 3522).
+//! The receiver says so by D-SACK (RFC 2883), or the ACK echoes the timestamp of the first copy
+//! (Eifel, RFC 3522).
 //!
 //! ## What it is confused with
 //! - lost ACKs: these give D-SACKs as well. What is certain is that the data had arrived.
 //! - `loss`: the first copy had not arrived.
 //!
 //! ## The fix
-//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor (`ip route change … rto_min`), and look for what
-//! delays in bursts: radio links, power saving, virtual machines that are not scheduled.
+//! Update senders older than Linux 4.0 (tail-loss probes), raise their timer's floor
+//! (`ip route change … rto_min`), and look for what delays in bursts: radio links, power saving,
+//! virtual machines that are not scheduled.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPDSACKRecv TcpExtTCPSpuriousRTOs` on the sender no longer rises while the
@@ -25,7 +28,7 @@
 use super::case::{TransferCase, lacks_ip_headers};
 use super::rule::{Check, Rule};
 use super::say::{evidence, finding, fix, thousands, time};
-use crate::analysis::{Actor, Finding, Limit, ResendKind};
+use crate::analysis::{Actor, Finding, Limit, RetransmissionKind};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::units::Nanos;
@@ -36,14 +39,17 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let kinds = &case.transfer.retransmitted;
     let all = kinds.fast + kinds.timeout + kinds.tail_probe + kinds.spurious;
     // Those that answered SACKs are reordering's doing.
-    let needless = kinds.spurious.saturating_sub(case.transfer.needless_fast);
+    let needless = kinds.spurious.saturating_sub(case.transfer.spurious_fast);
     if needless == 0 || needless * 100 < case.transfer.segments {
         return None;
     }
     let share = needless as f64 / all as f64;
-    // The wait for the first of them and what came of it: before that one nothing was needless, and no window was cut for it.
-    let first = case.half().retransmissions.iter().find(|copy| {
-        copy.kind == ResendKind::Spurious && copy.time_s >= case.transfer.start && copy.time_s <= case.transfer.end
+    // The wait for the first of them and what came of it: before that one nothing was needless, and
+    // no window was cut for it.
+    let first = case.direction().retransmissions.iter().find(|copy| {
+        copy.kind == RetransmissionKind::Spurious
+            && copy.time_s >= case.transfer.start
+            && copy.time_s <= case.transfer.end
     });
     let since = first?.time_s;
     let of_it = |span: &&Span| match span.limit {
@@ -70,7 +76,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         found.settle =
             Some("IP numbers (tcpdump -v) tell whether the sender or the network made the second copies".into());
     }
-    let frames: Vec<_> = case.transfer.resent_frames.iter().copied().take(6).collect();
+    let frames: Vec<_> = case.transfer.retransmitted_frames.iter().copied().take(6).collect();
     found.evidence.push(evidence("needless retransmissions", needless as f64, "segments", &frames));
     found.fix = fix(
         Actor::Sender,

@@ -1,21 +1,22 @@
 //! The connection's opening had to be sent again.
 //!
 //! ## What it is
-//! A SYN or SYN-ACK that is lost is sent again after a second, then two, then four (RFC 6298 with an initial timer of
-//! 1 s): the opening takes seconds before a byte is sent.
+//! A SYN or SYN-ACK that is lost is sent again after a second, then two, then four (RFC 6298 with
+//! an initial timer of 1 s): the opening takes seconds before a byte is sent.
 //!
 //! ## How it is recognised
-//! The same SYN or SYN-ACK again, later than any timer is short: two within 190 ms were captured twice. It cost the time from the first to the
-//! last that the opening waited for.
+//! The same SYN or SYN-ACK again, later than any timer is short: two within 190 ms were captured
+//! twice. It cost the time from the first to the last that the opening waited for.
 //!
 //! ## What it is confused with
 //! - `no-answer`: nothing ever comes back, or no answer to a SYN is ever acknowledged.
-//! - A SYN-ACK lost on its way back looks the same at the client as a SYN lost on its way there. A capture at the server
-//!   tells.
+//! - A SYN-ACK lost on its way back looks the same at the client as a SYN lost on its way there. A
+//!   capture at the server tells.
 //!
 //! ## The fix
-//! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`, `net.ipv4.tcp_max_syn_backlog`; nginx `listen …
-//! backlog=`, HAProxy `backlog`, Envoy `tcp_backlog_size`), a firewall that drops, or loss on the path.
+//! Look for a full accept backlog (`nstat -az TcpExtListenOverflows`, `net.core.somaxconn`,
+//! `net.ipv4.tcp_max_syn_backlog`; nginx `listen … backlog=`, HAProxy `backlog`, Envoy
+//! `tcp_backlog_size`), a firewall that drops, or loss on the path.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPSynRetrans` on the client no longer rises as connections open.
@@ -41,10 +42,11 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     }
     let (syn, first) = handshake.syn.or(handshake.syn_ack)?;
     let done = handshake.ack.map_or(facts.last, |(time, _)| time);
-    // Of the SYN-ACK alone, the way there and back went before it. What came again behind the last ACK kept nobody waiting.
+    // Of the SYN-ACK alone, the way there and back went before it. What came again behind the last
+    // ACK kept nobody waiting.
     let only_answers = handshake.retries[facts.client] == 0;
     let waited_from = handshake.syn_ack.filter(|_| only_answers).map_or(syn, |(time, _)| time);
-    let lost = (handshake.again? - waited_from).or_zero();
+    let lost = (handshake.last_retry? - waited_from).or_zero();
     if lost < super::say::WORTH_SAYING {
         return None;
     }

@@ -1,32 +1,34 @@
 //! The last packets of a burst were lost, and nothing behind them told the receiver.
 //!
 //! ## What it is
-//! A receiver reports a hole when later segments arrive. Behind the last segment of a burst nothing arrives, so the sender learns
-//! of its loss from a clock: a tail loss probe after about two round trips (RFC 8985 section 7), or the retransmission timer
-//! of 200 ms and more.
+//! A receiver reports a hole when later segments arrive. Behind the last segment of a burst nothing
+//! arrives, so the sender learns of its loss from a clock: a tail loss probe after about two round
+//! trips (RFC 8985 section 7), or the retransmission timer of 200 ms and more.
 //!
 //! ## How it is recognised
-//! After a silence the highest segment is sent again: by a probe if other segments are outstanding too or the silence is as
-//! long as a probe's, else by the timer. Next to the receiver the first copy was never seen, and the pause looks like one of the
-//! sender's program; but the sender's IPv4 numbers, which Linux counts up by one for each packet of a connection, have one missing
-//! then. Where there are no such numbers (IPv6, other systems), capture at the sender.
+//! After a silence the highest segment is sent again: by a probe if other segments are outstanding
+//! too or the silence is as long as a probe's, else by the timer. Next to the receiver the first
+//! copy was never seen, and the pause looks like one of the sender's program; but the sender's IPv4
+//! numbers, which Linux counts up by one for each packet of a connection, have one missing then.
+//! Where there are no such numbers (IPv6, other systems), capture at the sender.
 //!
 //! ## What it is confused with
 //! - `timeout`: the timer had to repair segments from the middle of a burst.
-//! - `spurious-retransmission`: the segment had arrived, and its ACK was late: a proxy with a short round trip of its own, or a delayed
-//!   ACK.
+//! - `spurious-retransmission`: the segment had arrived, and its ACK was late: a proxy with a short
+//!   round trip of its own, or a delayed ACK.
 //!
 //! ## The fix
-//! Let the sender probe: Linux does with `net.ipv4.tcp_early_retrans=3` (the default) and SACK on; older systems wait for the timer. Short
-//! answers suffer most: one more segment behind the last one (a larger answer, a second stream) shows a loss at once. And find what loses
-//! the packets.
+//! Let the sender probe: Linux does with `net.ipv4.tcp_early_retrans=3` (the default) and SACK on;
+//! older systems wait for the timer. Short answers suffer most: one more segment behind the last
+//! one (a larger answer, a second stream) shows a loss at once. And find what loses the packets.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPTimeouts TcpExtTCPLossProbes` on the sender no longer rises while the
 //! transfer runs.
 //!
 //! ## References
-//! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the Virtue of Gentle Aggression", 2013.
+//! RFC 8985 section 7 (RACK-TLP), RFC 5827, RFC 6298; Flach et al., "Reducing Web Latency: the
+//! Virtue of Gentle Aggression", 2013.
 
 use super::case::TransferCase;
 use super::repair::{UNSEEN, tail_waits, wait_for_tails};

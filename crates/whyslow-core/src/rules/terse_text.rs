@@ -1,20 +1,23 @@
 //! A text capture that does not print what a verdict needs.
 //!
 //! ## What it is
-//! tcpdump prints of each packet what it was asked for. Without `-v` it leaves out the IP header: its number, by which a silence of the
-//! program is told from a loss before the capture point, and a packet that was sent twice from one that the network doubled; its time
-//! to live, by which a proxy shows; its ECN bits. Without `-x` it leaves out the payload: TLS handshakes and records, names, HTTP
-//! heads but for their first lines.
+//! tcpdump prints of each packet what it was asked for. Without `-v` it leaves out the IP header:
+//! its number, by which a silence of the program is told from a loss before the capture point, and
+//! a packet that was sent twice from one that the network doubled; its time to live, by which a
+//! proxy shows; its ECN bits. Without `-x` it leaves out the payload: TLS handshakes and records,
+//! names, HTTP heads but for their first lines.
 //!
 //! ## How it is recognised
-//! A text without IP headers, and away from the sender silences that nothing in it ended, needless copies, or late answers without
-//! one segment as large as both ends agreed on. A text without payload, of a connection to a port of TLS.
+//! A text without IP headers, and away from the sender silences that nothing in it ended, needless
+//! copies, or late answers without one segment as large as both ends agreed on. A text without
+//! payload, of a connection to a port of TLS.
 //!
 //! ## What it is confused with
 //! `elided-text`: there whole packets are missing.
 //!
 //! ## The fix
-//! Ask for the capture file (`tcpdump -s 128 -w slow.pcap`). If only text can be had: `tcpdump -ttttnvr slow.pcap`, with `-x` where TLS matters.
+//! Ask for the capture file (`tcpdump -s 128 -w slow.pcap`). If only text can be had:
+//! `tcpdump -ttttnvr slow.pcap`, with `-x` where TLS matters.
 //!
 //! ## References
 //! tcpdump(1); RFC 6864 (what IP numbers mean).
@@ -29,7 +32,8 @@ use crate::tcp::facts::{Facts, Release, TransferFacts};
 
 pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
 
-/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s, domain-s, ftps, submissions, amqps).
+/// Ports where TLS begins with the connection (IANA: https, pcsync-https, ldaps, imaps, pop3s,
+/// domain-s, ftps, submissions, amqps).
 const TLS: [u16; 10] = [443, 8443, 636, 993, 995, 853, 989, 990, 465, 5671];
 
 fn check(facts: &Facts) -> Option<Problem> {
@@ -46,7 +50,7 @@ fn check(facts: &Facts) -> Option<Problem> {
     let server = facts.endpoints[1 - facts.client].1;
     if TLS.contains(&server)
         && facts.content.iter().all(|content| content.protocol.is_none())
-        && facts.halves.iter().all(|half| half.bytes > 0)
+        && facts.directions.iter().all(|direction| direction.bytes > 0)
     {
         missing
             .push("no payload (tcpdump without -x): TLS handshakes count as transfers, and nothing is said of records");
@@ -65,17 +69,19 @@ fn is_unclear(facts: &Facts, sender: Side) -> bool {
         Near::Server => sender != facts.client,
         Near::Middle | Near::Unknown => false,
     };
-    let half = &facts.halves[sender];
-    let silences = half.transfers.iter().flat_map(|transfer| &transfer.gaps);
+    let direction = &facts.directions[sender];
+    let silences = direction.transfers.iter().flat_map(|transfer| &transfer.gaps);
     let mut silences = silences.filter(|gap| {
-        gap.release == Release::Nothing && (gap.ran_dry || gap.idle) && gap.end - gap.start >= super::say::WORTH_SAYING
+        gap.release == Release::Nothing
+            && (gap.app_limited || gap.idle)
+            && gap.end - gap.start >= super::say::WORTH_SAYING
     });
     let late = |answer: &TransferFacts| {
-        answer.request.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
+        answer.answered.is_some_and(|request| answer.start - request.last >= super::say::WORTH_SAYING)
     };
-    let mut answers = half.transfers.iter().filter(|transfer| late(transfer));
-    let small = answers.any(|answer| lacks_full_size(facts, half, answer));
-    !next_to && (half.retransmitted.spurious > 0 || silences.next().is_some() || small)
+    let mut answers = direction.transfers.iter().filter(|transfer| late(transfer));
+    let small = answers.any(|answer| lacks_full_size(facts, direction, answer));
+    !next_to && (direction.retransmitted.spurious > 0 || silences.next().is_some() || small)
 }
 
 #[cfg(test)]
@@ -92,8 +98,8 @@ mod tests {
         scene.facts.vantage.near = Near::Client;
         let pause = &mut scene.transfer.gaps[0];
         (pause.release, pause.idle) = (Release::Nothing, true);
-        scene.facts.halves[1].transfers = vec![scene.transfer.clone()];
-        (scene.facts.halves[1].bytes, scene.facts.halves[1].largest) = (24_000, 1_000);
+        scene.facts.directions[1].transfers = vec![scene.transfer.clone()];
+        (scene.facts.directions[1].bytes, scene.facts.directions[1].largest_len) = (24_000, 1_000);
         scene.facts.endpoints[1].1 = 80;
         scene
     }
@@ -107,15 +113,16 @@ mod tests {
         near.facts.vantage.near = Near::Server;
         assert!(check(&near.facts).is_none(), "a lost segment would be in the text");
         let mut brief = text(Some(0));
-        brief.facts.halves[1].transfers[0].gaps[0].end = brief.facts.halves[1].transfers[0].gaps[0].start + ms(5);
+        brief.facts.directions[1].transfers[0].gaps[0].end =
+            brief.facts.directions[1].transfers[0].gaps[0].start + ms(5);
         assert!(check(&brief.facts).is_none());
-        brief.facts.halves[1].retransmitted.spurious = 3;
+        brief.facts.directions[1].retransmitted.spurious = 3;
         assert!(check(&brief.facts).is_some(), "a second copy may be the network's");
-        brief.facts.halves[1].retransmitted.spurious = 0;
-        let half = &mut brief.facts.halves[1];
-        (half.mss, half.largest) = (1_400, 1_024);
+        brief.facts.directions[1].retransmitted.spurious = 0;
+        let direction = &mut brief.facts.directions[1];
+        (direction.mss, direction.largest_len) = (1_400, 1_024);
         assert!(check(&brief.facts).is_some(), "larger segments may have vanished before it");
-        brief.facts.halves[1].largest = 1_400;
+        brief.facts.directions[1].largest_len = 1_400;
         assert!(check(&brief.facts).is_none());
         let mut capture = text(Some(0));
         capture.facts.is_text = false;
@@ -126,7 +133,7 @@ mod tests {
     fn payload_is_missed_where_tls_is_spoken() {
         let mut scene = text(Some(64));
         scene.facts.endpoints[1].1 = 443;
-        scene.facts.halves[0].bytes = 100;
+        scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
         assert!(problem.detail.contains("-x") && !problem.detail.contains("-v"), "{}", problem.detail);
         scene.facts.content[0].protocol = Some(crate::tcp::content::Protocol::Tls);

@@ -1,15 +1,18 @@
 //! Something was lost, and the sender noticed only when its timer ran out.
 //!
 //! ## What it is
-//! When nothing tells a sender that a segment was lost (the last ones of a burst, a whole flight, or the retransmission
-//! itself), it waits for its timer: 200 ms on Linux and more, doubled each time (RFC 6298), and then starts over with a
-//! window of one segment. On a short path such a wait is hundreds of round trips.
+//! When nothing tells a sender that a segment was lost (the last ones of a burst, a whole flight,
+//! or the retransmission itself), it waits for its timer: 200 ms on Linux and more, doubled each
+//! time (RFC 6298), and then starts over with a window of one segment. On a short path such a wait
+//! is hundreds of round trips.
 //!
 //! ## How it is recognised
-//! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole in the capture). A
-//! probe of the tail after about two round trips counts in too (RFC 8985 section 7). Away from the sender, where the first copies may
-//! never have been seen: numbers that the sender gave to packets meanwhile (IPv4 identification, which Linux counts up by one for each
-//! packet of a connection) are missing; or a window of one segment follows, which only the timer leaves.
+//! Silence as long as the timer, ended by a segment that had been sent before (or that fills a hole
+//! in the capture). A probe of the tail after about two round trips counts in too (RFC 8985 section
+//! 7). Away from the sender, where the first copies may never have been seen: numbers that the
+//! sender gave to packets meanwhile (IPv4 identification, which Linux counts up by one for each
+//! packet of a connection) are missing; or a window of one segment follows, which only the timer
+//! leaves.
 //!
 //! The same is told by numbers that are missing in the silence before an answer's first byte.
 //!
@@ -18,8 +21,9 @@
 //! - `zero-window`: the window was closed.
 //!
 //! ## The fix
-//! Mend the loss. Meanwhile: SACK, RACK-TLP (`net.ipv4.tcp_recovery=1`, `tcp_early_retrans=3`), more segments in flight so that
-//! duplicate ACKs come, and inside a data centre a lower floor: `ip route change … rto_min 20ms`.
+//! Mend the loss. Meanwhile: SACK, RACK-TLP (`net.ipv4.tcp_recovery=1`, `tcp_early_retrans=3`),
+//! more segments in flight so that duplicate ACKs come, and inside a data centre a lower floor:
+//! `ip route change … rto_min 20ms`.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPTimeouts` on the sender no longer rises while the transfer runs.
@@ -40,11 +44,11 @@ use crate::units::Nanos;
 pub(super) const RULE: Rule = Rule::new(Cause::Timeout, Check::Transfer(check)).excluded_by(&[Cause::MtuBlackHole]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
-    // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass large segments have findings of
-    // their own.
-    let copies = repair::cost_of_lost_copies(case) > Nanos::ZERO;
-    let of_copies = if copies { repair::wait_for_lost_copies(case) } else { Nanos::ZERO };
-    let given_up = repair::given_up(case.half(), case.transfer);
+    // A lost tail, a lost copy, tries to the end that nobody answers, and a path that does not pass
+    // large segments have findings of their own.
+    let copies = repair::cost_of_lost_retransmits(case) > Nanos::ZERO;
+    let of_copies = if copies { repair::wait_for_lost_retransmits(case) } else { Nanos::ZERO };
+    let given_up = repair::given_up(case.direction(), case.transfer);
     let in_vain: Nanos = given_up.iter().map(|wait| wait.end - wait.start).sum();
     let lost = (case.time(Limit::Timeout) - repair::wait_for_tails(case) - of_copies - in_vain).or_zero();
     let before = waited_before(case);
@@ -54,8 +58,9 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let tails =
-        |start| case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_copy)));
+    let tails = |start| {
+        case.transfer.gaps.iter().any(|gap| gap.start == start && (gap.tail || (copies && gap.lost_retransmit)))
+    };
     let tails = |start| tails(start) || given_up.first().is_some_and(|first| start >= first.start);
     let waits = case.partition.spans.iter().filter(|span| span.limit == Limit::Timeout && !tails(span.start));
     let number = waits.clone().count() as u64;
@@ -85,8 +90,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let meanwhile = |notice: &&Notice| notice.last >= longest.start && notice.time <= case.transfer.end;
     let mut said = super::icmp::undelivered(case.facts, case.sender).filter(meanwhile).peekable();
     if let Some(notice) = said.peek() {
-        found.fix = super::icmp::remedy(notice, case.facts.endpoints[1 - case.sender]);
-        found.evidence.extend(said.map(super::icmp::shown));
+        found.fix = super::icmp::fix_undelivered(notice, case.facts.endpoints[1 - case.sender]);
+        found.evidence.extend(said.map(super::icmp::as_evidence));
         return Some(found);
     }
     found.fix = fix(

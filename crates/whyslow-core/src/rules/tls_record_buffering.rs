@@ -1,30 +1,38 @@
-//! Nothing of an answer can be read until its first TLS record is whole, and that took more than one round trip.
+//! Nothing of an answer can be read until its first TLS record is whole, and that took more than
+//! one round trip.
 //!
 //! ## What it is
-//! A TLS record can be decrypted and checked only when all of it is there. A server that writes records of 16 KB puts more into the
-//! first one than its initial congestion window of 10 segments lets out: the rest follows a round trip later, and so does the first byte
-//! that the receiving program can read. A browser finds out a round trip later what else it needs.
+//! A TLS record can be decrypted and checked only when all of it is there. A server that writes
+//! records of 16 KB puts more into the first one than its initial congestion window of 10 segments
+//! lets out: the rest follows a round trip later, and so does the first byte that the receiving
+//! program can read. A browser finds out a round trip later what else it needs.
 //!
 //! ## How it is recognised
-//! The header of the answer's first record says how long it is; the record's last byte left the sender in a later round than its first.
-//! The cost is the time between those two rounds. It is the delay of the first byte: the bulk behind it comes no later for it.
+//! The header of the answer's first record says how long it is; the record's last byte left the
+//! sender in a later round than its first. The cost is the time between those two rounds. It is the
+//! delay of the first byte: the bulk behind it comes no later for it.
 //!
 //! ## What it is confused with
 //! - `server-think`: the first byte itself is late.
-//! - `slow-start`: it makes the rounds, and the record makes the receiver wait for them. Both are named then.
-//! - an answer that is no longer than its one record: nothing could have been done with a part of it, and nothing is said.
+//! - `slow-start`: it makes the rounds, and the record makes the receiver wait for them. Both are
+//!   named then.
+//! - an answer that is no longer than its one record: nothing could have been done with a part of
+//!   it, and nothing is said.
 //!
 //! ## The fix
-//! Smaller records at the start of an answer: nginx `ssl_buffer_size 4k;`, HAProxy `tune.ssl.maxrecord 4096` (it goes back to large
-//! records for long streams), Apache Traffic Server `proxy.config.ssl.max_record_size: -1`, which is dynamic; Go's crypto/tls begins with
-//! small records by itself. In a program of one's own: SSL_CTX_set_max_send_fragment of OpenSSL, max_fragment_size of rustls. Or a larger initial
-//! window (initcwnd), if one more segment or two would hold the record.
+//! Smaller records at the start of an answer: nginx `ssl_buffer_size 4k;`, HAProxy
+//! `tune.ssl.maxrecord 4096` (it goes back to large records for long streams), Apache Traffic
+//! Server `proxy.config.ssl.max_record_size: -1`, which is dynamic; Go's crypto/tls begins with
+//! small records by itself. In a program of one's own: SSL_CTX_set_max_send_fragment of OpenSSL,
+//! max_fragment_size of rustls. Or a larger initial window (initcwnd), if one more segment or two
+//! would hold the record.
 //!
 //! ## To see that it worked
 //! `curl -so /dev/null -w '%{time_starttransfer}\n' URL` shows the first byte earlier.
 //!
 //! ## References
-//! RFC 8446 section 5.1, RFC 8449 (record size limit); I. Grigorik, "High Performance Browser Networking", chapter 4.
+//! RFC 8446 section 5.1, RFC 8449 (record size limit); I. Grigorik, "High Performance Browser
+//! Networking", chapter 4.
 
 use super::case::TransferCase;
 use super::rule::{Check, Rule};
@@ -36,9 +44,10 @@ pub(super) const RULE: Rule = Rule::new(Cause::TlsRecordBuffering, Check::Transf
 
 /// Content type of a record of application data (RFC 8446 section 5.1).
 const APPLICATION_DATA: u8 = 23;
-/// The largest that a fix would ask for: beyond this a record holds little less overhead (29 bytes of it).
-const MOST_ADVISED: u64 = 4096;
-const LEAST_ADVISED: u64 = 1024;
+/// The largest that a fix would ask for: beyond this a record holds little less overhead (29 bytes
+/// of it).
+const MAX_ADVISED: u64 = 4096;
+const MIN_ADVISED: u64 = 1024;
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     let transfer = case.transfer;
@@ -66,8 +75,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.evidence.push(evidence("first record of the answer", size as f64, "B", &[first.first_frame]));
     found.evidence.push(evidence("first flight", first.bytes as f64, "B", &[first.first_frame, first.last_frame]));
     found.evidence.push(evidence("flight that made it whole", whole as f64 + 1.0, "", &[last.first_frame]));
-    let fits = first.bytes.checked_ilog2().map_or(LEAST_ADVISED, |log| 1u64 << log);
-    let advised = fits.clamp(LEAST_ADVISED, MOST_ADVISED);
+    let fits = first.bytes.checked_ilog2().map_or(MIN_ADVISED, |log| 1u64 << log);
+    let advised = fits.clamp(MIN_ADVISED, MAX_ADVISED);
     found.fix = fix(
         Actor::Application,
         format!(

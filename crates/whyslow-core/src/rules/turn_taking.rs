@@ -1,22 +1,24 @@
 //! The two programs take turns, and every turn costs a round trip.
 //!
 //! ## What it is
-//! A protocol that asks, waits for the answer, and only then asks again is bound by the round trip and not by the rate:
-//! a hundred small questions over 100 ms take ten seconds on any link. Database rows fetched one by one, SFTP or SMB with
-//! one request outstanding, chatty remote calls.
+//! A protocol that asks, waits for the answer, and only then asks again is bound by the round trip
+//! and not by the rate: a hundred small questions over 100 ms take ten seconds on any link.
+//! Database rows fetched one by one, SFTP or SMB with one request outstanding, chatty remote calls.
 //!
 //! ## How it is recognised
-//! Eight or more requests with their answers one after the other on a connection, each small and asked for within a round trip (or 50 ms)
-//! of the answer before it, whose round trips make up 20 % of the connection's time or more, idle time left out.
+//! Eight or more requests with their answers one after the other on a connection, each small and
+//! asked for within a round trip (or 50 ms) of the answer before it, whose round trips make up 20 %
+//! of the connection's time or more, idle time left out.
 //!
 //! ## What it is confused with
 //! - `protocol-window`: a fixed quota of bytes per small answer.
 //! - `server-think`: the time between request and answer beyond the round trip.
 //!
 //! ## The fix
-//! Ask for more at once: batch, pipeline, prefetch, send several requests before the first answer, or move the two
-//! programs nearer to each other. HTTP/2 carries requests side by side on one connection: nginx `http2 on`, HAProxy `alpn h2`, Envoy
-//! `http2_protocol_options`; clients: Redis pipelines, SQL batches, `sftp -R 256`.
+//! Ask for more at once: batch, pipeline, prefetch, send several requests before the first answer,
+//! or move the two programs nearer to each other. HTTP/2 carries requests side by side on one
+//! connection: nginx `http2 on`, HAProxy `alpn h2`, Envoy `http2_protocol_options`; clients: Redis
+//! pipelines, SQL batches, `sftp -R 256`.
 //!
 //! ## To see that it worked
 //! A new capture has fewer requests for the same work.
@@ -27,12 +29,12 @@
 use super::case::ConnectionCase;
 use super::rule::{Check, Rule};
 use super::say::{count, evidence, finding, fix, time};
-use super::turns::{LEAST_TURNS, Turns};
+use super::turns::{MIN_TURNS, Turns};
 use crate::analysis::{Actor, Finding};
 use crate::cause::Cause;
 
 pub(super) const RULE: Rule =
-    Rule::new(Cause::TurnTaking, Check::Connection(check)).may_cost(|brief| brief.transfers >= LEAST_TURNS);
+    Rule::new(Cause::TurnTaking, Check::Connection(check)).may_cost(|brief| brief.transfers >= MIN_TURNS);
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let turns = Turns::of(case)?;

@@ -3,20 +3,20 @@
 use super::case::ConnectionCase;
 use super::say::WORTH_SAYING;
 use crate::analysis::Frame;
-use crate::limit::{INITIAL_WINDOW, NOTICED, Wait, rounds_needed};
+use crate::limit::{INITIAL_WINDOW, NOTICEABLE_WAIT, Wait, rounds_needed};
 use crate::stats::median;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::TransferFacts;
 use crate::units::Nanos;
 
 /// So many turns are no chance.
-pub(super) const LEAST_TURNS: u64 = 8;
+pub(super) const MIN_TURNS: u64 = 8;
 /// What is sent in one flight at once is a message and not a bulk.
 const SMALL_ROUNDS: u64 = 1;
 /// Their round trips cost a fifth of the connection's time or more.
-const LEAST_SHARE: i64 = 5;
-/// Bytes of a message that grants credit and says nothing else: HTTP/2's WINDOW_UPDATE for stream and
-/// connection in a TLS record (RFC 9113 section 6.9, RFC 8446 section 5.2), SFTP's status.
+const MIN_SHARE: i64 = 5;
+/// Bytes of a message that grants credit and says nothing else: HTTP/2's WINDOW_UPDATE for stream
+/// and connection in a TLS record (RFC 9113 section 6.9, RFC 8446 section 5.2), SFTP's status.
 const CREDIT: u64 = 64;
 
 /// The turns of a connection that cost enough to matter.
@@ -37,13 +37,13 @@ impl<'a> Turns<'a> {
     pub fn of(case: &ConnectionCase<'a>) -> Option<Self> {
         let facts = case.facts;
         let rtt = facts.min_rtt()?;
-        let soon = rtt.max(NOTICED);
+        let soon = rtt.max(NOTICEABLE_WAIT);
         let turns: Vec<_> = case.waits.iter().filter_map(|wait| Some((wait, turn(case, wait, soon)?))).collect();
         let idle: Nanos = case.waits.iter().map(|wait| wait.idle + wait.polled.unwrap_or_default()).sum();
         let whole = (facts.last - facts.first - idle).or_zero();
         // A clock that was set may have shortened the connection, and not the round trips.
         let lost = rtt.scale(turns.len() as f64).min(whole);
-        let matter = turns.len() as u64 >= LEAST_TURNS && lost.0 * LEAST_SHARE >= whole.0 && lost >= WORTH_SAYING;
+        let matter = turns.len() as u64 >= MIN_TURNS && lost.0 * MIN_SHARE >= whole.0 && lost >= WORTH_SAYING;
         matter.then_some(Self { turns, rtt, lost, whole })
     }
 
@@ -65,18 +65,18 @@ impl<'a> Turns<'a> {
 
     /// Bytes of the typical request.
     pub fn request(&self) -> u64 {
-        median(self.turns.iter().filter_map(|(_, answer)| answer.request).map(|request| request.bytes).collect())
+        median(self.turns.iter().filter_map(|(_, answer)| answer.answered).map(|request| request.bytes).collect())
             .unwrap_or_default()
     }
 
     /// Whether most of them are pieces of one message.
     pub fn are_credited(&self, case: &ConnectionCase<'_>) -> bool {
-        let sizes = self.turns.iter().map(|(_, answer)| (answer.request.map_or(0, |it| it.bytes), answer.bytes()));
-        are_pieces(sizes, self.request(), case.facts.halves[case.facts.asker].mss.max(1))
+        let sizes = self.turns.iter().map(|(_, answer)| (answer.answered.map_or(0, |it| it.bytes), answer.bytes()));
+        are_pieces(sizes, self.request(), case.facts.directions[case.facts.requester].mss.max(1))
     }
 
-    /// What the connection takes when all is sent in one go. None for a login, whose turns answer each
-    /// other.
+    /// What the connection takes when all is sent in one go. None for a login, whose turns answer
+    /// each other.
     pub fn in_one_go(&self, case: &ConnectionCase<'_>) -> Option<Nanos> {
         let facts = case.facts;
         if facts.content[facts.client].protocol == Some(Protocol::Ssh) {
@@ -89,23 +89,24 @@ impl<'a> Turns<'a> {
         (all <= whole).then(|| whole - all + at_once(&took, self.rtt, self.rounds(case)))
     }
 
-    /// The round trips that all requests and all answers need when they are sent in one go: the windows
-    /// of both sides open at the same time.
+    /// The round trips that all requests and all answers need when they are sent in one go: the
+    /// windows of both sides open at the same time.
     fn rounds(&self, case: &ConnectionCase<'_>) -> u32 {
-        let asker = case.facts.asker;
-        let asked = self.turns.iter().filter_map(|(_, answer)| answer.request).map(|request| request.bytes).sum();
+        let requester = case.facts.requester;
+        let asked = self.turns.iter().filter_map(|(_, answer)| answer.answered).map(|request| request.bytes).sum();
         let answered = self.turns.iter().map(|(_, answer)| answer.bytes()).sum();
-        let segments = |side: usize, bytes: u64| bytes.div_ceil(case.facts.halves[side].mss.max(1));
-        let needed = segments(asker, asked).max(segments(1 - asker, answered));
+        let segments = |side: usize, bytes: u64| bytes.div_ceil(case.facts.directions[side].mss.max(1));
+        let needed = segments(requester, asked).max(segments(1 - requester, answered));
         rounds_needed(needed, INITIAL_WINDOW).max(1)
     }
 }
 
-/// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it was there.
+/// The answer of an exchange that is a turn: a message, asked for as `soon` as the one before it
+/// was there.
 fn turn<'a>(case: &ConnectionCase<'a>, wait: &Wait, soon: Nanos) -> Option<&'a TransferFacts> {
-    let &(answer, _) = case.transfers[1 - case.facts.asker].get(wait.exchange.answer?)?;
+    let &(answer, _) = case.transfers[1 - case.facts.requester].get(wait.exchange.answer?)?;
     let follows = wait.is_first || (wait.client <= soon && wait.idle == Nanos::ZERO);
-    (answer.request.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
+    (answer.answered.is_some() && answer.rounds_total <= SMALL_ROUNDS && follows).then_some(answer)
 }
 
 /// Whether most requests, given with their answers in bytes, are pieces of one message: more than a
@@ -122,7 +123,8 @@ fn are_pieces(sizes: impl Iterator<Item = (u64, u64)>, piece: u64, mss: u64) -> 
 
 /// What the turns would take if all were asked for at once: the `rounds` that their bytes need, and
 /// what both programs do for them. What a turn takes beyond its round trip is such work where it is
-/// long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the work.
+/// long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the
+/// work.
 fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
     let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
     let least = beyond().min().unwrap_or_default();

@@ -2,16 +2,16 @@
 
 use super::case::TransferCase;
 use super::say;
-use crate::analysis::{Finding, HEALTHY, Limit, UNTOLD, UNTOLD_ELIDED};
+use crate::analysis::{Finding, HEALTHY_VERDICT, Limit, UNKNOWN_ELIDED_VERDICT, UNKNOWN_VERDICT};
 use crate::units::Nanos;
 
-/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the time, or twice as much as
-/// the next.
+/// The verdict on a transfer in one sentence. A cause is named alone only if it took half of the
+/// time, or twice as much as the next.
 pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
     // A risk costs no time: it is told below, and is not why the transfer took what it took.
-    match told(findings, case.duration()) {
-        Some(_) if case.transfer.told.is_some() => {
-            let (shown, whole) = (say::time(case.transfer.told_for()), say::time(case.duration()));
+    match verdict_of_findings(findings, case.duration()) {
+        Some(_) if case.transfer.known_span.is_some() => {
+            let (shown, whole) = (say::time(case.transfer.known_for()), say::time(case.duration()));
             format!("what held it back is known for {shown} of {whole} only: packets of it were left out of the text")
         }
         Some(told) => told,
@@ -20,7 +20,7 @@ pub fn verdict(case: &TransferCase<'_>, findings: &[Finding]) -> String {
 }
 
 /// What findings say of a transfer that took so long; none where none of them cost time.
-pub(super) fn told(findings: &[Finding], whole: Nanos) -> Option<String> {
+pub(super) fn verdict_of_findings(findings: &[Finding], whole: Nanos) -> Option<String> {
     let costly = findings.iter().take_while(|finding| finding.seconds > Nanos::ZERO).count();
     let [first, rest @ ..] = &findings[..costly] else {
         return None;
@@ -38,29 +38,31 @@ pub(super) fn told(findings: &[Finding], whole: Nanos) -> Option<String> {
     })
 }
 
-/// A share of the time that is more than a second round trip's or a tail's: of two flights the first one's wait is half.
+/// A share of the time that is more than a second round trip's or a tail's: of two flights the
+/// first one's wait is half.
 const HELD: f64 = 0.4;
 
 /// Of what limits took, a share that leaves nothing of note to the others.
 const ALONE: f64 = 0.8;
 
-/// The verdict where no rule claims the time. What a path needs is its round trip: where limits took two fifths
-/// of the time or more, and enough of it for a person to notice, something did hold the transfer back.
+/// The verdict where no rule claims the time. What a path needs is its round trip: where limits
+/// took two fifths of the time or more, and enough of it for a person to notice, something did hold
+/// the transfer back.
 fn without_cause(case: &TransferCase<'_>) -> String {
     let whole = case.duration();
     let mostly = |time: Nanos| time.0 * 2 >= whole.0.max(1);
     let needed = |limit| matches!(limit, Limit::RoundTrip | Limit::Idle);
     let held: Vec<_> = case.partition.shares().into_iter().filter(|share| !needed(share.limit)).collect();
     let sum: Nanos = held.iter().map(|share| share.seconds).sum();
-    if case.facts.timeless || case.facts.doubts.one_direction || mostly(case.time(Limit::Unknown)) {
-        let elided = !case.facts.timeless && case.transfer.told.is_some();
-        return if elided { UNTOLD_ELIDED } else { UNTOLD }.into();
+    if case.facts.timeless || case.facts.capture_defects.one_direction || mostly(case.time(Limit::Unknown)) {
+        let elided = !case.facts.timeless && case.transfer.known_span.is_some();
+        return if elided { UNKNOWN_ELIDED_VERDICT } else { UNKNOWN_VERDICT }.into();
     }
     let [first, ..] = held[..] else {
-        return HEALTHY.into();
+        return HEALTHY_VERDICT.into();
     };
     if case.share(sum) < HELD || sum < say::WORTH_SAYING {
-        return HEALTHY.into();
+        return HEALTHY_VERDICT.into();
     }
     let name = |limit: Limit| limit.slug().replace('-', " ");
     if first.seconds >= sum.scale(ALONE) {

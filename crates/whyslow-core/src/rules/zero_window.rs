@@ -1,23 +1,27 @@
 //! The receiver closed its window: its application did not read.
 //!
 //! ## What it is
-//! Data that the receiving program has not read stays in the socket's buffer. When that is full the receiver offers a
-//! window of zero bytes, and the sender must wait, probing now and then, until the program reads.
+//! Data that the receiving program has not read stays in the socket's buffer. When that is full the
+//! receiver offers a window of zero bytes, and the sender must wait, probing now and then, until
+//! the program reads.
 //!
 //! ## How it is recognised
-//! ACKs with a window of 0, silence, and then a window update that starts the sender again. What counts is the time for
-//! which it was shut, not how often, nor the pauses around it. A window of less than a segment that is not shut counts as
-//! `receive-window`.
+//! ACKs with a window of 0, silence, and then a window update that starts the sender again. What
+//! counts is the time for which it was shut, not how often, nor the pauses around it. A window of
+//! less than a segment that is not shut counts as `receive-window`.
 //!
 //! ## What it is confused with
 //! - `receive-window`: small but never closed; the buffer is small and the reader is quick.
-//! - `host-cpu`: the receiving host as a whole is too slow. One capture cannot tell this from a slow program.
-//! - Deliberate back-pressure: a player that has buffered enough, a download that is limited on purpose.
+//! - `host-cpu`: the receiving host as a whole is too slow. One capture cannot tell this from a
+//!   slow program.
+//! - Deliberate back-pressure: a player that has buffered enough, a download that is limited on
+//!   purpose.
 //!
 //! ## The fix
-//! Nothing in the network: make the receiving program read faster (a thread of its own, larger reads, less work between
-//! two reads), and look whether its disk or its CPU is the reason. A proxy that stops reading passes its client's slowness on: nginx
-//! `proxy_max_temp_file_size` and `proxy_buffers`, `proxy_request_buffering on` for uploads, Envoy's buffer limits.
+//! Nothing in the network: make the receiving program read faster (a thread of its own, larger
+//! reads, less work between two reads), and look whether its disk or its CPU is the reason. A proxy
+//! that stops reading passes its client's slowness on: nginx `proxy_max_temp_file_size` and
+//! `proxy_buffers`, `proxy_request_buffering on` for uploads, Envoy's buffer limits.
 //!
 //! ## To see that it worked
 //! `nstat -az TcpExtTCPToZeroWindowAdv` on the receiver no longer rises while the transfer runs.
@@ -39,23 +43,23 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if !case.matters(lost, 0.1) {
         return None;
     }
-    let half = case.half();
+    let direction = case.direction();
     let summary = format!(
         "the receiver's window was closed for {} of {}: its application did not read",
         time(lost),
         time(case.duration()),
     );
     let mut found = finding(Cause::ZeroWindow, lost, case.trust(0.9), summary);
-    found.evidence.push(evidence("window closed", half.closings as f64, "times", &frames(case)));
+    found.evidence.push(evidence("window closed", direction.closings as f64, "times", &frames(case)));
     found.evidence.push(evidence("time with a closed window", lost.as_secs_f64(), "s", &[]));
-    if half.window_probes > 0 {
-        found.evidence.push(evidence("probes of the closed window", half.window_probes as f64, "segments", &[]));
+    if direction.window_probes > 0 {
+        found.evidence.push(evidence("probes of the closed window", direction.window_probes as f64, "segments", &[]));
     }
     found.fix = fix(
         Actor::Application,
         format!(
             "make the receiving program read faster: the window closed {}; the network is not at fault",
-            count(half.closings, "time")
+            count(direction.closings, "time")
         ),
         None,
     );
@@ -63,8 +67,8 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// From the last data before the first closed window that stopped the sender, to the data that the last opening let go. A round's
-/// frames would end where its data does: before the silence.
+/// From the last data before the first closed window that stopped the sender, to the data that the
+/// last opening let go. A round's frames would end where its data does: before the silence.
 fn frames(case: &TransferCase<'_>) -> Vec<Frame> {
     let mut shut = case.transfer.gaps.iter().filter(|gap| gap.closed.is_some() && gap.release != Release::Timer);
     match shut.next() {

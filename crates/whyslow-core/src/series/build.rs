@@ -7,15 +7,15 @@ use crate::tcp::trace::Point;
 use crate::units::Nanos;
 
 /// Columns at the foot of the pyramid.
-pub const MOST_COLUMNS: usize = 65_536;
+pub const MAX_COLUMNS: usize = 65_536;
 /// Points kept one by one.
-pub const MOST_POINTS: usize = 131_072;
+pub const MAX_POINTS: usize = 131_072;
 /// A level with fewer is the top.
 const FEW_COLUMNS: usize = 256;
 
 /// Takes points, in the order of time, and makes the series of a time range.
 #[derive(Debug)]
-pub struct Builder {
+pub struct SeriesBuilder {
     foot: Level,
     points: Option<Vec<Point>>,
     range: (Nanos, Nanos),
@@ -25,15 +25,16 @@ pub struct Builder {
     scale_known: [bool; 2],
 }
 
-impl Builder {
-    /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which about `packets` pass.
+impl SeriesBuilder {
+    /// A series of the time from `range.0` to `range.1`, from the capture's first packet, in which
+    /// about `packets` pass.
     pub fn new(range: (Nanos, Nanos), packets: u64) -> Self {
         let (start, end) = (range.0.min(range.1), range.0.max(range.1));
-        let most = usize::try_from(packets).unwrap_or(MOST_COLUMNS).clamp(FEW_COLUMNS, MOST_COLUMNS) as i64;
+        let most = usize::try_from(packets).unwrap_or(MAX_COLUMNS).clamp(FEW_COLUMNS, MAX_COLUMNS) as i64;
         // Rounded up, so that the last instant is in the last column.
         let width = Nanos(((end - start).0 / most).saturating_add(1));
         let columns = usize::try_from((end - start).0 / width.0).unwrap_or(0) + 1;
-        let columns = vec![Column::default(); columns.min(MOST_COLUMNS)];
+        let columns = vec![Column::default(); columns.min(MAX_COLUMNS)];
         Self {
             foot: Level { width, columns, marks: Vec::new() },
             points: Some(Vec::new()),
@@ -65,12 +66,12 @@ impl Builder {
         self.packets += 1;
         self.scale_known[of.index()] &= point.window.is_some() || point.raw_ack.is_none();
         self.add(point, newly);
-        if let Some((time, in_flight)) = point.taken.filter(|_| point.ack.is_some()) {
+        if let Some((time, in_flight)) = point.applied.filter(|_| point.ack.is_some()) {
             let (_, column) = self.column(time);
             column.lanes(of).0.in_flight.add(in_flight);
         }
         match &mut self.points {
-            Some(points) if points.len() < MOST_POINTS => points.push(*point),
+            Some(points) if points.len() < MAX_POINTS => points.push(*point),
             points => *points = None,
         }
     }
@@ -98,7 +99,7 @@ impl Builder {
         let rtt = point.rtt.and_then(|rtt| u64::try_from(rtt.0).ok());
         other.rtt.join(&extremes(rtt));
         for sum in marks_of(point) {
-            self.foot.mark(at, sum);
+            self.foot.add_mark(at, sum);
         }
     }
 
@@ -123,7 +124,8 @@ fn newly_acked(point: &Point, before: Option<u64>) -> u64 {
     let of_payload = |ack: u64| ack.max(1);
     match (point.ack, before) {
         (Some(ack), Some(before)) => of_payload(ack).saturating_sub(of_payload(before)),
-        // What the first one covers was acknowledged before the capture, but for a whole connection's beginning.
+        // What the first one covers was acknowledged before the capture, but for a whole
+        // connection's beginning.
         _ => 0,
     }
 }

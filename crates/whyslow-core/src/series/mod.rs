@@ -1,34 +1,38 @@
 //! `series`: one connection's packets as graphs, of bounded size at any zoom.
 //!
-//! A second pass over the capture ([`Follow`]) gives a [`Point`] for every segment, with the verdicts of the analysis on it:
-//! the same code judges. [`Builder`] makes a [`Series`] of them: a pyramid of [`Column`]s, each with the extremes of what passed in
-//! its time and every kind of [`Mark`], and the points themselves as long as they are few.
+//! A second pass over the capture ([`SeriesReader`]) gives a [`Point`] for every segment, with the
+//! verdicts of the analysis on it: the same code judges. [`SeriesBuilder`] makes a [`Series`] of
+//! them: a pyramid of [`Column`]s, each with the extremes of what passed in its time and every kind
+//! of [`Mark`], and the points themselves as long as they are few.
 //!
-//! A [`View`] of any time range has as many columns as the screen. It promises that no mark that was in the range is missing
-//! from it: averages are made of nothing, and where points are left out it says so (`exact`).
+//! A [`SeriesView`] of any time range has as many columns as the screen. It promises that no mark
+//! that was in the range is missing from it: averages are made of nothing, and where points are
+//! left out it says so (`exact`).
 //!
-//! Memory: at most [`MOST_COLUMNS`] columns at the foot of the pyramid and a third more above it (24 MB), [`MOST_POINTS`] points
-//! (27 MB), the points that wait for late verdicts (13 MB), and the marks: 48 bytes for each kind in each column in which it
-//! occurs. So ten million packets take what a hundred thousand do. A view narrower than the foot's columns wants points: a
-//! series of that range alone ([`Builder::new`]) has them.
+//! Memory: at most [`MAX_COLUMNS`] columns at the foot of the pyramid and a third more above it (24
+//! MB), [`MAX_POINTS`] points (27 MB), the points that wait for late verdicts (13 MB), and the
+//! marks: 48 bytes for each kind in each column in which it occurs. So ten million packets take
+//! what a hundred thousand do. A view narrower than the foot's columns wants points: a series of
+//! that range alone ([`SeriesBuilder::new`]) has them.
 //!
-//! It ignores what the first pass found; findings and limits are laid over the graphs by whoever draws them.
+//! It ignores what the first pass found; findings and limits are laid over the graphs by whoever
+//! draws them.
 
 mod build;
 mod column;
-mod follow;
 mod numbering;
-mod pick;
+mod picker;
 mod pyramid;
+mod reader;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use crate::tcp::trace::{Kind, Point};
 pub use crate::wire::Flags;
-pub use build::{Builder, MOST_COLUMNS, MOST_POINTS};
+pub use build::{MAX_COLUMNS, MAX_POINTS, SeriesBuilder};
 pub use column::{Column, Extremes, Lane, Mark, MarkSum, marks_of};
-pub use follow::{Follow, Wanted};
-pub use pick::Pick;
+pub use picker::PacketPicker;
 pub use pyramid::Series;
-pub use view::{Rates, View};
+pub use reader::{SeriesReader, WantedConnection};
+pub use view::{Rates, SeriesView};

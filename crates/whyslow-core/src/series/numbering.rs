@@ -1,46 +1,48 @@
-//! [`Numbering`]: whose a segment is, by the numbers that the first pass gave.
+//! [`ConnectionNumbering`]: whose a segment is, by the numbers that the first pass gave.
 //!
-//! It promises that the same segments in the same order get the same numbers again: the table that tells connections apart is the
-//! first pass' own.
+//! It promises that the same segments in the same order get the same numbers again: the table that
+//! tells connections apart is the first pass' own.
 
-use crate::flow::{ConnectionId, Gone, Side, Table};
+use crate::flow::{ConnectionId, Evicted, FlowTable, Side};
 use crate::units::Nanos;
-use crate::wire::{Ends, Glance, Icmp, Plain, Segment};
+use crate::wire::{FastPacket, FlowKey, Icmp, PlainSegment, Segment};
 
 /// Numbers the connections of a capture that is read once more.
 #[derive(Debug, Default)]
-pub(super) struct Numbering {
-    table: Table<()>,
-    gone: Gone<()>,
+pub(super) struct ConnectionNumbering {
+    table: FlowTable<()>,
+    gone: Evicted<()>,
     /// Connections so far.
     opened: u64,
 }
 
-impl Numbering {
-    /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of` must be asked.
-    pub fn of_plain<'a>(&mut self, glance: &Glance<'a>, time: Nanos) -> Option<(u64, Side, Plain<'a>)> {
-        if self.table.tick(time, &mut self.gone) {
+impl ConnectionNumbering {
+    /// As [`of`](Self::of), for a plain segment of a connection that is known; for all others `of`
+    /// must be asked.
+    pub fn of_plain<'a>(&mut self, glance: &FastPacket<'a>, time: Nanos) -> Option<(u64, Side, PlainSegment<'a>)> {
+        if self.table.advance_time(time, &mut self.gone) {
             self.gone.clear();
         }
-        let ends = glance.ends();
+        let ends = glance.flow_key();
         let found = self.table.find(&ends, ends.hash())?;
         let plain = glance.plain()?;
         let (id, from) = (found.id(), found.from);
-        found.plain(time);
+        found.on_plain_segment(time);
         Some((id.0 + 1, from, plain))
     }
 
-    /// The id of the connection that an ICMP error is about, if it is there, and who of it sent what is quoted.
+    /// The id of the connection that an ICMP error is about, if it is there, and who of it sent
+    /// what is quoted.
     pub fn of_error(&mut self, error: &Icmp) -> Option<(u64, Side)> {
-        let ends = error.ends();
+        let ends = error.flow_key();
         let found = self.table.find(&ends, ends.hash())?;
         Some((found.id().0 + 1, found.from))
     }
 
     /// The id that an analysis has for the segment's connection, and who of it sent the segment.
     pub fn of(&mut self, segment: &Segment<'_>, time: Nanos) -> (u64, Side) {
-        let ends = Ends::of(segment);
-        self.table.tick(time, &mut self.gone);
+        let ends = FlowKey::of(segment);
+        self.table.advance_time(time, &mut self.gone);
         let next = ConnectionId(self.opened);
         let routed = self.table.route(segment, (&ends, ends.hash()), time, next, &mut self.gone, || ());
         let (id, from) = (routed.id, routed.from);

@@ -14,7 +14,7 @@ pub(super) struct Level {
 }
 
 impl Level {
-    pub(super) fn mark(&mut self, column: usize, sum: MarkSum) {
+    pub(super) fn add_mark(&mut self, column: usize, sum: MarkSum) {
         // Verdicts make an ACK's marks a little late at most: the same column is near the end.
         let mut near = self.marks.iter_mut().rev().take_while(|(at, _)| *at == column);
         match near.find(|(_, other)| (other.mark, other.of) == (sum.mark, sum.of)) {
@@ -32,7 +32,7 @@ impl Level {
         let width = Nanos(self.width.0.saturating_mul(FOLD as i64));
         let mut level = Self { width, columns: columns.collect(), marks: Vec::new() };
         for (column, sum) in &self.marks {
-            level.mark(column / FOLD, *sum);
+            level.add_mark(column / FOLD, *sum);
         }
         level
     }
@@ -65,8 +65,8 @@ impl Series {
         self.packets
     }
 
-    /// Whether the windows offered to the client's data, and to the server's, are known in bytes: else a graph must say that
-    /// the window is not to scale, or leave it out.
+    /// Whether the windows offered to the client's data, and to the server's, are known in bytes:
+    /// else a graph must say that the window is not to scale, or leave it out.
     pub fn scale_known(&self) -> [bool; 2] {
         self.scale_known
     }

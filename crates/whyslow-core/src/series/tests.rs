@@ -26,7 +26,7 @@ fn data(number: u64, micros: i64, seq: u64, len: u32, kind: Kind) -> Point {
         sacks: 0,
         dsack: false,
         in_flight: Some(u64::from(len)),
-        taken: None,
+        applied: None,
         rtt: None,
     }
 }
@@ -36,10 +36,11 @@ fn ack(number: u64, micros: i64, ack: u64) -> Point {
     Point { from: End::Client, ack: Some(ack), in_flight: None, ..empty }
 }
 
-/// A bulk of `count` segments, one a microsecond, every one acknowledged; of each 10,000 one is sent again.
+/// A bulk of `count` segments, one a microsecond, every one acknowledged; of each 10,000 one is
+/// sent again.
 fn bulk(count: u64) -> Series {
     let end = Nanos::from_micros(count as i64);
-    let mut builder = Builder::new((Nanos::ZERO, end), 2 * count);
+    let mut builder = SeriesBuilder::new((Nanos::ZERO, end), 2 * count);
     builder.push(&ack(0, 0, 1));
     for n in 0..count {
         let kind = if n % 10_000 == 5_000 { Kind::Timeout } else { Kind::New };
@@ -54,9 +55,9 @@ fn many_packets_take_what_few_take_and_no_mark_is_lost() {
     let series = bulk(500_000);
     assert!(series.points().is_none(), "a million segments are not kept one by one");
     let foot = &series.levels[0];
-    assert!(foot.columns.len() <= MOST_COLUMNS);
+    assert!(foot.columns.len() <= MAX_COLUMNS);
     let all: usize = series.levels.iter().map(|level| level.columns.len()).sum();
-    assert!(all < MOST_COLUMNS * 4 / 3 + 1_024, "{all}");
+    assert!(all < MAX_COLUMNS * 4 / 3 + 1_024, "{all}");
     for columns in [1, 100, 1_900, 100_000] {
         let (from, to) = series.range();
         let view = series.view(from, to, columns);
@@ -80,7 +81,7 @@ fn a_narrow_view_of_many_packets_says_that_it_is_coarse() {
     };
     assert_eq!(narrow(&series), (false, None));
     // A series of that time alone has them.
-    let mut builder = Builder::new((Nanos::from_micros(5_000), Nanos::from_micros(5_100)), 1_000_000);
+    let mut builder = SeriesBuilder::new((Nanos::from_micros(5_000), Nanos::from_micros(5_100)), 1_000_000);
     for n in 0..10_000 {
         builder.push(&data(n, n as i64, 1 + 1_000 * n, 1_000, Kind::New));
     }
@@ -91,11 +92,11 @@ fn a_narrow_view_of_many_packets_says_that_it_is_coarse() {
 
 #[test]
 fn columns_hold_the_extremes() {
-    let mut builder = Builder::new((Nanos::ZERO, Nanos::from_micros(10_000)), 4);
+    let mut builder = SeriesBuilder::new((Nanos::ZERO, Nanos::from_micros(10_000)), 4);
     builder.push(&data(1, 0, 1, 1_000, Kind::New));
     builder.push(&data(2, 10, 4_001, 1_000, Kind::New));
     let mut late = ack(3, 20, 5_001);
-    (late.rtt, late.taken) = (Some(Nanos::from_micros(20)), Some((Nanos::from_micros(20), 77)));
+    (late.rtt, late.applied) = (Some(Nanos::from_micros(20)), Some((Nanos::from_micros(20), 77)));
     builder.push(&late);
     builder.push(&Point { window: Some(0), raw_window: 0, ..ack(4, 30, 5_001) });
     let series = builder.finish();
@@ -115,7 +116,7 @@ fn columns_hold_the_extremes() {
 
 #[test]
 fn an_unknown_scale_is_told() {
-    let mut builder = Builder::new((Nanos::ZERO, Nanos(1)), 1);
+    let mut builder = SeriesBuilder::new((Nanos::ZERO, Nanos(1)), 1);
     builder.push(&Point { window: None, ..ack(1, 0, 1) });
     let series = builder.finish();
     assert_eq!(series.scale_known(), [true, false]);
@@ -136,11 +137,11 @@ fn rates_are_bytes_over_the_window() {
 
 #[test]
 fn odd_times_and_ranges_do_no_harm() {
-    let mut builder = Builder::new((Nanos(i64::MAX), Nanos(i64::MIN)), u64::MAX);
+    let mut builder = SeriesBuilder::new((Nanos(i64::MAX), Nanos(i64::MIN)), u64::MAX);
     for time in [i64::MIN, -1, 0, i64::MAX] {
         let point = Point {
             time: Nanos(time),
-            taken: Some((Nanos(i64::MAX), u64::MAX)),
+            applied: Some((Nanos(i64::MAX), u64::MAX)),
             ..data(1, 0, u64::MAX / 2, 1, Kind::New)
         };
         builder.push(&point);

@@ -1,4 +1,4 @@
-//! [`View`]: a time range in as many columns as the screen has.
+//! [`SeriesView`]: a time range in as many columns as the screen has.
 
 use super::pyramid::{Level, Series};
 use super::{Column, MarkSum, Point};
@@ -10,7 +10,7 @@ const FEW_POINTS: usize = 4;
 
 /// A time range, as it is to be drawn.
 #[derive(Clone, Debug, Default)]
-pub struct View<'a> {
+pub struct SeriesView<'a> {
     /// The time that a column stands for.
     pub width: Nanos,
     /// The beginning of each column that has anything in it, and what.
@@ -19,8 +19,8 @@ pub struct View<'a> {
     pub marks: Vec<MarkSum>,
     /// The segments one by one, where they are few enough for that.
     pub points: Option<&'a [Point]>,
-    /// Nothing in the range is finer than what is given: the columns are as narrow as was wanted, or the segments are there.
-    /// Otherwise a series of this range alone has more.
+    /// Nothing in the range is finer than what is given: the columns are as narrow as was wanted,
+    /// or the segments are there. Otherwise a series of this range alone has more.
     pub exact: bool,
 }
 
@@ -37,21 +37,21 @@ pub struct Rates {
 
 impl Series {
     /// What lies from `from` to `to`, in `columns` columns at most.
-    pub fn view(&self, from: Nanos, to: Nanos, columns: usize) -> View<'_> {
+    pub fn view(&self, from: Nanos, to: Nanos, columns: usize) -> SeriesView<'_> {
         let (from, to) = (from.max(self.range.0), to.min(self.range.1));
         let columns = columns.max(1);
         if from > to {
-            return View { exact: true, ..View::default() };
+            return SeriesView { exact: true, ..SeriesView::default() };
         }
         let wanted = Nanos((to - from).0 / columns as i64).max(Nanos(1));
         // The coarsest level that is fine enough.
         let level = self.levels.iter().rfind(|level| level.width <= wanted).or(self.levels.first());
-        let Some(level) = level else { return View::default() };
+        let Some(level) = level else { return SeriesView::default() };
         let width = wanted.max(level.width);
         let points = self.points_in(from, to);
         let few = points.filter(|points| points.len() <= columns.saturating_mul(FEW_POINTS));
         let (drawn, marks) = self.fold(level, (from, to), width);
-        View { width, columns: drawn, marks, points: few, exact: level.width <= wanted || points.is_some() }
+        SeriesView { width, columns: drawn, marks, points: few, exact: level.width <= wanted || points.is_some() }
     }
 
     fn points_in(&self, from: Nanos, to: Nanos) -> Option<&[Point]> {
@@ -93,7 +93,8 @@ impl Series {
         (drawn, marks.into_iter().map(|(_, sum)| sum).collect())
     }
 
-    /// Rates of one side's data at the end of each of `columns` columns, over windows of this length.
+    /// Rates of one side's data at the end of each of `columns` columns, over windows of this
+    /// length.
     pub fn rates(&self, of: End, from: Nanos, to: Nanos, columns: usize, window: Nanos) -> Vec<Rates> {
         let Some(foot) = self.levels.first() else { return Vec::new() };
         let mut sums = Vec::with_capacity(foot.columns.len() + 1);

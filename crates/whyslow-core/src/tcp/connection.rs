@@ -1,48 +1,49 @@
 //! What is kept of a connection while it lasts.
 
-use super::facts::Doubts;
-use super::half::{Half, View};
-use super::held::Held;
-use super::notices::Notices;
-use super::opening::{At, Opening};
-use super::recent::Recent;
+use super::buffering::Buffering;
+use super::facts::CaptureDefects;
+use super::handshake::{HandshakeTracker, PacketRef};
+use super::icmp_notices::Notices;
+use super::payload_streams::PayloadStreams;
+use super::recent_packets::RecentPackets;
 use super::segment::Seg;
-use super::talk::Talk;
+use super::sender::{PathEstimate, SenderState};
 use super::trace;
-use super::vantage::Estimator;
+use super::vantage::VantageEstimator;
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Flags, SackBlocks, Sums};
+use crate::wire::{ChecksumTally, Flags, SackBlocks};
 use std::num::NonZeroU8;
 
 /// One connection while it lasts.
 #[derive(Debug)]
 pub struct Connection {
-    /// Its addresses are kept by those who tell connections apart.
+    /// The flow table keeps the addresses.
     pub(super) ports: [u16; 2],
-    pub(super) first: At,
+    pub(super) first: PacketRef,
     pub(super) last: Nanos,
-    pub(super) origins: [Option<SeqNumber>; 2],
-    pub(super) opening: Opening,
+    pub(super) isns: [Option<SeqNumber>; 2],
+    pub(super) opening: HandshakeTracker,
     pub(super) stage: Stage,
-    pub(super) talk: Talk,
-    pub(super) closing: [Option<At>; 2],
+    pub(super) payload_streams: PayloadStreams,
+    pub(super) closing: [Option<PacketRef>; 2],
     pub(super) fin: [Option<SeqNumber>; 2],
     pub(super) fin_acked: [bool; 2],
     pub(super) reset: Option<Reset>,
-    /// Who sent payload first.
-    pub(super) first_payload: Option<u8>,
+    /// The side that sent payload first.
+    pub(super) first_payload_side: Option<u8>,
     pub(super) seen: [bool; 2],
-    /// Of those checksums of each side that were looked at.
-    pub(super) sums: [Sums; 2],
-    /// The time to live of each side's SYN, and of its first payload.
+    /// Good and bad checksums of each side that were checked.
+    pub(super) checksums: [ChecksumTally; 2],
+    /// TTL of each side's SYN and first payload.
     pub(super) ttl: [[Option<NonZeroU8>; 2]; 2],
-    /// A plain segment of this side has nothing more to tell of how the connection began, nor anything yet of how it ends. See
-    /// [`note`](Self::note).
-    pub(super) is_known: [bool; 2],
-    /// The same, and the connection is settled and not traced. See [`direct`](super::direct).
-    pub(super) is_direct: [bool; 2],
-    /// Of the few that have some of it.
+    /// A plain segment of this side tells nothing more about the opening, and nothing yet about the
+    /// close. See [`note`](Self::note).
+    pub(super) is_past_opening: [bool; 2],
+    /// The same, and the connection is tracked without a trace. See
+    /// [`fast_path`](super::fast_path).
+    pub(super) uses_fast_path: [bool; 2],
+    /// Only few connections need it.
     pub(super) rare: Option<Box<Rare>>,
 }
 
@@ -53,7 +54,8 @@ pub(super) struct Reset {
     pub(super) ttl: u8,
 }
 
-/// Which side sent it, and whether it had an ACK flag: a byte, as there may be a million of them.
+/// Which side sent it and whether it had the ACK flag, in one byte, as there may be a million of
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ResetFrom {
     Zero,
@@ -81,57 +83,57 @@ impl ResetFrom {
     }
 }
 
-/// How far a connection has come. Most are over before they are settled, so that little is held of them.
+/// The stage of a connection. Most end while buffering, so little is kept of each.
 #[derive(Debug)]
 pub(super) enum Stage {
-    Held(Held),
-    Settled(Box<Settled>),
+    Buffering(Buffering),
+    Tracking(Box<Tracking>),
 }
 
-/// Both directions, as their senders saw them.
+/// Both directions as their senders saw them.
 #[derive(Debug, Default)]
-pub(super) struct Settled {
-    pub(super) recent: [Recent; 2],
-    pub(super) estimator: Estimator,
-    pub(super) halves: [Half; 2],
-    pub(super) views: [View; 2],
+pub(super) struct Tracking {
+    pub(super) recent: [RecentPackets; 2],
+    pub(super) estimator: VantageEstimator,
+    pub(super) senders: [SenderState; 2],
+    pub(super) paths: [PathEstimate; 2],
     pub(super) trace: Option<Box<trace::Trace>>,
-    /// Whether a wrong checksum of a side's means that the segment was damaged.
-    pub(super) sums_tell: [bool; 2],
-    /// The one segment, if any, that waits for what follows to show whether it came.
-    pub(super) doubted: Option<Box<Doubted>>,
-    /// Those that did not, until the connection has taken note.
-    pub(super) left_out: Vec<Seg>,
+    /// Whether a bad checksum of each side means damage.
+    pub(super) checksums_reliable: [bool; 2],
+    /// The segment, if any, that waits until the next ones show whether it arrived.
+    pub(super) suspect: Option<Box<SuspectSegment>>,
+    /// Segments that did not arrive, until the connection has undone them.
+    pub(super) dropped: Vec<Seg>,
 }
 
-/// What few connections have.
+/// Parts that few connections have.
 #[derive(Debug, Default)]
 pub(super) struct Rare {
-    pub(super) doubts: Doubts,
+    pub(super) capture_defects: CaptureDefects,
     pub(super) notices: Notices,
 }
 
-/// A segment that waits for what follows.
+/// A segment that waits until the next ones show whether it arrived.
 #[derive(Debug)]
-pub(super) struct Doubted {
+pub(super) struct SuspectSegment {
     pub(super) seg: Seg,
     pub(super) sack: SackBlocks,
-    pub(super) why: Why,
-    /// The newest segment of the other side since.
+    pub(super) reason: SuspectReason,
+    /// The newest segment from the other side since.
     pub(super) passed: Option<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Why {
-    /// Its checksum.
+pub(super) enum SuspectReason {
+    /// A bad checksum.
     Sum,
-    /// Where it begins.
+    /// A sequence number from nowhere.
     Seq,
-    /// What it acknowledges.
+    /// An acknowledgement number from nowhere.
     Ack,
 }
 
-/// Payload was sent: maybe the first one of its side, whose time to live is noted, and maybe of both, so that it is noted who.
+/// Notes the TTL of a side's first payload, and which side sent the first of all.
 pub(super) fn note_payload(seg: &Seg, ttl: &mut Option<NonZeroU8>, first: &mut Option<u8>) {
     if !seg.flags.has(Flags::SYN) {
         *ttl = ttl.or(NonZeroU8::new(seg.ttl));

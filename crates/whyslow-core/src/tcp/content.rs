@@ -1,19 +1,22 @@
-//! What the payload of one direction of a connection says: TLS records, HTTP/1 heads, the server's name.
+//! What the payload of one direction of a connection says: TLS records, HTTP/1 heads, the server's
+//! name.
 //!
-//! Knows the framing of TLS (RFC 8446 section 5.1, RFC 5246 section 6.2.1), the two hellos, and the heads of HTTP/1
-//! (RFC 9112); decrypts nothing and reads no body. It is fed the captured bytes of each segment, which may be cut by a
-//! snapshot length, and may come late, twice or never.
+//! Knows the framing of TLS (RFC 8446 section 5.1, RFC 5246 section 6.2.1), the two hellos, and the
+//! heads of HTTP/1 (RFC 9112); decrypts nothing and reads no body. It is fed the captured bytes of
+//! each segment, which may be cut by a snapshot length, and may come late, twice or never.
 //!
-//! One position is at the heart of it: where the next record header or message head is awaited. A record tells where
-//! the next one starts, so body bytes are skipped by arithmetic whether or not they were captured, and any segment that
-//! covers the awaited position is welcome, in order or late. Once that position has gone by unseen (in a hole, or behind
-//! the snapshot length) the next segment that starts with a plausible header is where the chain begins again.
+//! One position is at the heart of it: where the next record header or message head is awaited. A
+//! record tells where the next one starts, so body bytes are skipped by arithmetic whether or not
+//! they were captured, and any segment that covers the awaited position is welcome, in order or
+//! late. Once that position has gone by unseen (in a hole, or behind the snapshot length) the next
+//! segment that starts with a plausible header is where the chain begins again.
 //!
-//! It promises never to panic, to keep at most [`GATHER_MAX`] bytes (while a hello or a head is incomplete, and only
-//! then) and at most [`LIST_MAX`] entries in a list, and to name nothing that it has seen only in part. Splitting a
-//! stream into segments differently gives the same [`Content`], as long as the stream is seen from its start and its
-//! messages start where a segment does. Ignored are HTTP/2 and later, TLS inside TLS, and messages that start inside a
-//! segment after a body of untold length (chunked).
+//! It promises never to panic, to keep at most [`GATHER_MAX`] bytes (while a hello or a head is
+//! incomplete, and only then) and at most [`LIST_MAX`] entries in a list, and to name nothing that
+//! it has seen only in part. Splitting a stream into segments differently gives the same
+//! [`Content`], as long as the stream is seen from its start and its messages start where a segment
+//! does. Ignored are HTTP/2 and later, TLS inside TLS, and messages that start inside a segment
+//! after a body of untold length (chunked).
 
 mod heads;
 mod http;
@@ -31,27 +34,32 @@ pub use protocol::{GATHER_MAX, LIST_MAX, Protocol};
 /// In place of an awaited position: nothing is awaited before the next message.
 const NOWHERE: u64 = u64::MAX;
 
-/// What the payload of one direction showed. Positions are relative sequence numbers, as they were fed.
+/// What the payload of one direction showed. Positions are relative sequence numbers, as they were
+/// fed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// What the payload is; none when it was not recognised. HTTP that turns into TLS (a CONNECT tunnel) is TLS.
+    /// What the payload is; none when it was not recognised. HTTP that turns into TLS (a CONNECT
+    /// tunnel) is TLS.
     pub protocol: Option<Protocol>,
-    /// The name in the ClientHello (RFC 6066 section 3), or else in the first Host header, without the port:
-    /// 1 to 255 printable ASCII characters. Only one that was captured to its end.
+    /// The name in the ClientHello (RFC 6066 section 3), or else in the first Host header, without
+    /// the port: 1 to 255 printable ASCII characters. Only one that was captured to its end.
     pub server_name: Option<String>,
     /// Whether the ServerHello chose TLS 1.3 (RFC 8446 section 4.2.1); none when that was not seen.
     pub tls13: Option<bool>,
-    /// End of the last handshake record (content types 20 and 22) seen before the first application-data record. With
-    /// TLS 1.3 the encrypted part of the handshake travels as application data. Where headers went unseen (a hole, a
-    /// short snapshot length) this and the next may be others than the true last and first.
+    /// End of the last handshake record (content types 20 and 22) seen before the first
+    /// application-data record. With TLS 1.3 the encrypted part of the handshake travels as
+    /// application data. Where headers went unseen (a hole, a short snapshot length) this and the
+    /// next may be others than the true last and first.
     pub handshake_end: Option<u64>,
     /// Start and end of the first application-data record (content type 23) seen.
     pub first_application_data: Option<(u64, u64)>,
-    /// Start of the second one; none when a gap in the record chain before it leaves its rank unknown.
+    /// Start of the second one; none when a gap in the record chain before it leaves its rank
+    /// unknown.
     pub second_application_data: Option<u64>,
     /// The first TLS record after each change of direction: start, end, content type. In order.
     pub firsts: Vec<(u64, u64, u8)>,
-    /// HTTP heads: start, and `GET /path` or `200 OK`, in printable ASCII (and `…` where it was cut). In order.
+    /// HTTP heads: start, and `GET /path` or `200 OK`, in printable ASCII (and `…` where it was
+    /// cut). In order.
     pub heads: Vec<(u64, String)>,
     /// TLS records whose header was seen.
     pub records: u64,
@@ -113,21 +121,22 @@ struct Gather {
     /// Where they go on.
     at: u64,
     bytes: Vec<u8>,
-    what: What,
+    kind: GatherKind,
 }
 
 /// What is being gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum GatherKind {
     /// A TLS handshake message, without the headers of the records that carry it.
     Hello,
-    /// The start of something not yet recognised, or an HTTP head; and whether a message must start here.
+    /// The start of something not yet recognised, or an HTTP head; and whether a message must start
+    /// here.
     Opening { message: bool },
 }
 
 impl Gather {
-    fn new(start: u64, what: What) -> Box<Self> {
-        Box::new(Self { start, at: start, bytes: Vec::new(), what })
+    fn new(start: u64, what: GatherKind) -> Box<Self> {
+        Box::new(Self { start, at: start, bytes: Vec::new(), kind: what })
     }
 
     /// Takes as much of `bytes` as there is room for.
@@ -144,7 +153,7 @@ impl Gather {
 
     /// Whether a message must start here.
     fn message(&self) -> bool {
-        self.what == What::Opening { message: true }
+        self.kind == GatherKind::Opening { message: true }
     }
 
     /// As if they had come in one segment.
@@ -174,7 +183,7 @@ impl<'a> Piece<'a> {
 }
 
 /// What came of looking for an opening.
-enum Opened {
+enum OpeningKind {
     /// Not here.
     Nothing,
     /// An HTTP head was read.
@@ -186,18 +195,19 @@ enum Opened {
 }
 
 impl Stream {
-    /// The payload of a segment: its first byte has relative sequence number `start`, it was `len` bytes long on the
-    /// wire, and `payload` is what was captured of it, from the first byte.
+    /// The payload of a segment: its first byte has relative sequence number `start`, it was `len`
+    /// bytes long on the wire, and `payload` is what was captured of it, from the first byte.
     pub fn feed(&mut self, start: u64, len: u64, payload: &[u8]) {
         let end = start.saturating_add(len.max(payload.len() as u64));
         if start < end {
-            self.look(start, end, payload);
+            self.read_piece(start, end, payload);
         }
     }
 
-    /// So many bytes from [`next`](Self::next) on may [pass](Self::pass) without being fed, for there is nothing to be read in them:
-    /// unless [something may open](Self::may_open), and a segment among them begins as if it did.
-    pub fn quiet(&self) -> u64 {
+    /// So many bytes from [`next`](Self::next) on may [pass](Self::skip) without being fed, for
+    /// there is nothing to be read in them: unless [something may open](Self::may_open), and a
+    /// segment among them begins as if it did.
+    pub fn skippable(&self) -> u64 {
         let until = match self.protocol {
             _ if self.gather.is_some() || self.origin == NOWHERE => self.next,
             None | Some(Protocol::Http) if self.awaited < self.next => NOWHERE,
@@ -213,8 +223,8 @@ impl Stream {
         matches!(self.protocol, None | Some(Protocol::Http))
     }
 
-    /// What the payload of a segment shows that begins at `start`, before it is fed: whether it goes on within a record or a body
-    /// whose end is known.
+    /// What the payload of a segment shows that begins at `start`, before it is fed: whether it
+    /// goes on within a record or a body whose end is known.
     pub(super) fn is_within(&self, start: u64) -> bool {
         let end = match self.protocol {
             Some(Protocol::Tls) => self.expected(),
@@ -224,17 +234,18 @@ impl Stream {
         end != NOWHERE && start < end && start >= self.next
     }
 
-    /// What a message is whose first segment carries `len` bytes, `payload` of them captured, after it was fed.
+    /// What a message is whose first segment carries `len` bytes, `payload` of them captured, after
+    /// it was fed.
     pub(super) fn kind_of(&self, payload: &[u8], len: u64) -> PayloadKind {
         kind::kind_of(payload, len, self.protocol)
     }
 
-    /// So many of the [quiet](Self::quiet) bytes have passed.
-    pub fn pass(&mut self, bytes: u64) {
+    /// So many of the [quiet](Self::skippable) bytes have passed.
+    pub fn skip(&mut self, bytes: u64) {
         self.next = self.next.saturating_add(bytes);
     }
 
-    fn look(&mut self, start: u64, end: u64, payload: &[u8]) {
+    fn read_piece(&mut self, start: u64, end: u64, payload: &[u8]) {
         if self.protocol.is_none() && start < self.origin {
             // The first bytes, or bytes even before them: they were late.
             if self.origin == NOWHERE {
@@ -252,31 +263,34 @@ impl Stream {
             Some(Protocol::Ssh) => {}
         }
         self.next = self.next.max(piece.end);
-        // What goes on in bytes that were not captured is read as far as it got. (At the end of a record, a hello goes
-        // on behind the next header.)
+        // What goes on in bytes that were not captured is read as far as it got. (At the end of a
+        // record, a hello goes on behind the next header.)
         let next = self.next;
-        if let Some(gather) =
-            self.gather.take_if(|gather| gather.at < next && !(gather.what == What::Hello && gather.at == self.awaited))
+        if let Some(gather) = self
+            .gather
+            .take_if(|gather| gather.at < next && !(gather.kind == GatherKind::Hello && gather.at == self.awaited))
         {
             self.settle(*gather);
         }
     }
 
-    /// The other side sent payload: the next record or head is the first of a new message. Says whether another turn would change
-    /// nothing until more is fed.
-    pub fn turn(&mut self) -> bool {
+    /// The other side sent payload: the next record or head is the first of a new message. Says
+    /// whether another turn would change nothing until more is fed.
+    pub fn on_turn(&mut self) -> bool {
         if self.origin == NOWHERE {
             return true;
         }
         self.fresh = true;
-        // What was gathered may be the beginning of a record, which is not the first of the next message.
+        // What was gathered may be the beginning of a record, which is not the first of the next
+        // message.
         let had_turn = self.gather.is_none();
         match self.protocol {
             None | Some(Protocol::Http) => {
                 if let Some(gather) = self.gather.take() {
                     self.settle(*gather);
                 }
-                // A position still to come was told by a Content-Length, and holds however the other side speaks.
+                // A position still to come was told by a Content-Length, and holds however the
+                // other side speaks.
                 if self.awaited < self.next || self.awaited == NOWHERE {
                     self.awaited = self.next;
                 }
@@ -287,17 +301,19 @@ impl Stream {
         had_turn
     }
 
-    /// What was found. The bytes of a hello or head that never got complete are read as far as they got.
+    /// What was found. The bytes of a hello or head that never got complete are read as far as they
+    /// got.
     pub fn finish(mut self) -> Content {
         if let Some(gather) = self.gather.take() {
             self.settle(*gather);
         }
         let found = self.found.map(|found| *found).unwrap_or_default();
-        let (heads, host) = self.heads.told();
+        let (heads, host) = self.heads.unpack();
         Content { protocol: self.protocol, heads, server_name: found.server_name.or(host), ..found }
     }
 
-    /// The relative sequence number expected next, to unwrap sequence numbers near it; 0 before the first payload.
+    /// The relative sequence number expected next, to unwrap sequence numbers near it; 0 before the
+    /// first payload.
     pub fn next(&self) -> u64 {
         self.next
     }
@@ -382,7 +398,7 @@ impl Stream {
         if header.kind == tls::HANDSHAKE {
             match &mut self.gather {
                 Some(gather) => gather.at = body,
-                None if !self.greeted => self.gather = Some(Gather::new(body, What::Hello)),
+                None if !self.greeted => self.gather = Some(Gather::new(body, GatherKind::Hello)),
                 None => {}
             }
         }
@@ -401,7 +417,8 @@ impl Stream {
         }
     }
 
-    /// Not TLS so far: looks for openings in a piece, where its bytes are new and where one is awaited.
+    /// Not TLS so far: looks for openings in a piece, where its bytes are new and where one is
+    /// awaited.
     fn openings(&mut self, piece: Piece<'_>) {
         if let Some(mut gather) = self.gather.take() {
             if piece.end <= gather.at {
@@ -413,9 +430,9 @@ impl Stream {
             }
             if gather.at == piece.end && !gather.is_full() {
                 match self.open(gather.start, &gather.bytes, piece.end, gather.message(), true) {
-                    Opened::More => self.gather = Some(gather),
-                    Opened::Tls => self.records(gather.piece()),
-                    Opened::Head | Opened::Nothing => {}
+                    OpeningKind::More => self.gather = Some(gather),
+                    OpeningKind::Tls => self.records(gather.piece()),
+                    OpeningKind::Head | OpeningKind::Nothing => {}
                 }
             } else {
                 self.settle(*gather);
@@ -443,60 +460,61 @@ impl Stream {
         let Some(bytes) = piece.from(at) else { return false };
         let whole = piece.start.saturating_add(piece.bytes.len() as u64) == piece.end;
         match self.open(at, bytes, piece.end, message, whole && bytes.len() < GATHER_MAX) {
-            Opened::Head => return true,
-            Opened::More => {
-                let mut gather = Gather::new(at, What::Opening { message });
+            OpeningKind::Head => return true,
+            OpeningKind::More => {
+                let mut gather = Gather::new(at, GatherKind::Opening { message });
                 gather.push(bytes);
                 self.gather = Some(gather);
             }
-            Opened::Tls => self.records(piece),
-            Opened::Nothing => {}
+            OpeningKind::Tls => self.records(piece),
+            OpeningKind::Nothing => {}
         }
         false
     }
 
-    /// Looks at `bytes` from position `at`, in a segment that ends at `end`. A `message` must start there, if there is one
-    /// at all; otherwise more proof is asked for. `more` is whether bytes may still come that settle an open question.
-    fn open(&mut self, at: u64, bytes: &[u8], end: u64, message: bool, more: bool) -> Opened {
+    /// Looks at `bytes` from position `at`, in a segment that ends at `end`. A `message` must start
+    /// there, if there is one at all; otherwise more proof is asked for. `more` is whether bytes
+    /// may still come that settle an open question.
+    fn open(&mut self, at: u64, bytes: &[u8], end: u64, message: bool, more: bool) -> OpeningKind {
         let first = message && self.protocol.is_none();
         match tls::opens(bytes, end.saturating_sub(at), first, more) {
             Verdict::Yes => {
                 self.protocol = Some(Protocol::Tls);
                 self.awaited = at;
                 self.have = 0;
-                return Opened::Tls;
+                return OpeningKind::Tls;
             }
-            Verdict::More => return Opened::More,
+            Verdict::More => return OpeningKind::More,
             Verdict::No => {}
         }
         if first && bytes.starts_with(b"SSH-") {
             self.protocol = Some(Protocol::Ssh);
-            return Opened::Nothing;
+            return OpeningKind::Nothing;
         }
         if first && more && b"SSH-".starts_with(bytes) {
-            return Opened::More;
+            return OpeningKind::More;
         }
         match http::parse(bytes, message, more) {
             Parsed::Head(head) => {
                 self.protocol = Some(Protocol::Http);
                 self.awaited = head.next.map_or(NOWHERE, |next| at.saturating_add(next));
                 self.heads.push(at, &head.label, head.host);
-                Opened::Head
+                OpeningKind::Head
             }
-            Parsed::More => Opened::More,
+            Parsed::More => OpeningKind::More,
             Parsed::No => {
                 if message {
                     self.awaited = NOWHERE;
                 }
-                Opened::Nothing
+                OpeningKind::Nothing
             }
         }
     }
 
     /// Reads what was gathered, complete or not, and lets go of it.
     fn settle(&mut self, gather: Gather) {
-        match gather.what {
-            What::Hello => {
+        match gather.kind {
+            GatherKind::Hello => {
                 self.greeted = true;
                 match tls::hello(&gather.bytes) {
                     Some(tls::Hello::Client { server_name: Some(name) }) => self.found().server_name = Some(name),
@@ -504,8 +522,8 @@ impl Stream {
                     _ => {}
                 }
             }
-            What::Opening { message } => {
-                if let Opened::Tls = self.open(gather.start, &gather.bytes, gather.at, message, false) {
+            GatherKind::Opening { message } => {
+                if let OpeningKind::Tls = self.open(gather.start, &gather.bytes, gather.at, message, false) {
                     self.records(gather.piece());
                 }
             }
@@ -519,7 +537,8 @@ pub(super) fn may_open(payload: &[u8]) -> bool {
     payload.first().is_some_and(|&first| OPENINGS[usize::from(first)])
 }
 
-/// With which bytes anything that is known here can start, in the middle of a stream: most bytes are none.
+/// With which bytes anything that is known here can start, in the middle of a stream: most bytes
+/// are none.
 static OPENINGS: [bool; 256] = {
     let mut openings = [false; 256];
     let mut first = 0u8;

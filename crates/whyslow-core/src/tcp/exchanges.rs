@@ -1,84 +1,85 @@
-//! Exchanges: who waited for whom. A request, the server's time, the answer, and the client's time before the next request; or a
-//! push, which nobody asked for.
+//! Exchanges: a request, the server's time, the answer, and the client's time before the next
+//! request; or a push without a request.
 //!
-//! They follow from the transfers of both directions and what each of these answers. Their times are those of the end that asks, a client as a rule, whose user
-//! waits, wherever the capture stands: what passes the capture point on the way to the client is there half a loop later, and what
-//! the client sends left it as long before.
+//! They follow from the transfers of both directions and what each of them answers. Times are those
+//! of the requester, usually the client, whose user waits: what passes the capture point towards
+//! the client arrives half a loop later, and what the client sends left half a loop before.
 
-use super::facts::{ExchangeFacts, HalfFacts, HandshakeFacts, TransferFacts};
+use super::facts::{DirectionFacts, ExchangeFacts, HandshakeFacts, TransferFacts};
 use crate::flow::Side;
 use crate::units::Nanos;
 
-/// Most exchanges held: the ones with the longest wait.
-const MOST: usize = 1024;
+/// Most exchanges to keep: those with the longest wait.
+const MAX_EXCHANGES: usize = 1024;
 
-/// Where the end that accepts a connection asks the one that opened it: OpenFlow's controllers (6633 before IANA gave it 6653), and who is
-/// called home by NETCONF and RESTCONF (RFC 8071).
-const CALLED: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
+/// Ports where the end that accepts a connection sends the requests: OpenFlow controllers (6633
+/// before IANA assigned 6653), and call home of NETCONF and RESTCONF (RFC 8071).
+const SERVER_ASKS_PORTS: [u16; 5] = [4334, 4335, 4336, 6633, 6653];
 
-/// Who asks, on a connection that `client` opened to this port.
-pub(super) fn asker(client: Side, port: u16) -> Side {
-    if CALLED.contains(&port) { 1 - client } else { client }
+/// Returns which side sends requests on a connection that `client` opened to this port.
+pub(super) fn requester(client: Side, port: u16) -> Side {
+    if SERVER_ASKS_PORTS.contains(&port) { 1 - client } else { client }
 }
 
-/// A connection's transfers, and where the capture stands.
+/// A connection's transfers and its vantage.
 pub(super) struct Conversation<'a> {
-    pub halves: &'a [HalfFacts; 2],
-    /// Who asks: what is said of a client is said of this side.
-    pub asker: Side,
-    /// From the capture point to each side and back.
+    pub directions: &'a [DirectionFacts; 2],
+    /// The side that sends requests, called the client here.
+    pub requester: Side,
+    /// Loop from the capture point to each side.
     pub toward: [Option<Nanos>; 2],
     pub handshake: &'a HandshakeFacts,
 }
 
-/// A request is there when its last copy is that had to be sent.
-pub(super) fn note_copies(halves: &mut [HalfFacts; 2], asker: Side) {
-    let [zero, one] = halves;
-    let (requests, answers) = if asker == 0 { (zero, one) } else { (one, zero) };
-    let copied = |transfer: &&TransferFacts| transfer.resent_bytes > 0 && transfer.needless_tail().is_none();
+/// Moves the arrival of a request to its last necessary retransmission.
+pub(super) fn note_request_retransmits(directions: &mut [DirectionFacts; 2], requester: Side) {
+    let [zero, one] = directions;
+    let (requests, answers) = if requester == 0 { (zero, one) } else { (one, zero) };
+    let copied =
+        |transfer: &&TransferFacts| transfer.retransmitted_bytes > 0 && transfer.spurious_tail_start().is_none();
     for request in requests.transfers.iter().filter(copied) {
         let is_answer = |answer: &&mut TransferFacts| {
-            let asked = answer.request.map(|asked| asked.last);
+            let asked = answer.answered.map(|asked| asked.last);
             asked.is_some_and(|last| last >= request.start && last <= request.last_send)
                 && answer.start >= request.last_send
         };
-        if let Some(asked) = answers.transfers.iter_mut().find(is_answer).and_then(|answer| answer.request.as_mut()) {
+        if let Some(asked) = answers.transfers.iter_mut().find(is_answer).and_then(|answer| answer.answered.as_mut()) {
             asked.last = request.last_send;
         }
     }
 }
 
 impl Conversation<'_> {
-    /// Its exchanges in time order, and how many there were.
+    /// Returns the exchanges in time order, and their number.
     pub fn exchanges(&self) -> (Vec<ExchangeFacts>, u64) {
         let mut found: Vec<ExchangeFacts> = Vec::new();
-        // The request that no answer was seen to, and when the last answer was whole.
+        // The pending request, and when the last answer was complete.
         let mut open: Option<usize> = None;
-        for (side, index) in self.in_order() {
-            let Some(transfer) = self.halves[side].transfers.get(index) else { continue };
-            if side == self.asker {
+        for (side, index) in self.transfers_in_order() {
+            let Some(transfer) = self.directions[side].transfers.get(index) else { continue };
+            if side == self.requester {
                 let before = self.before_request(transfer, found.last());
                 open = Some(found.len());
                 found.push(ExchangeFacts {
                     start: transfer.start,
-                    end: self.whole(side, transfer),
+                    end: self.complete_at(side, transfer),
                     request: Some(index),
                     before,
                     ..ExchangeFacts::default()
                 });
-            } else if let Some(asked) = transfer.request {
+            } else if let Some(asked) = transfer.answered {
                 let server = self.toward[side].map(|way| (transfer.start - asked.last - way).or_zero());
                 let asking = open.take().and_then(|open| found.get_mut(open));
-                let end = self.whole(side, transfer);
+                let end = self.complete_at(side, transfer);
                 match asking {
                     Some(exchange) => {
-                        // Credit may go before the request in one transfer.
+                        // Credit may precede the request in one transfer.
                         let later = (asked.first - exchange.start).or_zero();
                         exchange.before = exchange.before.map(|before| before + later);
                         exchange.start += later;
                         (exchange.answer, exchange.server, exchange.end) = (Some(index), server, end.max(exchange.end));
                     }
-                    // What asked was part of an earlier request.
+                    // The request was part of an earlier one.
                     None => found.push(ExchangeFacts {
                         start: asked.first,
                         end,
@@ -88,16 +89,16 @@ impl Conversation<'_> {
                     }),
                 }
             } else {
-                let end = self.whole(side, transfer);
+                let end = self.complete_at(side, transfer);
                 let start = transfer.start;
                 found.push(ExchangeFacts { start, end, answer: Some(index), ..ExchangeFacts::default() });
             }
         }
         let total = self.total(found.len() as u64);
-        if found.len() > MOST {
+        if found.len() > MAX_EXCHANGES {
             let mut waits: Vec<Nanos> = found.iter().map(ExchangeFacts::wait).collect();
-            let (_, &mut least, _) = waits.select_nth_unstable(found.len() - MOST);
-            let mut spare = found.len() - MOST;
+            let (_, &mut least, _) = waits.select_nth_unstable(found.len() - MAX_EXCHANGES);
+            let mut spare = found.len() - MAX_EXCHANGES;
             found.retain(|exchange| {
                 let keep = exchange.wait() > least || spare == 0;
                 spare -= usize::from(!keep);
@@ -107,10 +108,10 @@ impl Conversation<'_> {
         (found, total)
     }
 
-    /// All transfers that are messages, by time.
-    fn in_order(&self) -> Vec<(Side, usize)> {
+    /// Returns all transfers that are messages, in time order.
+    fn transfers_in_order(&self) -> Vec<(Side, usize)> {
         let of = |side: Side| {
-            let transfers = self.halves[side].transfers.iter().enumerate();
+            let transfers = self.directions[side].transfers.iter().enumerate();
             transfers
                 .filter(|(_, transfer)| !transfer.is_housekeeping)
                 .map(move |(index, transfer)| (transfer.start, side, index))
@@ -120,16 +121,17 @@ impl Conversation<'_> {
         all.into_iter().map(|(_, side, index)| (side, index)).collect()
     }
 
-    /// When the client had all of it, or, of what it sends itself, knew that it had arrived; by its clock, counted from what it sends.
-    fn whole(&self, sender: Side, transfer: &TransferFacts) -> Nanos {
-        if sender == self.asker {
+    /// Returns when the client had all of a transfer, or knew that its own had arrived, by the
+    /// client's clock.
+    fn complete_at(&self, sender: Side, transfer: &TransferFacts) -> Nanos {
+        if sender == self.requester {
             transfer.end
         } else {
-            transfer.last_send + self.toward[self.asker].unwrap_or_default()
+            transfer.last_send + self.toward[self.requester].unwrap_or_default()
         }
     }
 
-    /// The client's own time before a request: since it had the answer to the last one, or since the handshake.
+    /// Returns the client's own time before a request, since the last answer or the handshake.
     fn before_request(&self, request: &TransferFacts, last: Option<&ExchangeFacts>) -> Option<Nanos> {
         let since = match last {
             Some(last) => last.end,
@@ -138,23 +140,23 @@ impl Conversation<'_> {
         Some((request.start - since).or_zero())
     }
 
-    /// Transfers that were not held count as well: requests and answers alternate.
+    /// Estimates the total if transfers were dropped: requests and answers alternate.
     fn total(&self, found: u64) -> u64 {
-        let all = |half: &HalfFacts| {
-            half.transfers_total - half.transfers.iter().filter(|t| t.is_housekeeping).count() as u64
+        let all = |direction: &DirectionFacts| {
+            direction.transfers_total - direction.transfers.iter().filter(|t| t.is_housekeeping).count() as u64
         };
-        let left_out = |half: &HalfFacts| half.transfers_total > half.transfers.len() as u64;
-        if self.halves.iter().any(left_out) { self.halves.iter().map(all).fold(found, u64::max) } else { found }
+        let left_out = |direction: &DirectionFacts| direction.transfers_total > direction.transfers.len() as u64;
+        if self.directions.iter().any(left_out) { self.directions.iter().map(all).fold(found, u64::max) } else { found }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::asker;
+    use super::requester;
 
     #[test]
     fn who_connects_asks_but_for_switches_and_calls_home() {
-        assert_eq!((asker(0, 443), asker(1, 80)), (0, 1));
-        assert_eq!((asker(0, 6653), asker(1, 4334)), (1, 0));
+        assert_eq!((requester(0, 443), requester(1, 80)), (0, 1));
+        assert_eq!((requester(0, 6653), requester(1, 4334)), (1, 0));
     }
 }

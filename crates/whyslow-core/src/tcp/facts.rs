@@ -1,11 +1,12 @@
 //! What the `tcp` stage gives: what TCP did on one connection, as numbers and bounded lists.
 //!
-//! All times are the capture's, moved to the clock of the end that they speak of: a data segment is sent when it passes
-//! the capture point, and an ACK reaches the data's sender one `toward` later (see [`Vantage`]). That shifts a sender's
-//! whole timeline by one constant and leaves every difference true.
+//! All times are the capture's, moved to the clock of the end that they speak of: a data segment is
+//! sent when it passes the capture point, and an ACK reaches the data's sender one `toward` later
+//! (see [`Vantage`]). That shifts a sender's whole timeline by one constant and leaves every
+//! difference true.
 
 use super::content;
-pub use super::notices::{Notice, Notices};
+pub use super::icmp_notices::{Notice, Notices};
 use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -18,19 +19,22 @@ use std::net::IpAddr;
 pub struct Facts {
     /// Addresses and ports, by side.
     pub endpoints: [(IpAddr, u16); 2],
-    /// The sequence number before each side's first payload byte: that of its SYN, or what the first packets let infer.
+    /// The sequence number before each side's first payload byte: that of its SYN, or what the
+    /// first packets let infer.
     pub origins: [Option<SeqNumber>; 2],
     /// Which side opened the connection.
     pub client: Side,
-    /// Which side asks the other: the one that opened the connection, but where the protocol has it the other way round.
-    pub asker: Side,
+    /// Which side asks the other: the one that opened the connection, but where the protocol has it
+    /// the other way round.
+    pub requester: Side,
     /// Whether the SYNs prove who opened it; else it was inferred.
     pub client_proven: bool,
     /// First packet.
     pub first: Nanos,
     /// Last packet.
     pub last: Nanos,
-    /// Up to here a packet of it would have been seen: the end of the capture, or when it was given up.
+    /// Up to here a packet of it would have been seen: the end of the capture, or when it was given
+    /// up.
     pub until: Nanos,
     /// First packet.
     pub first_frame: Frame,
@@ -53,7 +57,7 @@ pub struct Facts {
     /// Round-trip times of the whole path.
     pub rtt: RttFacts,
     /// By sending side.
-    pub halves: [HalfFacts; 2],
+    pub directions: [DirectionFacts; 2],
     /// Requests with their answers, and pushes, in time order: those that were waited for longest.
     pub exchanges: Vec<ExchangeFacts>,
     /// How many there were.
@@ -63,7 +67,7 @@ pub struct Facts {
     /// Whether the first payload of each side is text, as commands and greetings are.
     pub begins_with_text: [bool; 2],
     /// What limits the findings.
-    pub doubts: Doubts,
+    pub capture_defects: CaptureDefects,
     /// What ICMP errors said of its segments.
     pub notices: Notices,
     /// It comes from a text.
@@ -80,10 +84,11 @@ impl Facts {
         self.rtt.min
     }
 
-    /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is told as of then.
+    /// Nothing that was captured is later than `last`: an ACK that reaches its sender after that is
+    /// told as of then.
     pub fn end_with(&mut self, last: Nanos) {
         let last = last.max(self.last);
-        for transfer in self.halves.iter_mut().flat_map(|half| &mut half.transfers) {
+        for transfer in self.directions.iter_mut().flat_map(|sender| &mut sender.transfers) {
             transfer.end = transfer.end.min(last);
             transfer.delivered.iter_mut().for_each(|(time, _)| *time = (*time).min(last));
             if let Some((time, _)) = &mut transfer.first_echo {
@@ -95,8 +100,8 @@ impl Facts {
     /// Whether a transfer is nothing but the TLS handshake: a phase, not a transfer.
     pub fn is_handshake(&self, sender: Side, transfer: &TransferFacts) -> bool {
         let content = &self.content[sender];
-        // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of it as application data (RFC 8446
-        // section 5.1).
+        // All that answers the ClientHello belongs to the handshake, though TLS 1.3 sends most of
+        // it as application data (RFC 8446 section 5.1).
         let answers_hello = sender != self.client
             && transfer.seq.0 <= 1
             && content.firsts.first().is_some_and(|&(start, _, kind)| start <= 1 && kind == TLS_HANDSHAKE);
@@ -104,7 +109,7 @@ impl Facts {
     }
 
     /// Whether it is one that is told of.
-    pub fn is_told(&self, sender: Side, transfer: &TransferFacts) -> bool {
+    pub fn is_listed(&self, sender: Side, transfer: &TransferFacts) -> bool {
         !transfer.is_housekeeping && !self.is_handshake(sender, transfer)
     }
 }
@@ -116,7 +121,8 @@ pub struct ResetFacts {
     pub from: Side,
     /// Its time to live.
     pub ttl: u8,
-    /// It has no ACK flag: it answers a segment for which there is no socket any more (RFC 9293 section 3.10.7.1).
+    /// It has no ACK flag: it answers a segment for which there is no socket any more (RFC 9293
+    /// section 3.10.7.1).
     pub is_bare: bool,
 }
 
@@ -136,23 +142,25 @@ pub struct HandshakeFacts {
     pub ack: Option<(Nanos, Frame)>,
     /// What each side's SYN offered.
     pub offers: [Option<Offer>; 2],
-    /// A SYN came, but its options were cut when it was captured, or are damaged: what it offered is unknown.
+    /// A SYN came, but its options were cut when it was captured, or are damaged: what it offered
+    /// is unknown.
     pub unreadable: [bool; 2],
     /// How often each side sent its SYN again.
     pub retries: [u64; 2],
     /// When the last of these passed that the opening waited for.
-    pub again: Option<Nanos>,
+    pub last_retry: Option<Nanos>,
     /// The SYN's time or the ACK's is not its own: the clock went backwards.
-    pub moved: bool,
+    pub time_clamped: bool,
 }
 
 impl HandshakeFacts {
     /// One round trip, from any vantage: SYN → SYN-ACK → ACK.
     pub fn rtt(&self) -> Option<Nanos> {
-        Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.moved)
+        Some((self.ack?.0 - self.answered_syn?).or_zero()).filter(|_| !self.time_clamped)
     }
 
-    /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None when a SYN was not captured.
+    /// Whether classic ECN is in force: echoes are flags then, and not a counter (RFC 9768). None
+    /// when a SYN was not captured.
     pub fn classic_ecn(&self, client: Side) -> Option<bool> {
         let (syn, syn_ack) = (self.offers[client]?, self.offers[1 - client]?);
         Some(syn.ecn & 0b011 == 0b011 && syn_ack.ecn == 0b001)
@@ -201,7 +209,8 @@ pub struct Offer {
     pub multipath: Multipath,
     /// The window in it (never scaled).
     pub window: u16,
-    /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168 section 6.1.1, RFC 9768 section 3.1).
+    /// The flags AE, CWR and ECE, from the highest bit down: what it offers of ECN (RFC 3168
+    /// section 6.1.1, RFC 9768 section 3.1).
     pub ecn: u8,
 }
 
@@ -259,7 +268,7 @@ pub struct RttFacts {
 
 /// Things that the capture cannot show, counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Doubts {
+pub struct CaptureDefects {
     /// Bytes that were acknowledged and never captured, and in how many stretches.
     pub unseen_bytes: u64,
     /// See `unseen_bytes`.
@@ -281,28 +290,29 @@ pub struct Doubts {
     /// Segments with a wrong TCP checksum that never came to the other end, not used.
     pub bad_checksums: u64,
     /// All segments with a wrong TCP checksum.
-    pub wrong_sums: u64,
+    pub all_bad_checksums: u64,
     /// By how much the last of them was off.
-    pub sum_off: u16,
+    pub checksum_offset: u16,
     /// Not all of them were off by as much.
-    pub sums_vary: bool,
+    pub checksum_offsets_vary: bool,
     /// Times that went backwards.
     pub backwards: u64,
 }
 
 /// So many wrong sums that are all off by the same amount were made by rewriting.
-const REWRITTEN: u64 = 3;
+const MIN_REWRITTEN: u64 = 3;
 
-impl Doubts {
-    /// Whether the checksums were made wrong by rewriting: what changes addresses alike changes the sums by the same amount.
+impl CaptureDefects {
+    /// Whether the checksums were made wrong by rewriting: what changes addresses alike changes the
+    /// sums by the same amount.
     pub fn are_rewritten(&self) -> bool {
-        self.wrong_sums >= REWRITTEN && !self.sums_vary
+        self.all_bad_checksums >= MIN_REWRITTEN && !self.checksum_offsets_vary
     }
 }
 
 /// One direction's data, as its sender saw it.
 #[derive(Clone, Debug, Default)]
-pub struct HalfFacts {
+pub struct DirectionFacts {
     /// Payload as sequence space.
     pub bytes: u64,
     /// Segments sent, pure ACKs included.
@@ -315,8 +325,8 @@ pub struct HalfFacts {
     pub retransmissions_total: u64,
     /// Reordered on the way to the capture point.
     pub out_of_order: u64,
-    /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent again: reordered beyond the
-    /// capture point.
+    /// Holes that the receiver reported (SACK) and that closed though nothing in them was sent
+    /// again: reordered beyond the capture point.
     pub healed_holes: u64,
     /// Largest distance in time by which a segment came late without having been sent again.
     pub reorder_extent: Nanos,
@@ -340,15 +350,15 @@ pub struct HalfFacts {
     pub max_window: Option<u64>,
     /// Whether the windows could be scaled (both SYNs seen, or as below).
     pub scale_known: bool,
-    /// The shift of the windows that was taken for the true one, though no SYN tells: the least that allows what was in flight, with
-    /// which the window was full again and again.
-    pub taken_shift: Option<u8>,
+    /// The shift of the windows that was taken for the true one, though no SYN tells: the least
+    /// that allows what was in flight, with which the window was full again and again.
+    pub assumed_shift: Option<u8>,
     /// The segment size, bytes: negotiated, or else the largest that was seen.
     pub mss: u64,
     /// Payload of the largest segment that passed, bytes, …
-    pub largest: u64,
+    pub largest_len: u64,
     /// … and of the largest that is known to have arrived.
-    pub largest_acked: u64,
+    pub largest_acked_len: u64,
     /// Time from data to its ACK, seen at the capture point: least, …
     pub ack_delay_min: Option<Nanos>,
     /// … and median, where there are enough of them for one to mean something.
@@ -368,7 +378,7 @@ pub struct HalfFacts {
     /// ECN echoes from the receiver.
     pub ecn_echoes: u64,
     /// Its IP numbers tell of packets that never came to the capture point.
-    pub numbers_tell: bool,
+    pub ip_ids_reliable: bool,
     /// Where the capture lacks packets, of this direction or ACKs for it.
     pub missing: Vec<Stretch>,
 }
@@ -384,18 +394,20 @@ pub struct TransferFacts {
     pub end: Nanos,
     /// Last segment that carried its bytes.
     pub last_send: Nanos,
-    /// Of a text with packets left out: from where to where rounds and pauses are known; none where they all are.
-    pub told: Option<(Nanos, Nanos)>,
+    /// Of a text with packets left out: from where to where rounds and pauses are known; none where
+    /// they all are.
+    pub known_span: Option<(Nanos, Nanos)>,
     /// Whether its last byte was acknowledged in the capture.
     pub acknowledged: bool,
     /// First and last frame.
     pub frames: (Frame, Frame),
-    /// Credit that a program of this side grants in mid-stream, or a farewell: it is no message, and told nowhere.
+    /// Credit that a program of this side grants in mid-stream, or a farewell: it is no message,
+    /// and told nowhere.
     pub is_housekeeping: bool,
     /// The other side's payload that it answers.
-    pub request: Option<Asked>,
-    /// Packets that its sender sent in the silence before it, as long as a timer's at least, and that never came to the capture point, by its
-    /// IP numbers; 0 where they do not tell.
+    pub answered: Option<PeerMessage>,
+    /// Packets that its sender sent in the silence before it, as long as a timer's at least, and
+    /// that never came to the capture point, by its IP numbers; 0 where they do not tell.
     pub missing_before: u32,
     /// Rounds, in order; far ones merged in pairs when there are very many.
     pub rounds: Vec<RoundFacts>,
@@ -408,28 +420,30 @@ pub struct TransferFacts {
     /// Segments sent again during it.
     pub retransmitted: Retransmitted,
     /// Bytes in those of them that were needed.
-    pub resent_bytes: u64,
-    /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that closed by itself.
-    pub needless_fast: u64,
+    pub retransmitted_bytes: u64,
+    /// Of the needless ones, those that answered SACKs: the receiver had reported a hole that
+    /// closed by itself.
+    pub spurious_fast: u64,
     /// Copies were sent when all of it had been sent, and the receiver had all that they carried.
-    pub tail_is_needless: bool,
+    pub tail_is_spurious: bool,
     /// What had to be sent again: the first ones, in the order in which they were.
     pub losses: Vec<Loss>,
     /// Fast recoveries (RFC 6582) that came to their end.
     pub recoveries: Recoveries,
     /// Copies that answered duplicate ACKs and had to be sent once more.
-    pub lost_copies: LostCopies,
-    /// Segments as large as any that the timer sent again while none that large had ever been acknowledged.
+    pub lost_retransmits: LostRetransmits,
+    /// Segments as large as any that the timer sent again while none that large had ever been
+    /// acknowledged.
     pub stuck_large: u64,
     /// Payload of the largest segment among those, bytes.
     pub stuck_size: u64,
     /// The first frames sent again.
-    pub resent_frames: Vec<Frame>,
+    pub retransmitted_frames: Vec<Frame>,
     /// Segments that carried its payload.
     pub segments: u64,
     /// Late by reordering.
     pub out_of_order: u64,
-    /// See [`HalfFacts::healed_holes`].
+    /// See [`DirectionFacts::healed_holes`].
     pub healed_holes: u64,
     /// Bytes never captured, though acknowledged or followed by later ones.
     pub unseen: u64,
@@ -449,8 +463,8 @@ pub struct TransferFacts {
     pub sent_rate: RateSpread,
     /// Rates at which it was acknowledged.
     pub acked_rate: RateSpread,
-    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes since its first point. At most 511
-    /// points, at equal distances in bytes.
+    /// The curve of what is known to have arrived: when (by the sender's clock), and how many bytes
+    /// since its first point. At most 511 points, at equal distances in bytes.
     pub delivered: Vec<(Nanos, u64)>,
 }
 
@@ -465,7 +479,7 @@ pub struct Recoveries {
 
 /// Copies of lost segments that were lost too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LostCopies {
+pub struct LostRetransmits {
     /// How many.
     pub count: u64,
     /// What the waits for the next copies took.
@@ -475,32 +489,34 @@ pub struct LostCopies {
 }
 
 impl TransferFacts {
-    /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers that no more comes. `origin`: the number before its side's first byte.
+    /// Marks it as credit if it lies within what was `granted`, or as no message if it only answers
+    /// that no more comes. `origin`: the number before its side's first byte.
     pub(super) fn note_credit(&mut self, granted: &[(SeqNumber, SeqNumber)], origin: SeqNumber) {
         let (start, end) = (origin + self.seq.0 as u32, origin + self.seq.1 as u32);
-        self.is_housekeeping = self.request.is_some_and(|asked| asked.is_farewell)
+        self.is_housekeeping = self.answered.is_some_and(|asked| asked.is_farewell)
             || granted.iter().any(|&(from, to)| start.distance(from) >= 0 && to.distance(end) >= 0);
     }
 
-    /// Adds what was counted of the bytes behind it. Rounds, pauses, rates and the curve are the recorder's.
+    /// Adds what was counted of the bytes behind it. Rounds, pauses, rates and the curve are the
+    /// recorder's.
     pub(super) fn absorb(&mut self, more: Self) {
         self.seq.1 = more.seq.1;
         self.end = self.end.max(more.end);
         (self.last_send, self.acknowledged) = (more.last_send, more.acknowledged);
         self.frames.1 = more.frames.1;
         self.retransmitted.add(&more.retransmitted);
-        self.resent_bytes += more.resent_bytes;
-        self.needless_fast += more.needless_fast;
+        self.retransmitted_bytes += more.retransmitted_bytes;
+        self.spurious_fast += more.spurious_fast;
         self.losses.extend(more.losses);
         self.recoveries.count += more.recoveries.count;
         self.recoveries.took += more.recoveries.took;
-        self.lost_copies.count += more.lost_copies.count;
-        self.lost_copies.waited += more.lost_copies.waited;
-        self.lost_copies.frames.extend(more.lost_copies.frames);
-        self.tail_is_needless = more.tail_is_needless;
+        self.lost_retransmits.count += more.lost_retransmits.count;
+        self.lost_retransmits.waited += more.lost_retransmits.waited;
+        self.lost_retransmits.frames.extend(more.lost_retransmits.frames);
+        self.tail_is_spurious = more.tail_is_spurious;
         self.stuck_large += more.stuck_large;
         self.stuck_size = self.stuck_size.max(more.stuck_size);
-        self.resent_frames.extend(more.resent_frames);
+        self.retransmitted_frames.extend(more.retransmitted_frames);
         self.segments += more.segments;
         self.out_of_order += more.out_of_order;
         self.healed_holes += more.healed_holes;
@@ -513,7 +529,8 @@ impl TransferFacts {
         self.max_in_flight = self.max_in_flight.max(more.max_in_flight);
     }
 
-    /// The first copy of its first bytes never came to the capture point: it had begun before it seems to.
+    /// The first copy of its first bytes never came to the capture point: it had begun before it
+    /// seems to.
     pub fn begins_lost(&self) -> bool {
         self.losses.iter().any(|loss| loss.unseen && loss.seq <= self.seq.0)
     }
@@ -523,25 +540,26 @@ impl TransferFacts {
         self.seq.1.saturating_sub(self.seq.0)
     }
 
-    /// When the last new bytes were sent, if all that was sent behind them was copies of what had arrived: these were waited for by nobody.
-    pub fn needless_tail(&self) -> Option<Nanos> {
-        let first = self.gaps.partition_point(|gap| gap.sent < self.seq.1);
-        self.gaps.get(first).filter(|gap| self.tail_is_needless && gap.release == Release::Timer).map(|gap| gap.start)
+    /// When the last new bytes were sent, if all that was sent behind them was copies of what had
+    /// arrived: these were waited for by nobody.
+    pub fn spurious_tail_start(&self) -> Option<Nanos> {
+        let first = self.gaps.partition_point(|gap| gap.snd_max < self.seq.1);
+        self.gaps.get(first).filter(|gap| self.tail_is_spurious && gap.release == Release::Timer).map(|gap| gap.start)
     }
 
     /// Its first rounds are not known.
-    pub fn began_untold(&self) -> bool {
-        self.told.is_some_and(|(from, _)| from > self.start)
+    pub fn is_start_unknown(&self) -> bool {
+        self.known_span.is_some_and(|(from, _)| from > self.start)
     }
 
     /// For how long its rounds and pauses are known.
-    pub fn told_for(&self) -> Nanos {
-        self.told.map_or(self.duration(), |(from, until)| (until - from).or_zero())
+    pub fn known_for(&self) -> Nanos {
+        self.known_span.map_or(self.duration(), |(from, until)| (until - from).or_zero())
     }
 
     /// Index of the round in which the byte before sequence number `seq` was first sent.
     pub fn round_of(&self, seq: u64) -> Option<usize> {
-        if self.began_untold() {
+        if self.is_start_unknown() {
             return None;
         }
         let mut sent = self.seq.0;
@@ -553,7 +571,7 @@ impl TransferFacts {
 
     /// From the message that it answers, or else from its first byte, to its end.
     pub fn waited(&self) -> Nanos {
-        (self.end - self.request.map_or(self.start, |asked| asked.first.min(self.start))).or_zero()
+        (self.end - self.answered.map_or(self.start, |asked| asked.first.min(self.start))).or_zero()
     }
 
     /// From its first byte to the ACK of its last.
@@ -562,11 +580,13 @@ impl TransferFacts {
     }
 }
 
-/// A request and its answer, or a push. The transfers are told by their places in [`HalfFacts::transfers`]; times are the client's, as
-/// what it sends passes the capture point.
+/// A request and its answer, or a push. The transfers are told by their places in
+/// [`DirectionFacts::transfers`]; times are the client's, as what it sends passes the capture
+/// point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExchangeFacts {
-    /// The client's transfer; none where the server spoke unasked, or the request was part of an earlier one.
+    /// The client's transfer; none where the server spoke unasked, or the request was part of an
+    /// earlier one.
     pub request: Option<usize>,
     /// The server's transfer; none where there is none (yet).
     pub answer: Option<usize>,
@@ -574,9 +594,11 @@ pub struct ExchangeFacts {
     pub start: Nanos,
     /// When the client had all of the answer; without one, when its request was acknowledged.
     pub end: Nanos,
-    /// What the client took before the request, since the exchange before it or the handshake; none where that is not known.
+    /// What the client took before the request, since the exchange before it or the handshake; none
+    /// where that is not known.
     pub before: Option<Nanos>,
-    /// What the server took between request and answer, beside the path; none without both, or where the path is not known.
+    /// What the server took between request and answer, beside the path; none without both, or
+    /// where the path is not known.
     pub server: Option<Nanos>,
 }
 
@@ -589,7 +611,7 @@ impl ExchangeFacts {
 
 /// A message of the other side's that was answered, as it passed the capture point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct PeerMessage {
     /// Its first segment.
     pub first: Nanos,
     /// Its last.
@@ -614,11 +636,11 @@ pub struct Loss {
     /// Payload bytes.
     pub bytes: u64,
     /// Payload bytes that had passed before it, copies included.
-    pub sent: u64,
+    pub passed_before: u64,
     /// It never came to the capture point.
     pub unseen: bool,
     /// It had arrived, as the receiver said later.
-    pub needless: bool,
+    pub spurious: bool,
 }
 
 /// One packet-timed round (or several, merged).
@@ -638,14 +660,15 @@ pub struct RoundFacts {
     pub in_flight: u64,
     /// Largest window.
     pub window: Option<u64>,
-    /// Short pauses (up to the transfer's `gap_floor`) by what held the sender: nothing else than the ACK clock, …
+    /// Short pauses (up to the transfer's `gap_floor`) by what held the sender: nothing else than
+    /// the ACK clock, …
     pub flowing: Nanos,
     /// … a full receive window, …
     pub window_full: Nanos,
     /// … loss recovery.
     pub recovering: Nanos,
     /// Segments sent again in it.
-    pub resent: u32,
+    pub retransmitted: u32,
     /// Least round-trip time measured in it.
     pub rtt: Option<Nanos>,
     /// By how much the ACK in it that came soonest was later than the soonest of all.
@@ -688,8 +711,8 @@ pub enum Release {
 }
 
 impl Gap {
-    /// How late the releasing ACK was, if it was for all that was in flight: only then can a receiver have held it back in
-    /// the hope of more (RFC 1122 section 4.2.3.2).
+    /// How late the releasing ACK was, if it was for all that was in flight: only then can a
+    /// receiver have held it back in the hope of more (RFC 1122 section 4.2.3.2).
     pub fn lone_ack_late(&self) -> Nanos {
         if self.last_ack { self.ack_late } else { Nanos::ZERO }
     }
@@ -704,41 +727,46 @@ pub struct Gap {
     pub end: Nanos,
     /// What ended it.
     pub release: Release,
-    /// The window was closed: from when on (it may have opened and closed again), and for how long in all.
+    /// The window was closed: from when on (it may have opened and closed again), and for how long
+    /// in all.
     pub closed: Option<(Nanos, Nanos)>,
     /// In loss recovery.
     pub recovering: bool,
     /// How much later than the least the releasing ACK was (a delayed ACK, or a queue).
     pub ack_late: Nanos,
     /// What had been sent before it, in the same space as the transfer's `seq`.
-    pub sent: u64,
+    pub snd_max: u64,
     /// Bytes in flight during it.
     pub in_flight: u64,
     /// Least room to the right edge during it; none when the window is unknown.
-    pub room: Option<u64>,
+    pub window_room: Option<u64>,
     /// Payload length of the segment before it.
     pub before_len: u64,
-    /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number of segments: the
-    /// sender's buffer had run empty.
-    pub ran_dry: bool,
+    /// The segment before it was shorter than the MSS, or pushed (PSH) and short of a whole number
+    /// of segments: the sender's buffer had run empty.
+    pub app_limited: bool,
     /// Payload of the other side came with what ended it, or shortly before.
-    pub with_payload: bool,
+    pub with_peer_payload: bool,
     /// When the last payload of the other side in it reached the sender, if any did.
-    pub heard: Option<Nanos>,
-    /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was lost.
+    pub peer_payload_at: Option<Nanos>,
+    /// A tail loss probe ended it, or the timer with the highest segment: the end of a burst was
+    /// lost.
     pub tail: bool,
     /// What ended it had been sent again before, for duplicate ACKs.
-    pub lost_copy: bool,
+    pub lost_retransmit: bool,
     /// What ended it was no new data: the sender had it all along.
-    pub resent: bool,
+    pub is_retransmit: bool,
     /// Nothing was in flight any more when it ended.
     pub idle: bool,
-    /// Bytes of either side between the two sends are not in the capture: the pause may be none, or an answer.
+    /// Bytes of either side between the two sends are not in the capture: the pause may be none, or
+    /// an answer.
     pub unseen: bool,
-    /// Packets that the sender sent between the two and that never came to the capture point, by its IP numbers, beside those that
-    /// a hole in the sequence space shows; none where they do not tell.
+    /// Packets that the sender sent between the two and that never came to the capture point, by
+    /// its IP numbers, beside those that a hole in the sequence space shows; none where they do not
+    /// tell.
     pub missing: Option<u32>,
-    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none without them.
+    /// How far apart the two were sent, by the sender's timestamps, a tick at most added; none
+    /// without them.
     pub sent_apart: Option<Nanos>,
     /// The ACK that ended it left nothing outstanding.
     pub last_ack: bool,
@@ -761,16 +789,16 @@ impl Gap {
             closed: None,
             recovering: false,
             ack_late: Nanos::ZERO,
-            sent: 0,
+            snd_max: 0,
             in_flight: 0,
-            room: None,
+            window_room: None,
             before_len: 0,
-            ran_dry: false,
-            with_payload: false,
-            heard: None,
+            app_limited: false,
+            with_peer_payload: false,
+            peer_payload_at: None,
             tail: false,
-            lost_copy: false,
-            resent: false,
+            lost_retransmit: false,
+            is_retransmit: false,
             idle: false,
             unseen: false,
             missing: None,

@@ -1,19 +1,20 @@
 //! Which ICMP errors are believed, and which copies of segments they explain.
 //!
-//! A segment that was too long for the path is sent again in shorter ones as soon as its sender is told so (path MTU discovery, RFC 1191,
-//! RFC 8201): nothing was lost, no window shrinks (Linux `tcp_simple_retransmit`), and nobody waits for more than the way to the router
-//! and back. [`Half::was_too_long`] tells these copies from others.
+//! A segment that was too long for the path is retransmitted in shorter ones as soon as its sender
+//! learns of it (path MTU discovery, RFC 1191, RFC 8201): nothing was lost, no window shrinks
+//! (Linux `tcp_simple_retransmit`), and the delay is only the way to the router and back.
+//! [`SenderState::exceeded_reported_mtu`] recognises these retransmissions.
 //!
-//! Anybody can send an error (RFC 5927). One that quotes a segment which was not in flight is forged or late, its sender does not heed
-//! it, and it is not kept.
+//! Anybody can send an error (RFC 5927). One about a segment that was not in flight is forged
+//! or late; senders ignore it, and it is not kept.
 
+use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
-use super::half::{Half, View};
-use super::held::Held;
-use super::notices::{Length, MOST};
-use super::rtt::PROBE_FLOOR;
+use super::icmp_notices::{MAX_NOTICES, ReportedMtu};
+use super::outstanding::OutstandingSegment;
+use super::rtt::MIN_PROBE_TIMER;
 use super::segment::Seg;
-use super::sent::Sent;
+use super::sender::{PathEstimate, SenderState};
 use crate::analysis::Frame;
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -21,104 +22,115 @@ use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;
 
 impl Connection {
-    /// An ICMP error came, about a segment that side `about` sent. Says whether that was in flight; where it was not, nothing is noted.
-    pub fn note_error(&mut self, error: &Icmp, about: Side, time: Nanos, frame: Frame) -> bool {
+    /// Processes an ICMP error about a segment of side `about`. Returns whether that segment was in
+    /// flight; if not, the error is ignored.
+    pub fn on_icmp_error(&mut self, error: &Icmp, about: Side, time: Nanos, frame: Frame) -> bool {
         let may_be = self.may_be_in_flight(about, SeqNumber(error.seq));
         if may_be {
             self.rare.get_or_insert_default().notices.add(error, about, time, frame);
-            if let (Some(told), Stage::Settled(settled)) =
-                (self.told_length(error.fate, error.by, time), &mut self.stage)
+            if let (Some(told), Stage::Tracking(settled)) =
+                (self.reported_mtu(error.fate, error.by, time), &mut self.stage)
             {
-                settled.halves[about].told_length(told);
+                settled.senders[about].on_reported_mtu(told);
             }
         }
         may_be
     }
 
-    /// Where an error tells how long packets may be.
-    fn told_length(&self, fate: Fate, by: IpAddr, time: Nanos) -> Option<Length> {
+    /// Returns the MTU that an error reports.
+    fn reported_mtu(&self, fate: Fate, by: IpAddr, time: Nanos) -> Option<ReportedMtu> {
         let Fate::TooBig(Some(mtu)) = fate else { return None };
-        // Errors have the version of what they quote. Every link carries the least (RFC 791, RFC 8200), and no sender heeds less.
+        // An error has the IP version of what it quotes. Every link carries the minimum (RFC 791,
+        // RFC 8200), and no sender heeds less.
         let (ip, least) = if by.is_ipv6() { (40, 1280) } else { (20, 68) };
         if mtu < least {
             return None;
         }
         let stamps = self.opening.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps));
-        Some(Length { fits: mtu.saturating_sub(ip + 20 + if stamps { 12 } else { 0 }), time })
+        Some(ReportedMtu { max_payload: mtu.saturating_sub(ip + 20 + if stamps { 12 } else { 0 }), time })
     }
 
-    /// The same of the errors that came while its first segments were held, for this side's direction.
-    pub(super) fn told_lengths(&self, side: Side) -> Vec<Length> {
+    /// Returns the MTUs reported while the first segments were buffered, for this side's direction.
+    pub(super) fn reported_mtus(&self, side: Side) -> Vec<ReportedMtu> {
         let notices = self.rare.iter().flat_map(|rare| &rare.notices.list);
         let those = notices.filter(|notice| notice.about == side);
-        those.filter_map(|notice| self.told_length(notice.fate, notice.by, notice.time)).collect()
+        those.filter_map(|notice| self.reported_mtu(notice.fate, notice.by, notice.time)).collect()
     }
 
-    /// As Linux asks before it heeds an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section 4.1), with a byte more below, for keep-alives, and
-    /// as much above as may have passed without being captured.
+    /// Checks like Linux whether to heed an error (`tcp_v4_err`, `tcp_v6_err`; RFC 5927 section
+    /// 4.1), with one more byte below for keep-alives, and as much above as may have passed without
+    /// being captured.
     fn may_be_in_flight(&self, about: Side, number: SeqNumber) -> bool {
         match &self.stage {
-            Stage::Settled(settled) => settled.halves[about].may_have_in_flight(number),
-            Stage::Held(held) => held.may_have_in_flight(about, number),
+            Stage::Tracking(settled) => settled.senders[about].may_have_in_flight(number),
+            Stage::Buffering(held) => held.may_have_in_flight(about, number),
         }
     }
 }
 
-impl Half {
-    /// An error told how long packets may be: the newest ones count.
-    pub(super) fn told_length(&mut self, told: Length) {
-        if self.lengths.len() == MOST {
-            self.lengths.remove(0);
+impl SenderState {
+    /// Records a reported MTU; the newest ones count.
+    pub(super) fn on_reported_mtu(&mut self, told: ReportedMtu) {
+        if self.reported_mtus.len() == MAX_NOTICES {
+            self.reported_mtus.remove(0);
         }
-        self.lengths.push(told);
+        self.reported_mtus.push(told);
     }
 
-    /// How much passes, if what is sent again was too long for the path when it was sent, and is cut now. What the sending host leaves to
-    /// its card to cut is longer than a segment. Whoever `waited` for a timer does not do so for the error.
+    /// Returns the largest payload that passes, if a retransmission was too long for the path at
+    /// first and is cut now. Data left to segmentation offload is longer than a segment. A sender
+    /// that `waited` for a timer did not react to the error.
     #[cold]
-    pub(super) fn was_too_long(&self, seg: &Seg, (start, end): (u64, u64), waited: bool, view: &View) -> Option<u32> {
-        let is_cut =
-            |told: &&Length| seg.time >= told.time && (seg.len <= told.fits || u64::from(seg.len) > self.mss());
-        let told = self.lengths.iter().rfind(is_cut)?;
-        let heard = told.time + view.toward_sender;
-        let at_once = !waited || seg.time - heard < PROBE_FLOOR;
-        let too_long = |sent: &Sent| sent.time <= heard && sent.len > told.fits;
+    pub(super) fn exceeded_reported_mtu(
+        &self,
+        seg: &Seg,
+        (start, end): (u64, u64),
+        waited: bool,
+        path: &PathEstimate,
+    ) -> Option<u32> {
+        let is_cut = |told: &&ReportedMtu| {
+            seg.time >= told.time && (seg.len <= told.max_payload || u64::from(seg.len) > self.mss())
+        };
+        let told = self.reported_mtus.iter().rfind(is_cut)?;
+        let heard = told.time + path.loop_to_sender;
+        let at_once = !waited || seg.time - heard < MIN_PROBE_TIMER;
+        let too_long = |sent: &OutstandingSegment| sent.time <= heard && sent.len > told.max_payload;
         let mut first = self.outstanding.iter().filter(|sent| sent.start() < end && sent.end > start);
-        (at_once && first.any(too_long)).then_some(told.fits)
+        (at_once && first.any(too_long)).then_some(told.max_payload)
     }
 
     fn may_have_in_flight(&self, number: SeqNumber) -> bool {
-        // Where nothing was captured of this direction, nothing can be said against it.
-        let Some(place) = self.unwrap(number) else { return self.origin.is_none() };
-        let end = self.sent_max.max(self.edge.unwrap_or(0)).saturating_add(UNSEEN as u64);
-        (self.una.saturating_sub(1)..=end).contains(&place)
+        // Without captured segments of this direction nothing speaks against it.
+        let Some(place) = self.unwrap_seq(number) else { return self.isn.is_none() };
+        let end = self.snd_max.max(self.snd_right_edge.unwrap_or(0)).saturating_add(MAX_UNSEEN_AHEAD as u64);
+        (self.snd_una.saturating_sub(1)..=end).contains(&place)
     }
 }
 
-impl Held {
+impl Buffering {
     fn may_have_in_flight(&self, about: Side, number: SeqNumber) -> bool {
         let (mut first, mut acked, mut end) = (None, None::<SeqNumber>, None::<SeqNumber>);
         let farther = |of: Option<SeqNumber>, number: SeqNumber| {
             if of.is_none_or(|of| number.distance(of) > 0) { Some(number) } else { of }
         };
-        let mut steps = self.steps();
+        let mut steps = self.advances();
         while let Some((seg, _)) = steps.next() {
-            // What a RST has in its fields may be no place of the connection.
+            // Numbers of a RST may not belong to the connection.
             if seg.flags.has(Flags::RST) {
                 continue;
             }
             if seg.from() == about {
                 first = first.or(Some(seg.seq));
-                end = farther(end, seg.seq + seg.space());
+                end = farther(end, seg.seq + seg.seq_len());
             } else if let Some(ack) = seg.ack() {
                 acked = farther(acked, ack);
             }
         }
         let is_behind = |of: Option<SeqNumber>, by: i32| of.is_some_and(|of| number.distance(of) < -by);
-        let is_before = if acked.is_some() { is_behind(acked, 1) } else { is_behind(first, UNSEEN) };
-        !is_before && end.is_none_or(|end| number.distance(end) <= UNSEEN)
+        let is_before = if acked.is_some() { is_behind(acked, 1) } else { is_behind(first, MAX_UNSEEN_AHEAD) };
+        !is_before && end.is_none_or(|end| number.distance(end) <= MAX_UNSEEN_AHEAD)
     }
 }
 
-/// Segments that were not captured may lie so far beyond those that were: a window that needs no scale.
-const UNSEEN: i32 = 65_535;
+/// How far segments that were not captured may lie beyond captured ones: an unscaled window.
+const MAX_UNSEEN_AHEAD: i32 = 65_535;

@@ -1,226 +1,229 @@
-//! `tcp`: a connection's segments → what TCP did.
+//! `tcp`: from a connection's segments to what TCP did.
 //!
-//! One pass, bounded state. The first segments of a connection are held until it is known where the capture stands
-//! (`vantage`), as everything after depends on that: then each direction (`half`) is followed as its sender saw it.
+//! One pass, bounded state. The first segments are buffered until the vantage is known (`vantage`),
+//! because everything later depends on it. Then each direction is followed as its sender saw it
+//! (`sender`).
 
-mod acknowledgement;
-mod brief;
+mod acks;
+mod buffering;
 mod connection;
 pub mod content;
-mod direct;
-mod doubt;
 pub mod elided;
 mod exchanges;
 pub mod facts;
-mod half;
-mod held;
+mod fast_path;
+mod handshake;
 mod icmp;
-mod marks;
+mod icmp_notices;
+mod ip_id;
 mod missing;
-mod notices;
-mod opening;
+mod outstanding;
 mod pauses;
+mod payload_streams;
 mod peer_payload;
-mod queue;
-mod ranges;
-mod recent;
-mod recorder;
-mod resend;
-mod retransmission;
+mod pending_acks;
+mod range_set;
+mod recent_packets;
+mod retransmit;
+mod retransmit_record;
 mod rounds;
 mod rtt;
-mod scale;
 mod segment;
-mod sent;
-mod talk;
+mod sender;
+mod short_connection;
+mod slice_queue;
+mod suspect;
 pub mod trace;
 mod tracing;
+mod transfer_recorder;
 mod turns;
 mod vantage;
-mod waiting;
+mod window_scale;
 
-pub use brief::{Brief, FIRST_TIMERS};
 pub use connection::Connection;
+pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 
 use crate::analysis::{Frame, State};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
-use crate::wire::{Checksum, Flags, SackBlocks, Segment, Sums};
-use connection::{Rare, Reset, ResetFrom, Settled, Stage, note_payload};
-pub use doubt::WrongSums;
+use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
+use buffering::Buffering;
+use connection::{Rare, Reset, ResetFrom, Stage, Tracking, note_payload};
 use exchanges::Conversation;
-use facts::{Doubts, Facts, ResetFacts, RttFacts};
-use half::{Half, View};
-use held::Held;
-use notices::Length;
-use opening::{At, Negotiated, Opening};
-pub use segment::Place;
+use facts::{CaptureDefects, Facts, ResetFacts, RttFacts};
+use handshake::{HandshakeTracker, Negotiated, PacketRef};
+use icmp_notices::ReportedMtu;
+use payload_streams::PayloadStreams;
+pub use segment::FrameRef;
 use segment::Seg;
+use sender::{PathEstimate, SenderState};
 use std::net::IpAddr;
 use std::num::NonZeroU8;
-use talk::Talk;
+pub use suspect::BadChecksums;
 
 #[cfg(test)]
 mod tests;
 
-/// After a silence so long, in nanoseconds, new data may be another message though nobody asked for it.
-const SILENCE: u64 = turns::IDLE.0.cast_unsigned();
+/// After a silence this long, in nanoseconds, new data may be another message even if nobody asked
+/// for it.
+const SILENCE: u64 = turns::MIN_IDLE.0.cast_unsigned();
 
 impl Connection {
-    /// A connection that begins with this segment, sent by side 0.
+    /// Begins a connection with this segment, sent by side 0.
     pub fn new(segment: &Segment<'_>, time: Nanos, frame: Frame) -> Self {
         Self {
             ports: [segment.src_port, segment.dst_port],
-            first: At::new(time, frame),
+            first: PacketRef::new(time, frame),
             last: time,
-            origins: [None; 2],
-            opening: Opening::default(),
-            stage: Stage::Held(Held::default()),
-            talk: Talk::new(time),
+            isns: [None; 2],
+            opening: HandshakeTracker::default(),
+            stage: Stage::Buffering(Buffering::default()),
+            payload_streams: PayloadStreams::new(time),
             closing: [None; 2],
             fin: [None; 2],
             fin_acked: [false; 2],
             reset: None,
-            first_payload: None,
+            first_payload_side: None,
             seen: [false; 2],
-            sums: [Sums::default(); 2],
+            checksums: [ChecksumTally::default(); 2],
             ttl: [[None; 2]; 2],
-            is_known: [false; 2],
-            is_direct: [false; 2],
+            is_past_opening: [false; 2],
+            uses_fast_path: [false; 2],
             rare: None,
         }
     }
 
-    /// The next segment, from side 0 or 1.
+    /// Processes the next segment, from side 0 or 1.
     pub fn push(&mut self, segment: &Segment<'_>, from: Side, time: Nanos, frame: Frame) {
         let mut seg = Seg::new(segment, from, time, frame.into());
-        self.clock(&mut seg);
+        self.clamp_time(&mut seg);
         match segment.checksum {
-            Checksum::Good => self.sums[from].note(true),
-            Checksum::Bad(by) => self.note_wrong_sum(from, by),
+            Checksum::Good => self.checksums[from].note(true),
+            Checksum::Bad(by) => self.note_bad_checksum(from, by),
             Checksum::BadHeader(_) | Checksum::Partial | Checksum::Unknown => {}
         }
         let sack = &segment.options.sack;
-        if self.has_captured(&seg, sack) {
+        if self.is_recaptured(&seg, sack) {
             return;
         }
         if segment.options.malformed {
-            self.doubts().malformed_options += 1;
+            self.capture_defects().malformed_options += 1;
         }
         if seg.flags.has(Flags::SYN) {
             if self.is_damaged_syn(&seg) {
-                self.doubts().bad_checksums += 1;
+                self.capture_defects().bad_checksums += 1;
                 return;
             }
             let [of_syn, _] = &mut self.ttl[from];
             *of_syn = of_syn.or(NonZeroU8::new(seg.ttl));
             self.note_syn(segment, &seg);
         }
-        self.take_noted(&mut seg, sack, segment.payload);
+        self.track_noted(&mut seg, sack, segment.payload);
     }
 
-    /// A segment that may tell of the connection's beginning or end.
+    /// Processes a segment that may open or close the connection.
     #[inline(never)]
-    fn take_noted(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
+    fn track_noted(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
         let ends = self.note(seg);
-        self.follow(seg, sack, rest);
+        self.track(seg, sack, rest);
         if ends {
-            self.rest();
+            self.shrink_buffers();
         }
     }
 
-    /// Nothing more is to be expected of a connection that has ended, though it is kept for a while: it needs no room for more.
+    /// Releases memory of a connection that has ended but is kept for a while.
     #[inline(never)]
-    fn rest(&mut self) {
-        if let Stage::Settled(settled) = &mut self.stage {
-            settled.halves.iter_mut().for_each(Half::rest);
+    fn shrink_buffers(&mut self) {
+        if let Stage::Tracking(settled) = &mut self.stage {
+            settled.senders.iter_mut().for_each(SenderState::shrink_buffers);
         }
     }
 
-    /// The time of a segment is never before that of the one before it.
+    /// Ensures that time never goes back.
     #[inline(always)]
-    fn clock(&mut self, seg: &mut Seg) {
-        // A step back is longer than any time.
+    fn clamp_time(&mut self, seg: &mut Seg) {
+        // A step back wraps around to more than any silence.
         if seg.time.since(self.last) > SILENCE {
-            self.clock_far(seg);
+            self.on_silence_or_step(seg);
         }
     }
 
     #[cold]
-    fn clock_far(&mut self, seg: &mut Seg) {
+    fn on_silence_or_step(&mut self, seg: &mut Seg) {
         if seg.time >= self.last {
-            self.talk.pause();
+            self.payload_streams.note_silence();
             return;
         }
-        // Queues of one device may be noted a little out of order; that is no step of the clock.
+        // Queues of one device may be recorded slightly out of order; that is no step of the clock.
         if seg.time + Nanos::from_millis(1) < self.last {
-            self.doubts().backwards += 1;
+            self.capture_defects().backwards += 1;
         }
-        seg.move_to(self.last);
+        seg.clamp_time(self.last);
     }
 
-    /// Whether this is a packet captured a second time. If not, it is the last one.
+    /// Returns whether this packet was captured before.
     #[inline(always)]
-    fn has_captured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        if self.stage.holds(seg, sack) {
-            self.note_captured();
+    fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        if self.stage.is_recaptured(seg, sack) {
+            self.note_duplicate_frame();
             return true;
         }
         self.last = seg.time;
         false
     }
 
-    /// A packet was captured a second time.
+    /// Counts a packet that was captured twice.
     #[inline(never)]
-    fn note_captured(&mut self) {
-        self.doubts().duplicate_frames += 1;
+    fn note_duplicate_frame(&mut self) {
+        self.capture_defects().duplicate_frames += 1;
     }
 
-    /// What the connection as a whole takes from a segment is taken: its payload and its place in the sequence are left.
+    /// Processes payload and sequence numbers, after the connection as a whole has been updated.
     #[inline(always)]
-    fn follow(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
-        if self.talk.take(seg, rest, &self.origins) {
+    fn track(&mut self, seg: &mut Seg, sack: &SackBlocks, rest: &[u8]) {
+        if self.payload_streams.on_segment(seg, rest, &self.isns) {
             self.note(seg);
         }
         match &mut self.stage {
-            Stage::Settled(settled) => {
+            Stage::Tracking(settled) => {
                 if !settled.push(seg, sack) {
-                    self.take_back();
+                    self.undo_dropped();
                 }
             }
-            Stage::Held(held) => {
+            Stage::Buffering(held) => {
                 if held.push(seg, sack) {
-                    self.settle();
+                    self.start_tracking();
                 }
             }
         }
     }
 
-    /// From its first packet to the last one that carried or answered a SYN or payload: what came later was waiting for nothing. Where
-    /// the client had the last word, it may have waited for an answer up to `end`, or to the last packet.
+    /// Time from the first packet to the last one that carried or answered a SYN or payload; nobody
+    /// waits after that. If the client sent last, it may have waited for an answer up to `end`, or
+    /// to the last packet.
     pub fn active_until(&self, end: Nanos) -> Nanos {
-        let waits = self.talk.speaker() == Some(self.client());
-        let until = if waits { end.max(self.last) } else { self.talk.active_until(self.last) };
+        let waits = self.payload_streams.last_sender() == Some(self.client());
+        let until = if waits { end.max(self.last) } else { self.payload_streams.active_until(self.last) };
         until - self.first.time
     }
 
-    /// Payload that was seen, copies included.
+    /// Captured payload, retransmissions included.
     pub fn payload(&self) -> u64 {
-        self.talk.payload()
+        self.payload_streams.payload()
     }
 
-    /// One side's packets alone were captured. SYNs without payload that nobody answers are no such case.
+    /// Returns whether only one side was captured. Unanswered SYNs without payload do not count.
     fn is_one_direction(&self) -> bool {
         let is_opening = self.opening.offers.iter().any(Option::is_some);
-        self.seen[0] != self.seen[1] && (!is_opening || self.first_payload.is_some())
+        self.seen[0] != self.seen[1] && (!is_opening || self.first_payload_side.is_some())
     }
 
-    fn doubts(&mut self) -> &mut Doubts {
-        &mut self.rare.get_or_insert_default().doubts
+    fn capture_defects(&mut self) -> &mut CaptureDefects {
+        &mut self.rare.get_or_insert_default().capture_defects
     }
 
-    /// What is told but once, or by segments that open and close: by most connections' plain segments no more. Says whether the
-    /// connection ends with it.
+    /// Updates what only the opening and closing segments tell; plain segments of most connections
+    /// never come here. Returns whether the connection ends with it.
     #[inline(never)]
     fn note(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
@@ -229,16 +232,17 @@ impl Connection {
         self.note_handshake_ack(seg);
         let ends = self.note_close(seg);
         if seg.len > 0 {
-            note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload);
+            note_payload(seg, &mut self.ttl[from][1], &mut self.first_payload_side);
         }
-        let origins = self.origins[0].is_some() && self.origins[1].is_some();
+        let origins = self.isns[0].is_some() && self.isns[1].is_some();
         let is_open = origins && !self.opening.awaits_ack() && self.fin[0].is_none() && self.fin[1].is_none();
         for side in 0..2 {
-            // A side's first payload comes here in any case; but that of a SYN (Fast Open) tells less than that of others.
-            let payload = !self.talk.has_heard(side) || self.ttl[side][1].is_some();
-            self.is_known[side] = is_open && self.seen[side] && payload;
+            // A side's first payload always comes here, but payload on a SYN (Fast Open) tells less
+            // than other payload.
+            let payload = !self.payload_streams.has_payload_from(side) || self.ttl[side][1].is_some();
+            self.is_past_opening[side] = is_open && self.seen[side] && payload;
         }
-        self.note_direct();
+        self.update_fast_path();
         ends
     }
 
@@ -246,9 +250,9 @@ impl Connection {
         let before_first = |number: SeqNumber| SeqNumber(number.0.wrapping_sub(1));
         let syn = seg.flags.has(Flags::SYN);
         if !seg.flags.has(Flags::RST) {
-            self.origins[seg.from()].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
+            self.isns[seg.from()].get_or_insert(if syn { seg.seq } else { before_first(seg.seq) });
             if let Some(ack) = seg.ack() {
-                self.origins[1 - seg.from()].get_or_insert(before_first(ack));
+                self.isns[1 - seg.from()].get_or_insert(before_first(ack));
             }
         }
     }
@@ -258,11 +262,11 @@ impl Connection {
         if !self.opening.awaits_ack() || seg.ack().is_none() || seg.flags.has(Flags::SYN) {
             return;
         }
-        let opener = if self.opening.began() { self.client() } else { 0 };
+        let opener = if self.opening.has_syn() { self.client() } else { 0 };
         if seg.from() == opener {
             self.opening.note_ack(seg);
-            if let Stage::Settled(settled) = &mut self.stage {
-                settled.handshake_took(Negotiated::of(&self.opening.facts()).rtt);
+            if let Stage::Tracking(settled) = &mut self.stage {
+                settled.on_handshake_rtt(Negotiated::of(&self.opening.facts()).rtt);
             }
         }
     }
@@ -270,26 +274,26 @@ impl Connection {
     fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) {
         let offers = self.opening.note_syn(segment, seg);
         if offers && segment.options.window_scale.is_some_and(|shift| shift > 14) {
-            self.doubts().scale_over_14 += 1;
+            self.capture_defects().scale_over_14 += 1;
         }
-        self.configure();
+        self.apply_negotiated();
     }
 
-    /// Says whether the connection ends with this segment.
+    /// Returns whether the connection ends with this segment.
     fn note_close(&mut self, seg: &Seg) -> bool {
         let from = seg.from();
         let closes = seg.flags.has(Flags::FIN) || seg.flags.has(Flags::RST);
         if !closes && self.fin[1 - from].is_none() {
-            // It has no end to acknowledge either.
+            // There is no FIN to acknowledge either.
             return false;
         }
         let ended = self.has_ended();
         if seg.flags.has(Flags::RST) {
             self.reset.get_or_insert(Reset { from: ResetFrom::of(seg, from), ttl: seg.ttl });
-            self.closing[from].get_or_insert(At::of(seg));
+            self.closing[from].get_or_insert(PacketRef::of(seg));
         } else if seg.flags.has(Flags::FIN) {
             self.fin[from].get_or_insert(seg.seq + seg.len);
-            self.closing[from].get_or_insert(At::of(seg));
+            self.closing[from].get_or_insert(PacketRef::of(seg));
         }
         if let (Some(ack), Some(fin)) = (seg.ack(), self.fin[1 - from]) {
             self.fin_acked[1 - from] |= ack.distance(fin) > 0;
@@ -301,37 +305,39 @@ impl Connection {
         self.reset.is_some() || self.fin_acked == [true, true]
     }
 
-    /// A SYN has settled something.
-    fn configure(&mut self) {
+    /// Applies what a SYN has settled.
+    fn apply_negotiated(&mut self) {
         match &mut self.stage {
-            Stage::Held(held) if self.opening.offers.iter().all(Option::is_some) => held.mss_known(),
-            Stage::Held(_) => {}
-            Stage::Settled(settled) => {
+            Stage::Buffering(held) if self.opening.offers.iter().all(Option::is_some) => held.mss_known(),
+            Stage::Buffering(_) => {}
+            Stage::Tracking(settled) => {
                 let negotiated = Negotiated::of(&self.opening.facts());
-                settled.estimator.negotiated(negotiated.wire_mss);
-                settled.configure(&negotiated);
+                settled.estimator.on_mss_negotiated(negotiated.wire_mss);
+                settled.apply_negotiated(&negotiated);
             }
         }
     }
 
-    /// The vantage is known as well as it will be: what was held is looked at.
-    fn settle(&mut self) -> &mut Settled {
-        if let Stage::Held(held) = &mut self.stage {
+    /// Starts tracking: the vantage is known as well as it will be, and the buffered segments are
+    /// replayed.
+    fn start_tracking(&mut self) -> &mut Tracking {
+        if let Stage::Buffering(held) = &mut self.stage {
             let held = std::mem::take(held);
-            let tell = self.wrong_sums_tell();
-            let lengths = [self.told_lengths(0), self.told_lengths(1)];
+            let tell = self.bad_checksums_mean_damage();
+            let lengths = [self.reported_mtus(0), self.reported_mtus(1)];
             let negotiated = Negotiated::of(&self.opening.facts());
-            self.stage = Stage::Settled(Settled::new(held, &negotiated, tell, &lengths));
-            self.take_back();
-            self.note_direct();
+            self.stage = Stage::Tracking(Tracking::new(held, &negotiated, tell, &lengths));
+            self.undo_dropped();
+            self.update_fast_path();
         }
         match &mut self.stage {
-            Stage::Settled(settled) => settled,
-            Stage::Held(_) => unreachable!("settled above"),
+            Stage::Tracking(settled) => settled,
+            Stage::Buffering(_) => unreachable!("settled above"),
         }
     }
 
-    /// Which side opened the connection: by the SYNs, or else by ports and by who spoke first.
+    /// Returns which side opened the connection: by the SYNs, or else by ports and by who sent
+    /// payload first.
     fn client(&self) -> Side {
         match self.proven_client() {
             Some(side) => side,
@@ -341,10 +347,10 @@ impl Connection {
                 match (service(a), service(b)) {
                     (true, false) => 1,
                     (false, true) => 0,
-                    // Clients take ports from the high range (RFC 6056), so the lower one is the service's.
+                    // Clients use high ports (RFC 6056), so the lower one belongs to the service.
                     _ if a < 32768 && b >= 32768 => 1,
                     _ if b < 32768 && a >= 32768 => 0,
-                    _ => self.first_payload.map_or(0, Side::from),
+                    _ => self.first_payload_side.map_or(0, Side::from),
                 }
             }
         }
@@ -359,59 +365,64 @@ impl Connection {
             (None, Some(_), false, true) => Some(0),
             (_, _, true, false) => Some(0),
             (_, _, false, true) => Some(1),
-            // The first packet is a SYN of side 0; with SYNs from both (simultaneous open) it is as good a choice.
-            _ => Some(if self.opening.began() { 0 } else { 1 }),
+            // The first packet is a SYN of side 0. With SYNs from both sides (simultaneous open)
+            // either choice is fine.
+            _ => Some(if self.opening.has_syn() { 0 } else { 1 }),
         }
     }
 
-    /// No more segments come. The addresses and ports are those of side 0 and side 1.
+    /// Finishes the connection. `endpoints` are the addresses and ports of side 0 and side 1.
     pub fn finish(mut self, endpoints: [(IpAddr, u16); 2]) -> Facts {
         let client = self.client();
         let last = self.last;
         let handshake = self.opening.facts();
         let first_round_trip = handshake.rtt().filter(|_| handshake.retries == [0, 0]);
-        self.settle().end_doubt();
-        self.take_back();
-        let origins = self.origins;
-        let settled = self.settle();
+        self.start_tracking().finish_suspect();
+        self.undo_dropped();
+        let origins = self.isns;
+        let settled = self.start_tracking();
         let vantage = settled.estimator.conclude(client);
         let larger_than_mss = settled.estimator.larger_than_mss;
-        let views = settled.views;
+        let paths = settled.paths;
         let rtt = settled.rtt(first_round_trip);
-        let [zero, one] = &mut settled.halves;
+        let [zero, one] = &mut settled.senders;
         let unseen = (zero.unseen_bytes + one.unseen_bytes, zero.unseen_stretches + one.unseen_stretches);
         let first_unseen = zero.first_unseen.or(one.first_unseen);
         let stray = zero.stray + one.stray;
-        let mut halves = [zero.finish(last, &views[0]), one.finish(last, &views[1])];
-        // What one side took for credit is no message of the other's.
+        let mut directions = [zero.finish(last, &paths[0]), one.finish(last, &paths[1])];
+        // Credit for one side is no message of the other.
         for (side, granted) in [(1, &zero.turns.credits), (0, &one.turns.credits)] {
             if let Some(origin) = origins[side] {
-                halves[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
+                directions[side].transfers.iter_mut().for_each(|transfer| transfer.note_credit(granted, origin));
             }
         }
-        pauses::note_unseen(&mut halves);
-        let asker = exchanges::asker(client, endpoints[1 - client].1);
-        exchanges::note_copies(&mut halves, asker);
-        let conversation =
-            Conversation { halves: &halves, asker, toward: settled.estimator.toward, handshake: &handshake };
+        pauses::mark_unseen_gaps(&mut directions);
+        let requester = exchanges::requester(client, endpoints[1 - client].1);
+        exchanges::note_request_retransmits(&mut directions, requester);
+        let conversation = Conversation {
+            directions: &directions,
+            requester,
+            toward: settled.estimator.toward,
+            handshake: &handshake,
+        };
         let (exchanges, exchanges_total) = conversation.exchanges();
-        let Rare { doubts, notices } = self.rare.take().map(|rare| *rare).unwrap_or_default();
-        let doubts = Doubts {
+        let Rare { capture_defects: defects, notices } = self.rare.take().map(|rare| *rare).unwrap_or_default();
+        let defects = CaptureDefects {
             unseen_bytes: unseen.0,
             unseen_stretches: unseen.1,
             first_unseen,
-            stray: stray + doubts.stray,
+            stray: stray + defects.stray,
             one_direction: self.is_one_direction(),
             larger_than_mss,
-            ..doubts
+            ..defects
         };
-        let begins_with_text = self.talk.begins_with_text();
-        let content = std::mem::take(&mut self.talk).finish(self.origins);
+        let begins_with_text = self.payload_streams.begins_with_text();
+        let content = std::mem::take(&mut self.payload_streams).finish(self.isns);
         Facts {
             endpoints,
             origins,
             client,
-            asker,
+            requester,
             client_proven: self.proven_client().is_some(),
             first: self.first.time,
             last: self.last,
@@ -419,7 +430,7 @@ impl Connection {
             first_frame: self.first.frame(),
             state: self.state(client),
             closed_by: self.closed_by(),
-            closing: self.closing.map(|at| at.map(At::told)),
+            closing: self.closing.map(|at| at.map(PacketRef::into_parts)),
             fins: self.fin.map(|fin| fin.is_some()),
             reset: self.reset.map(|reset| ResetFacts {
                 from: reset.from.side(),
@@ -430,12 +441,12 @@ impl Connection {
             handshake,
             vantage,
             rtt,
-            halves,
+            directions,
             exchanges,
             exchanges_total,
             content,
             begins_with_text,
-            doubts,
+            capture_defects: defects,
             notices,
             is_text: false,
             elided: Vec::new(),
@@ -454,7 +465,7 @@ impl Connection {
 
     fn state(&self, client: Side) -> State {
         let fins = [self.fin[0].is_some(), self.fin[1].is_some()];
-        let opened = !self.opening.began() || self.opening.syn_ack.is_some() || self.first_payload.is_some();
+        let opened = !self.opening.has_syn() || self.opening.syn_ack.is_some() || self.first_payload_side.is_some();
         match (self.reset.is_some(), fins) {
             (true, _) if !opened && self.closing[1 - client].is_some() => State::Refused,
             (_, [true, true]) => State::Closed,
@@ -470,134 +481,139 @@ impl Connection {
 impl Stage {
     /// Whether this is a packet captured a second time.
     #[inline(always)]
-    fn holds(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+    fn is_recaptured(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
         match self {
-            Self::Settled(settled) => settled.holds(seg, sack),
-            Self::Held(held) => held.holds(seg, sack),
+            Self::Tracking(settled) => settled.is_recaptured(seg, sack),
+            Self::Buffering(held) => held.is_recaptured(seg, sack),
         }
     }
 }
 
-impl Settled {
-    fn new(mut held: Held, negotiated: &Negotiated, sums_tell: [bool; 2], lengths: &[Vec<Length>; 2]) -> Box<Self> {
-        let segs = held.told();
+impl Tracking {
+    fn new(
+        mut held: Buffering,
+        negotiated: &Negotiated,
+        sums_tell: [bool; 2],
+        lengths: &[Vec<ReportedMtu>; 2],
+    ) -> Box<Self> {
+        let segs = held.to_vec();
         let trace = held.trace.take();
         let begin = |shifts: [Option<u8>; 2]| {
-            let mut settled = Box::new(Self { sums_tell, ..Self::default() });
+            let mut settled = Box::new(Self { checksums_reliable: sums_tell, ..Self::default() });
             for (place, (seg, _)) in segs.iter().enumerate() {
                 if held.is_mss_known_at(place) {
-                    settled.estimator.negotiated(negotiated.wire_mss);
+                    settled.estimator.on_mss_negotiated(negotiated.wire_mss);
                 }
-                if !(seg.is_wrong() && sums_tell[seg.from()]) {
-                    settled.estimator.see(seg);
+                if !(seg.has_bad_checksum() && sums_tell[seg.from()]) {
+                    settled.estimator.observe(seg);
                 }
             }
-            settled.estimator.negotiated(negotiated.wire_mss);
-            settled.configure(negotiated);
-            for ((half, shift), lengths) in settled.halves.iter_mut().zip(shifts).zip(lengths) {
-                half.take_shift(shift);
-                half.lengths.clone_from(lengths);
+            settled.estimator.on_mss_negotiated(negotiated.wire_mss);
+            settled.apply_negotiated(negotiated);
+            for ((sender, shift), lengths) in settled.senders.iter_mut().zip(shifts).zip(lengths) {
+                sender.assume_shift(shift);
+                sender.reported_mtus.clone_from(lengths);
             }
-            settled.handshake_took(negotiated.rtt);
-            settled.look();
+            settled.on_handshake_rtt(negotiated.rtt);
+            settled.refresh_paths();
             settled
         };
         let mut settled = begin([None; 2]);
         if negotiated.window_shift.contains(&None) {
-            settled.follow_all(&segs);
-            // What they have told of the scale of windows holds from the first one on.
-            let taken = settled.halves.each_ref().map(|half| half.facts.taken_shift);
+            settled.replay(&segs);
+            // What the first segments tell of the window scale holds from the first one on.
+            let taken = settled.senders.each_ref().map(|sender| sender.facts.assumed_shift);
             settled = begin(taken);
         }
         if let Some(trace) = trace {
             settled.trace(trace);
         }
-        settled.follow_all(&segs);
+        settled.replay(&segs);
         settled
     }
 
-    /// The first segments, once what they tell of the vantage is known.
-    fn follow_all(&mut self, segs: &[(Seg, SackBlocks)]) {
+    /// Replays the buffered segments once the vantage is known.
+    fn replay(&mut self, segs: &[(Seg, SackBlocks)]) {
         for (seg, sack) in segs {
-            if !(self.is_odd(seg) && self.puts_aside(seg, sack)) {
-                self.follow(seg, sack);
+            if !(self.needs_check(seg) && self.defers_or_drops(seg, sack)) {
+                self.track(seg, sack);
             }
         }
     }
 
-    fn configure(&mut self, negotiated: &Negotiated) {
-        for (half, shift) in self.halves.iter_mut().zip(negotiated.window_shift) {
-            half.negotiated(negotiated.mss);
-            half.sack_permitted = negotiated.sack;
-            half.window_shift = shift;
+    fn apply_negotiated(&mut self, negotiated: &Negotiated) {
+        for (sender, shift) in self.senders.iter_mut().zip(negotiated.window_shift) {
+            sender.on_mss_negotiated(negotiated.mss);
+            sender.sack_permitted = negotiated.sack;
+            sender.snd_wscale = shift;
         }
     }
 
-    fn handshake_took(&mut self, rtt: Option<Nanos>) {
-        for half in &mut self.halves {
-            rtt.into_iter().for_each(|rtt| half.handshake_took(rtt));
+    fn on_handshake_rtt(&mut self, rtt: Option<Nanos>) {
+        for sender in &mut self.senders {
+            rtt.into_iter().for_each(|rtt| sender.on_handshake_rtt(rtt));
         }
     }
 
-    /// The next segment. Says whether there was nothing odd about it.
+    /// Processes the next segment. Returns whether nothing was suspect about it.
     #[inline(always)]
     fn push(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
-        let is_odd = self.is_odd(seg);
-        if is_odd && self.puts_aside(seg, sack) {
+        let is_odd = self.needs_check(seg);
+        if is_odd && self.defers_or_drops(seg, sack) {
             return false;
         }
-        if self.estimator.see(seg) {
-            self.look();
+        if self.estimator.observe(seg) {
+            self.refresh_paths();
         }
-        self.follow(seg, sack);
+        self.track(seg, sack);
         !is_odd
     }
 
     /// Whether this is a packet captured a second time.
     #[inline(always)]
-    fn holds(&self, seg: &Seg, sack: &SackBlocks) -> bool {
-        !self.halves[seg.from()].numbers.is_fresh(seg) && self.recent[seg.from()].has(seg, sack)
+    fn is_recaptured(&self, seg: &Seg, sack: &SackBlocks) -> bool {
+        !self.senders[seg.from()].ip_ids.is_next_of_run(seg) && self.recent[seg.from()].has(seg, sack)
     }
 
-    /// Takes over what is known of the vantage.
+    /// Updates the path estimates from the vantage.
     #[inline(never)]
-    fn look(&mut self) {
+    fn refresh_paths(&mut self) {
         let toward = self.estimator.toward;
         let rtt = toward[0].zip(toward[1]).map(|(a, b)| a + b);
-        self.views = toward.map(|toward| View::new(toward, rtt));
-        self.halves.iter_mut().for_each(Half::look_again);
+        self.paths = toward.map(|toward| PathEstimate::new(toward, rtt));
+        self.senders.iter_mut().for_each(SenderState::forget_repeatable_ack);
     }
 
-    /// As [`push`](Self::push), where the vantage is known already.
+    /// As [`push`](Self::push), if the vantage is already known.
     #[inline(always)]
-    fn follow(&mut self, seg: &Seg, sack: &SackBlocks) {
+    fn track(&mut self, seg: &Seg, sack: &SackBlocks) {
         self.process(seg, sack);
         if self.trace.is_some() {
-            self.traced(seg, sack);
+            self.trace_segment(seg, sack);
         }
     }
 
     #[inline(always)]
     fn process(&mut self, seg: &Seg, sack: &SackBlocks) {
         let (from, to) = (seg.from(), 1 - seg.from());
-        self.halves[to].on_ack(seg, sack, &self.views[to]);
-        if self.halves[from].on_segment(seg, &self.views[from]) {
-            self.halves[to].on_peer_payload(seg);
+        self.senders[to].on_ack(seg, sack, &self.paths[to]);
+        if self.senders[from].on_segment(seg, &self.paths[from]) {
+            self.senders[to].on_peer_payload(seg);
         }
         self.recent[from].note(seg, sack);
     }
 
-    /// Round trips of the whole path. Each direction's data → ACK times, plus the least time on the other side of the
-    /// capture, are whole round trips; those of the direction that looks over the longer part of the path tell more. Where
-    /// only the other direction carried much, its rounds are the round trips.
+    /// RTTs of the whole path. Each direction's data → ACK times, plus the least time on the other
+    /// side of the capture point, are whole RTTs; the direction that covers the longer part of the
+    /// path tells more. If only the other direction carried much data, its rounds are the RTTs.
     fn rtt(&self, handshake: Option<Nanos>) -> RttFacts {
         let toward = self.estimator.toward;
-        let [zero, one] = &self.halves;
+        let [zero, one] = &self.senders;
         // Data of side 0 is acknowledged by side 1.
         let far = if toward[1] >= toward[0] { zero } else { one };
         let near = if toward[1] >= toward[0] { one } else { zero };
-        let chosen = if near.round_trips.count() > far.rtt.count() {
-            &near.round_trips
+        let chosen = if near.round_lengths.count() > far.rtt.count() {
+            &near.round_lengths
         } else if far.rtt.count() > 0 {
             &far.rtt
         } else {

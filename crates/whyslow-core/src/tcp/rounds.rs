@@ -1,83 +1,86 @@
-//! Rounds and transfers: what new data begins, where something has come to pass since the last send.
+//! Decides whether new data begins a transfer, a round, or neither.
 
-use super::half::{Half, View, is_newer};
-use super::recorder::Recorder;
+use super::outstanding::Recovery;
 use super::segment::Seg;
-use super::sent::Recovery;
-use super::turns::Begins;
+use super::sender::{PathEstimate, SenderState, is_newer};
+use super::transfer_recorder::TransferRecorder;
+use super::turns::NewDataBegins;
 
-impl Half {
-    /// New data is sent after something that may bear on it, an ACK as a rule: looks at all that it can begin or end.
+impl SenderState {
+    /// Processes new data sent after an event since the last send, usually an ACK: it may begin a
+    /// round or a transfer, and end a pause.
     #[inline(never)]
-    pub(super) fn take_stock(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
+    pub(super) fn update_on_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
         match (&mut self.transfer, self.last_send) {
-            // Neither a transfer nor a round begins, nothing is skipped, and no pause is over that is told of.
+            // No transfer or round begins, no byte is skipped, and the pause is too short to
+            // record.
             (Some(transfer), Some((last, _)))
                 if !self.round_due
-                    && self.heard.is_none()
-                    && start == self.sent_max
-                    && seg.time.since(last) < transfer.brief()
-                    && !is_newer(seg, self.newest_stamp) =>
+                    && self.peer_payload.is_none()
+                    && start == self.snd_max
+                    && seg.time.since(last) < transfer.short_gap_limit()
+                    && !is_newer(seg, self.newest_peer_tsval) =>
             {
                 transfer.reopen();
-                self.end_brief_gap(seg, seg.time.after(last), None, view);
-                self.stock_is_taken(end);
+                self.end_short_gap(seg, seg.time.after(last), None, path);
+                self.record_flight(end);
             }
-            _ => self.take_all_stock(seg, start, end, view),
+            _ => self.update_on_any_send(seg, start, end, path),
         }
     }
 
     #[inline(never)]
-    fn take_all_stock(&mut self, seg: &Seg, start: u64, end: u64, view: &View) {
-        self.begin_or_go_on(seg, start, view);
-        if start != self.sent_max {
-            self.note_step(seg, start);
+    fn update_on_any_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
+        self.begin_transfer_or_round(seg, start, path);
+        if start != self.snd_max {
+            self.note_sequence_jump(seg, start);
         }
-        let again = self.resent_unseen(seg, start, view);
-        self.end_gap(seg, start > self.sent_max, again, view);
-        self.stock_is_taken(end);
+        let again = self.as_unseen_retransmit(seg, start, path);
+        self.end_gap(seg, start > self.snd_max, again, path);
+        self.record_flight(end);
     }
 
-    /// All that was sent up to `end` is in flight now.
+    /// Records that everything up to `end` is in flight now.
     #[inline(always)]
-    fn stock_is_taken(&mut self, end: u64) {
-        self.sent_max = end;
+    fn record_flight(&mut self, end: u64) {
+        self.snd_max = end;
         self.flight_at_send = self.in_flight();
-        self.begin_pause();
-        let window = self.edge.map(|edge| edge.saturating_sub(self.una));
+        self.reset_since_send();
+        let window = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_una));
         if let Some(transfer) = &mut self.transfer {
-            transfer.has_window(window);
-            // As long as this holds, what is in flight is what was sent less what was acknowledged, and nothing but an ACK can end
-            // a pause.
-            let is_plain = self.recovery == Recovery::None && self.sacked.is_empty() && self.zero_since.is_none();
-            // A message that crossed this segment may yet be answered by the next one.
-            self.calm = if is_plain && self.heard.is_none() { transfer.brief() } else { 0 };
+            transfer.note_window(window);
+            // While this holds, bytes in flight are those sent less those acknowledged, and only an
+            // ACK can end a pause.
+            let is_plain =
+                self.recovery == Recovery::None && self.scoreboard.is_empty() && self.zero_window_since.is_none();
+            // The next segment may still answer a message that crossed this one.
+            self.short_gap_limit = if is_plain && self.peer_payload.is_none() { transfer.short_gap_limit() } else { 0 };
         }
     }
 
-    /// Opens a transfer, a round, or neither, for new data at `start`.
-    fn begin_or_go_on(&mut self, seg: &Seg, start: u64, view: &View) {
-        if let Begins::Transfer(request) = self.begins(seg, start, view) {
-            let first = start.min(self.sent_max.max(1));
-            let mut transfer = Recorder::new(first, seg.time, seg.frame(), view.epsilon, self.bin());
-            transfer.facts().request = request;
-            transfer.facts().missing_before = self.numbers.missing_before(seg, request.map(|asked| asked.last));
+    /// Begins a transfer, a round, or neither, for new data at `start`.
+    fn begin_transfer_or_round(&mut self, seg: &Seg, start: u64, path: &PathEstimate) {
+        if let NewDataBegins::Transfer(request) = self.what_begins(seg, start, path) {
+            let first = start.min(self.snd_max.max(1));
+            let mut transfer = TransferRecorder::new(first, seg.time, seg.frame(), path.epsilon, self.rate_bin());
+            transfer.facts().answered = request;
+            transfer.facts().missing_before = self.ip_ids.missing_before(seg, request.map(|asked| asked.last));
             self.transfer = Some(transfer);
             self.last_send = None;
             self.begin_round(seg, start + u64::from(seg.len));
             return;
         }
-        // Where ACKs are missing from the capture, the echoed timestamp shows that one came.
-        let unseen_ack = is_newer(seg, self.newest_stamp)
-            && view.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
+        // If the capture lacks ACKs, the echoed timestamp shows that one came.
+        let unseen_ack = is_newer(seg, self.newest_peer_tsval)
+            && path.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
         if self.round_due || unseen_ack {
-            let at_once = self.since.at.is_some_and(|at| seg.time - at <= view.epsilon);
-            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= view.epsilon);
-            let held = self.since.zero_window() || self.since.update;
+            let at_once = self.since_send.released_at.is_some_and(|at| seg.time - at <= path.epsilon);
+            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
+            let held = self.since_send.met_zero_window() || self.since_send.window_update;
             let calm = self.recovery == Recovery::None && !held;
-            let measured = !seg.moved() && !self.round_start_moved;
-            if (at_once || flowing) && calm && measured && view.toward_sender > view.epsilon {
-                self.round_trips.push(seg.time - self.round_start);
+            let measured = !seg.time_clamped() && !self.round_start_clamped;
+            if (at_once || flowing) && calm && measured && path.loop_to_sender > path.epsilon {
+                self.round_lengths.push(seg.time - self.round_start);
             }
             self.begin_round(seg, start + u64::from(seg.len));
             if let Some(transfer) = &mut self.transfer {
@@ -90,10 +93,10 @@ impl Half {
     }
 
     pub(super) fn begin_round(&mut self, seg: &Seg, end: u64) {
-        self.round_mark = end;
-        self.round_top = self.sent_max.max(end);
+        self.round_first_end = end;
+        self.round_end = self.snd_max.max(end);
         self.round_due = false;
         self.round_start = seg.time;
-        self.round_start_moved = seg.moved();
+        self.round_start_clamped = seg.time_clamped();
     }
 }

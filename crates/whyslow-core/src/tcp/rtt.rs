@@ -1,60 +1,61 @@
-//! Round-trip times: the smoothed estimate that a sender would hold, and quantiles of many samples in little memory.
+//! RTT: the sender's smoothed estimate, and quantiles of many samples in little memory.
 
 use crate::units::Nanos;
 
-/// Smoothed round-trip time and its variation, as RFC 6298 section 2 computes them.
+/// SRTT and RTTVAR (RFC 6298 section 2).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Smoothed {
-    /// Both in nanoseconds. Without a sign they are divided by a shift.
+pub(crate) struct SmoothedRtt {
+    /// Both in nanoseconds; unsigned, so that a shift divides them.
     srtt: Option<u64>,
-    variation: u64,
+    rttvar: u64,
 }
 
-/// Linux' floor of the variation's part in the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms since 2.6).
-pub(crate) const RTO_FLOOR: Nanos = Nanos::from_millis(200);
+/// Linux' floor of the RTTVAR part of the RTO (RFC 6298 asks for 1 s in all; Linux has used 200 ms
+/// since 2.6).
+pub(crate) const RTO_MIN: Nanos = Nanos::from_millis(200);
 
-impl Smoothed {
-    /// Takes a sample, which is never below zero.
+impl SmoothedRtt {
+    /// Adds a sample, which is never negative.
     #[inline(always)]
-    pub fn sample(&mut self, rtt: Nanos) {
+    pub fn on_sample(&mut self, rtt: Nanos) {
         let rtt = rtt.or_zero().since(Nanos::ZERO);
-        (self.srtt, self.variation) = match self.srtt {
+        (self.srtt, self.rttvar) = match self.srtt {
             None => (Some(rtt), rtt / 2),
             // Of such parts of what fits into `Nanos` the sum fits too.
-            Some(srtt) => (Some(7 * (srtt / 8) + rtt / 8), 3 * (self.variation / 4) + srtt.abs_diff(rtt) / 4),
+            Some(srtt) => (Some(7 * (srtt / 8) + rtt / 8), 3 * (self.rttvar / 4) + srtt.abs_diff(rtt) / 4),
         };
     }
 
-    /// The smoothed round-trip time.
-    pub fn rtt(&self) -> Option<Nanos> {
+    /// Returns SRTT.
+    pub fn srtt(&self) -> Option<Nanos> {
         self.srtt.map(|srtt| Nanos(srtt.cast_signed()))
     }
 
-    /// The retransmission timer that a Linux sender would set; 1 s without a sample (RFC 6298 section 2.1).
+    /// Returns the RTO of a Linux sender; 1 s without a sample (RFC 6298 section 2.1).
     pub fn rto(&self) -> Nanos {
-        let variation = Nanos(self.variation.cast_signed().saturating_mul(4));
-        self.rtt().map_or(Nanos::from_millis(1000), |srtt| srtt + variation.max(RTO_FLOOR))
+        let variation = Nanos(self.rttvar.cast_signed().saturating_mul(4));
+        self.srtt().map_or(Nanos::from_millis(1000), |srtt| srtt + variation.max(RTO_MIN))
     }
 }
 
-/// Most samples kept; beyond that every second one is dropped and from then on only every second one is taken.
-const MOST: usize = 1024;
+/// Most samples to keep; then every second one is dropped, and only every second one is added.
+const MAX_SAMPLES: usize = 1024;
 
-/// Quantiles over any number of samples, from an evenly thinned set of them. The least one is exact.
+/// Quantiles of any number of samples, from an evenly thinned subset. The minimum is exact.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quantiles {
     samples: Vec<Nanos>,
-    seen: u64,
-    /// From one that is kept so many are not: one less than a power of two.
+    count: u64,
+    /// Samples skipped between two that are kept: a power of two less one.
     skipped: u64,
     least: Option<Nanos>,
 }
 
 impl Quantiles {
-    /// Takes a sample.
+    /// Adds a sample.
     #[inline(always)]
     pub fn push(&mut self, sample: Nanos) {
-        note_least(&mut self.least, sample);
+        update_min(&mut self.least, sample);
         if !self.skips() {
             self.keep(sample);
         }
@@ -62,7 +63,7 @@ impl Quantiles {
 
     #[inline(never)]
     fn keep(&mut self, sample: Nanos) {
-        if self.samples.len() == MOST {
+        if self.samples.len() == MAX_SAMPLES {
             let mut index = 0;
             self.samples.retain(|_| {
                 index += 1;
@@ -72,23 +73,24 @@ impl Quantiles {
         }
         if !self.skips() {
             self.samples.push(sample);
-            self.seen += 1;
+            self.count += 1;
         }
     }
 
-    /// Counts the next sample if it is one that would not be kept: its value need not be known, but for the least one. Where it
-    /// would be, nothing happens, and it is to be given to [`push`](Self::push).
+    /// Counts the next sample if it would be skipped, so that its value is needed only for the
+    /// minimum. Otherwise does nothing, and the sample must be given to [`push`](Self::push).
     #[inline(always)]
     pub fn skips(&mut self) -> bool {
-        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it (rust-lang/rust#158206, mended in 1.96.1).
-        if self.seen & self.skipped == 0 {
+        // Not `seen += u64::from(skips)`: before a branch on `skips`, rustc 1.95 loses it
+        // (rust-lang/rust#158206, mended in 1.96.1).
+        if self.count & self.skipped == 0 {
             return false;
         }
-        self.seen += 1;
+        self.count += 1;
         true
     }
 
-    /// Takes over those of another.
+    /// Adds the samples of another.
     pub fn absorb(&mut self, other: &Self) {
         for &sample in &other.samples {
             for _ in 0..=other.skipped {
@@ -98,25 +100,25 @@ impl Quantiles {
         self.least = self.least.into_iter().chain(other.least).min();
     }
 
-    /// How many samples there were.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
-        self.seen
+        self.count
     }
 
-    /// The least sample.
+    /// Returns the minimum.
     pub fn least(&self) -> Option<Nanos> {
         self.least
     }
 
-    /// The samples below which these shares (0–1, rising) of them lie: nearest ranks, so that each is one that was measured. None
-    /// where there is no sample.
+    /// Returns the samples at these shares (0–1, rising), by nearest rank, so that each was
+    /// measured; `None` without samples.
     pub fn at<const N: usize>(&self, shares: [f64; N]) -> Option<[Nanos; N]> {
         let mut samples = self.samples.clone();
         let count = samples.len();
         if count == 0 {
             return None;
         }
-        // What lies behind one rank is all that the next one needs: nothing is sorted.
+        // The next rank needs only what lies above this one: nothing is sorted.
         let mut behind = 0;
         Some(shares.map(|share| {
             let rank = ((share * count as f64).ceil() as usize).clamp(1, count) - 1;
@@ -129,7 +131,7 @@ impl Quantiles {
 
 /// Gives the least so far.
 #[inline(always)]
-pub(super) fn note_least(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
+pub(super) fn update_min(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
     match *least {
         Some(least) if least <= value => least,
         _ => {
@@ -140,7 +142,7 @@ pub(super) fn note_least(least: &mut Option<Nanos>, value: Nanos) -> Nanos {
 }
 
 /// No sender's timer or probe is shorter (Linux: two ticks, 8 ms at 250 Hz).
-pub(super) const PROBE_FLOOR: Nanos = Nanos::from_millis(8);
+pub(super) const MIN_PROBE_TIMER: Nanos = Nanos::from_millis(8);
 
 #[cfg(test)]
 mod tests {
@@ -149,28 +151,28 @@ mod tests {
 
     #[test]
     fn rto_follows_rfc_6298() {
-        let mut smoothed = Smoothed::default();
+        let mut smoothed = SmoothedRtt::default();
         assert_eq!(smoothed.rto(), Nanos::from_millis(1000));
-        smoothed.sample(Nanos::from_millis(100));
+        smoothed.on_sample(Nanos::from_millis(100));
         assert_eq!(smoothed.rto(), Nanos::from_millis(300));
-        smoothed.sample(Nanos::from_millis(100));
-        assert_eq!(smoothed.rtt(), Some(Nanos::from_millis(100)));
+        smoothed.on_sample(Nanos::from_millis(100));
+        assert_eq!(smoothed.srtt(), Some(Nanos::from_millis(100)));
     }
 
     proptest! {
         #[test]
         fn shifts_divide(samples in prop::collection::vec(prop_oneof![0..2_000_000_000i64, 0..=i64::MAX], 1..40)) {
-            let mut smoothed = Smoothed::default();
+            let mut smoothed = SmoothedRtt::default();
             let mut expected: Option<(i64, i64)> = None;
             for rtt in samples {
-                smoothed.sample(Nanos(rtt));
+                smoothed.on_sample(Nanos(rtt));
                 let (srtt, variation) = expected
                     .map_or((rtt, rtt / 2), |(srtt, variation)| {
                         (7 * (srtt / 8) + rtt / 8, 3 * (variation / 4) + (srtt - rtt).abs() / 4)
                     });
                 expected = Some((srtt, variation));
-                prop_assert_eq!(smoothed.rtt(), Some(Nanos(srtt)));
-                prop_assert_eq!(smoothed.rto(), Nanos(srtt) + Nanos(variation.saturating_mul(4)).max(RTO_FLOOR));
+                prop_assert_eq!(smoothed.srtt(), Some(Nanos(srtt)));
+                prop_assert_eq!(smoothed.rto(), Nanos(srtt) + Nanos(variation.saturating_mul(4)).max(RTO_MIN));
             }
         }
     }
@@ -183,7 +185,7 @@ mod tests {
         }
         assert_eq!(quantiles.count(), 100_000);
         assert_eq!(quantiles.least(), Some(Nanos(0)));
-        assert!(quantiles.samples.len() <= MOST);
+        assert!(quantiles.samples.len() <= MAX_SAMPLES);
         let [median, high] = quantiles.at([0.5, 0.95]).map_or([0, 0], |found| found.map(|n| n.0));
         assert!((48_000..52_000).contains(&median), "{median}");
         assert!((93_000..97_000).contains(&high), "{high}");

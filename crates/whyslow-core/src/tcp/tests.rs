@@ -7,17 +7,17 @@ use super::*;
 use crate::analysis::Near;
 use crate::wire::{Options, SackBlocks};
 
-mod brief;
-mod calm;
 mod copies;
-mod doubt;
 mod endings;
-mod marks;
+mod ip_id;
 mod notices;
+mod pending_acks;
 mod plain;
 mod scale;
+mod short_connection;
+mod short_gaps;
+mod suspect;
 mod turns;
-mod waiting;
 
 const MSS: u32 = 1000;
 
@@ -83,7 +83,8 @@ impl Script {
         self.play(false, |_| ())
     }
 
-    /// The connection after all lines; `after` each is called with it. With `plainly`, plain segments go their own way.
+    /// The connection after all lines; `after` each is called with it. With `plainly`, plain
+    /// segments go their own way.
     fn play(&self, plainly: bool, after: impl Fn(&mut Connection)) -> Connection {
         let mut connection: Option<Connection> = None;
         for (index, line) in self.lines.iter().enumerate() {
@@ -132,12 +133,12 @@ impl Script {
                 && line.sack.is_empty();
             if plainly && is_plain {
                 let mut seg = Seg::new(&segment, line.from, time, frame.into());
-                connection.clock(&mut seg);
+                connection.clamp_time(&mut seg);
                 connection.push_plain_seg(&mut seg, segment.payload);
             } else {
                 connection.push(&segment, line.from, time, frame);
             }
-            assert_eq!(connection.is_direct, direct_sides(connection));
+            assert_eq!(connection.uses_fast_path, direct_sides(connection));
             after(connection);
         }
         connection.unwrap()
@@ -147,7 +148,9 @@ impl Script {
 /// The sides whose plain segments may go the short way.
 fn direct_sides(connection: &Connection) -> [bool; 2] {
     match &connection.stage {
-        Stage::Settled(settled) if settled.trace.is_none() && settled.sums_tell == [false; 2] => connection.is_known,
+        Stage::Tracking(settled) if settled.trace.is_none() && settled.checksums_reliable == [false; 2] => {
+            connection.is_past_opening
+        }
         _ => [false; 2],
     }
 }
@@ -157,7 +160,7 @@ fn end(side: Side) -> (IpAddr, u16) {
 }
 
 fn bulk(facts: &Facts) -> &TransferFacts {
-    facts.halves[1].transfers.iter().max_by_key(|transfer| transfer.bytes()).unwrap()
+    facts.directions[1].transfers.iter().max_by_key(|transfer| transfer.bytes()).unwrap()
 }
 
 /// Flights of 2, 4 and 8 segments, each acknowledged as a whole a round trip later.
@@ -178,7 +181,8 @@ fn doubling(script: &mut Script, shift_data: f64, shift_ack: f64) {
 fn rounds_are_the_same_from_both_ends() {
     let mut server = Script::asked();
     doubling(&mut server, 0.0, 0.0);
-    // Next to the client all that the server sends comes half a round trip later, and what the client sends is seen sooner.
+    // Next to the client all that the server sends comes half a round trip later, and what the
+    // client sends is seen sooner.
     let mut client = Script::new();
     client.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
     client.line(100.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
@@ -201,9 +205,9 @@ fn sequence_numbers_may_wrap() {
     script.isn[1] = u32::MAX - 2500;
     doubling(&mut script, 0.0, 0.0);
     let facts = script.run();
-    assert_eq!(facts.halves[1].bytes, 14_000);
+    assert_eq!(facts.directions[1].bytes, 14_000);
     assert_eq!(bulk(&facts).seq, (1, 14_001));
-    assert_eq!(facts.halves[1].retransmitted, Default::default());
+    assert_eq!(facts.directions[1].retransmitted, Default::default());
 }
 
 #[test]
@@ -214,9 +218,9 @@ fn a_connection_that_was_open_already_has_windows_of_unknown_size() {
     let facts = script.run();
     assert!(!facts.client_proven);
     assert_eq!(facts.client, 0, "port 80 is the service's");
-    assert_eq!(facts.halves[1].max_window, None);
-    assert_eq!(facts.halves[1].bytes, 1000);
-    assert_eq!(facts.halves[0].bytes, 100);
+    assert_eq!(facts.directions[1].max_window, None);
+    assert_eq!(facts.directions[1].bytes, 1000);
+    assert_eq!(facts.directions[0].bytes, 100);
 }
 
 #[test]
@@ -235,8 +239,8 @@ fn a_full_window_is_told_from_a_small_congestion_window() {
     }
     let facts = script.run();
     assert_eq!(bulk(&facts).gaps.len(), 3);
-    assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::WindowAck && gap.room == Some(0)));
-    assert_eq!(facts.halves[1].max_window, Some(3000));
+    assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::WindowAck && gap.window_room == Some(0)));
+    assert_eq!(facts.directions[1].max_window, Some(3000));
 }
 
 #[test]
@@ -249,15 +253,18 @@ fn a_closed_window_is_timed_and_its_probes_are_no_retransmissions() {
     script.line(900.0, 0, 101, 1001, 0);
     script.line(900.0, 1, 1001, 101, MSS);
     let facts = script.run();
-    let half = &facts.halves[1];
-    assert_eq!((half.zero_windows, half.closings, half.window_probes, half.keep_alives), (2, 1, 1, 0));
-    assert_eq!(half.zero_window, Nanos::from_millis(600));
+    let direction = &facts.directions[1];
+    assert_eq!(
+        (direction.zero_windows, direction.closings, direction.window_probes, direction.keep_alives),
+        (2, 1, 1, 0)
+    );
+    assert_eq!(direction.zero_window, Nanos::from_millis(600));
     let gap = &bulk(&facts).gaps[0];
     assert_eq!(
         (gap.start, gap.closed.unwrap().1, gap.release),
         (Nanos::from_millis(200), Nanos::from_millis(600), Release::WindowAck)
     );
-    assert_eq!(half.retransmitted, Default::default());
+    assert_eq!(direction.retransmitted, Default::default());
 }
 
 #[test]
@@ -286,9 +293,9 @@ fn a_keep_alive_is_no_retransmission() {
     script.line(60_100.0, 0, 101, 1001, 0);
     script.line(90_000.0, 1, 1000, 101, 1);
     script.line(90_100.0, 0, 101, 1001, 0);
-    let half = &script.run().halves[1];
-    assert_eq!((half.keep_alives, half.window_probes, half.bytes), (2, 0, 1000));
-    assert_eq!(half.retransmitted, Default::default());
+    let direction = &script.run().directions[1];
+    assert_eq!((direction.keep_alives, direction.window_probes, direction.bytes), (2, 0, 1000));
+    assert_eq!(direction.retransmitted, Default::default());
 }
 
 /// Six segments, the third of which does not arrive.
@@ -307,7 +314,7 @@ fn third_lost() -> Script {
 #[test]
 fn sacks_tell_round_trips_of_what_arrived_behind_a_hole() {
     let facts = third_lost().run();
-    let rounds = facts.halves[1].transfers.iter().flat_map(|transfer| &transfer.rounds);
+    let rounds = facts.directions[1].transfers.iter().flat_map(|transfer| &transfer.rounds);
     let (trips, whole) = rounds.fold((0, Nanos::ZERO), |(n, sum), round| (n + round.sacked.0, sum + round.sacked.1));
     assert_eq!((trips, whole), (3, Nanos::from_millis(300)));
 }
@@ -318,21 +325,22 @@ fn after_duplicate_acks_it_is_a_fast_retransmission() {
     script.line(305.1, 1, 2001, 101, MSS);
     script.line(405.1, 0, 101, 6001, 0);
     let facts = script.run();
-    let kinds = facts.halves[1].retransmitted;
+    let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe, kinds.spurious), (1, 0, 0, 0));
-    assert_eq!(facts.halves[1].duplicate_acks, 3);
+    assert_eq!(facts.directions[1].duplicate_acks, 3);
 }
 
 #[test]
 fn what_is_above_all_sacks_and_sent_again_in_recovery_is_no_probe() {
     let mut script = third_lost();
     script.line(305.1, 1, 2001, 101, MSS);
-    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a round trip later, does.
+    // Sent after the lost one, and lost as well: no SACK tells of it, but the ACK for the copy, a
+    // round trip later, does.
     script.lines.insert(script.lines.len() - 5, Line { ms: 206.0, seq: 6001, ..script.lines[4] });
     script.line(405.1, 0, 101, 6001, 0);
     script.line(405.2, 1, 6001, 101, MSS);
     script.line(505.2, 0, 101, 7001, 0);
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (2, 0, 0));
 }
 
@@ -350,7 +358,7 @@ fn what_acks_release_after_the_timer_waited_for_no_timer() {
     }
     script.line(1200.0, 0, 101, 3001, 0);
     let facts = script.run();
-    let kinds = facts.halves[1].retransmitted;
+    let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 3, 0));
     let timers = bulk(&facts).gaps.iter().filter(|gap| gap.release == Release::Timer).count();
     assert_eq!(timers, 1);
@@ -366,7 +374,7 @@ fn after_silence_it_is_the_timer() {
     script.line(900.0, 1, 1, 101, MSS);
     script.line(1000.0, 0, 101, 3001, 0);
     let facts = script.run();
-    let kinds = facts.halves[1].retransmitted;
+    let kinds = facts.directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 0));
     assert_eq!(bulk(&facts).gaps[0].release, Release::Timer);
 }
@@ -382,7 +390,7 @@ fn the_highest_segment_after_two_round_trips_is_a_tail_probe() {
     script.line(last + 100.0, 0, 101, 16_001, 0);
     script.line(last + 220.0, 1, 17_001, 101, MSS);
     script.line(last + 320.0, 0, 101, 18_001, 0);
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 0, 1));
 }
 
@@ -395,7 +403,7 @@ fn a_sender_that_has_measured_the_handshake_alone_probes_and_then_waits_for_its_
     script.line(500.0, 1, 2001, 101, MSS);
     script.line(800.0, 1, 2001, 101, MSS);
     script.line(900.0, 0, 101, 3001, 0);
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout, kinds.tail_probe), (0, 1, 1));
 }
 
@@ -405,7 +413,7 @@ fn a_dsack_makes_it_spurious() {
     script.line(305.1, 1, 2001, 101, MSS);
     script.line(306.0, 0, 101, 6001, 0);
     script.line(405.1, 0, 101, 6001, 0).sack = &[(2001, 3001)];
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.spurious), (0, 1));
 }
 
@@ -415,7 +423,7 @@ fn an_echo_of_the_first_copys_timestamp_makes_it_spurious() {
     script.line(200.0, 1, 1, 101, MSS).stamps = Some((200, 100));
     script.line(900.0, 1, 1, 101, MSS).stamps = Some((900, 100));
     script.line(901.0, 0, 101, 1001, 0).stamps = Some((901, 200));
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.timeout + kinds.tail_probe, kinds.spurious), (0, 1));
 }
 
@@ -426,14 +434,15 @@ fn an_echo_of_an_earlier_segment_of_the_same_tick_says_nothing_of_the_last() {
         script.line(200.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((200, 100));
     }
     script.line(300.0, 0, 101, 1001, 0).stamps = Some((250, 200));
-    // Two more; the last is lost, and the ACK of the one before it is held back until the probe comes.
+    // Two more; the last is lost, and the ACK of the one before it is held back until the probe
+    // comes.
     for n in 2..4 {
         script.line(300.0, 1, 1 + n * MSS, 101, MSS).stamps = Some((300, 250));
     }
     script.line(301.0, 0, 101, 2001, 0).stamps = Some((251, 200));
     script.line(550.0, 1, 3001, 101, MSS).stamps = Some((550, 251));
     script.line(650.0, 0, 101, 4001, 0).stamps = Some((600, 300));
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.tail_probe, kinds.spurious), (1, 0));
 }
 
@@ -443,9 +452,9 @@ fn a_hole_filled_late_by_an_older_packet_is_reordering() {
     for (ms, n, id) in [(200.0, 0, 10), (200.2, 2, 12), (200.4, 1, 11), (200.6, 3, 13)] {
         script.line(ms, 1, 1 + n * MSS, 101, MSS).ip_id = id;
     }
-    let half = &script.run().halves[1];
-    assert_eq!((half.out_of_order, half.retransmitted.fast), (1, 0));
-    assert_eq!(half.reorder_extent, Nanos::from_micros(200));
+    let direction = &script.run().directions[1];
+    assert_eq!((direction.out_of_order, direction.retransmitted.fast), (1, 0));
+    assert_eq!(direction.reorder_extent, Nanos::from_micros(200));
 }
 
 #[test]
@@ -457,21 +466,25 @@ fn a_hole_filled_late_by_a_newer_packet_was_lost_before_the_capture() {
     script.line(300.2, 0, 101, 1001, 0).sack = &[(2001, 3001)];
     script.line(300.3, 0, 101, 1001, 0).sack = &[(2001, 5001)];
     script.line(300.5, 1, 1001, 101, MSS).ip_id = 15;
-    let half = &script.run().halves[1];
-    assert_eq!((half.out_of_order, half.retransmitted.fast, half.retransmitted.unseen_original), (0, 1, 1));
+    let direction = &script.run().directions[1];
+    assert_eq!(
+        (direction.out_of_order, direction.retransmitted.fast, direction.retransmitted.unseen_original),
+        (0, 1, 1)
+    );
 }
 
 #[test]
 fn a_hole_that_closes_by_itself_is_reordering_beyond_the_capture() {
     let mut script = third_lost();
     script.line(306.0, 0, 101, 6001, 0);
-    let half = &script.run().halves[1];
-    assert_eq!((half.healed_holes, half.retransmitted.fast), (1, 0));
+    let direction = &script.run().directions[1];
+    assert_eq!((direction.healed_holes, direction.retransmitted.fast), (1, 0));
 }
 
 #[test]
 fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
-    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it before.
+    // One ACK for the first two segments also shows the fourth: nobody had reported a hole below it
+    // before.
     let mut script = Script::asked();
     for n in 0..4 {
         script.line(200.0 + f64::from(n), 1, 1 + n * MSS, 101, MSS);
@@ -479,18 +492,19 @@ fn an_ack_that_brings_news_and_reports_a_hole_healed_nothing() {
     script.line(300.0, 0, 101, 2001, 0).sack = &[(3001, 4001)];
     script.line(300.1, 1, 2001, 101, MSS);
     script.line(400.0, 0, 101, 4001, 0);
-    let half = &script.run().halves[1];
-    assert_eq!((half.healed_holes, half.retransmitted.fast), (0, 1));
+    let direction = &script.run().directions[1];
+    assert_eq!((direction.healed_holes, direction.retransmitted.fast), (0, 1));
 }
 
 #[test]
 fn what_follows_an_ack_at_once_is_the_acks_doing_however_long_the_silence() {
     let mut script = third_lost();
-    // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the answer to it.
+    // The sender's application was silent for two seconds; then a late ACK with SACKs came, and the
+    // answer to it.
     script.line(2_500.0, 0, 101, 2001, 0).sack = &[(3001, 6001)];
     script.line(2_500.1, 1, 2001, 101, MSS);
     script.line(2_600.0, 0, 101, 6001, 0);
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.timeout), (1, 0));
 }
 
@@ -505,7 +519,7 @@ fn the_highest_of_several_is_a_probe_after_any_silence() {
     }
     script.line(2_000.0, 1, 3001, 101, MSS);
     script.line(4_000.0, 1, 1001, 101, MSS);
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.tail_probe, kinds.timeout), (1, 1), "the timer would send the first of them");
 }
 
@@ -517,7 +531,7 @@ fn a_dsack_speaks_of_the_newest_copy_that_was_not_spoken_of() {
     // Needless already when it is sent: the D-SACK is about this one, and the first was needed.
     script.line(310.0, 1, 2001, 101, MSS);
     script.line(410.0, 0, 101, 6001, 0).sack = &[(2001, 3001)];
-    let kinds = script.run().halves[1].retransmitted;
+    let kinds = script.run().directions[1].retransmitted;
     assert_eq!((kinds.fast, kinds.spurious), (1, 1));
 }
 
@@ -534,9 +548,9 @@ fn a_first_copy_that_its_second_overtook_is_out_of_order_and_needless_once() {
     script.line(300.7, 0, 101, 5001, 0);
     script.line(320.0, 1, 1001, 101, MSS).stamps = stamps(200.0);
     script.line(320.1, 0, 101, 5001, 0).sack = &[(1001, 2001)];
-    let half = &script.run().halves[1];
-    let kinds = half.retransmitted;
-    assert_eq!((half.out_of_order, kinds.fast, kinds.spurious, kinds.unseen_original), (1, 0, 1, 0));
+    let direction = &script.run().directions[1];
+    let kinds = direction.retransmitted;
+    assert_eq!((direction.out_of_order, kinds.fast, kinds.spurious, kinds.unseen_original), (1, 0, 1, 0));
 }
 
 #[test]
@@ -554,7 +568,7 @@ fn a_clock_that_steps_back_measures_nothing() {
         script.line(ms + if n % 2 == 0 { 50.0 } else { -10.0 }, 0, 101, 1001 + n * MSS, 0);
     }
     let facts = script.run();
-    assert_eq!(facts.doubts.backwards, 2);
+    assert_eq!(facts.capture_defects.backwards, 2);
     assert_eq!((facts.vantage.near, facts.vantage.toward), (Near::Middle, [Some(Nanos::from_millis(50)); 2]));
     assert_eq!((facts.rtt.min, facts.rtt.p50), (Some(Nanos::from_millis(100)), Some(Nanos::from_millis(100))));
     assert_eq!(facts.rtt.samples, 2);
@@ -567,8 +581,8 @@ fn a_frame_captured_twice_counts_once() {
         script.line(200.0, 1, 1, 101, MSS).ip_id = 77;
     }
     let facts = script.run();
-    assert_eq!((facts.doubts.duplicate_frames, facts.halves[1].packets), (1, 2));
-    assert_eq!(facts.halves[1].retransmitted, Default::default());
+    assert_eq!((facts.capture_defects.duplicate_frames, facts.directions[1].packets), (1, 2));
+    assert_eq!(facts.directions[1].retransmitted, Default::default());
 }
 
 #[test]
@@ -578,9 +592,9 @@ fn bytes_acknowledged_and_never_captured_are_the_captures_loss() {
     script.line(200.1, 1, 2001, 101, MSS);
     script.line(300.0, 0, 101, 3001, 0);
     let facts = script.run();
-    assert_eq!((facts.doubts.unseen_bytes, facts.doubts.unseen_stretches), (1000, 1));
+    assert_eq!((facts.capture_defects.unseen_bytes, facts.capture_defects.unseen_stretches), (1000, 1));
     assert_eq!(bulk(&facts).bytes(), 3000);
-    assert_eq!(facts.halves[1].retransmitted, Default::default());
+    assert_eq!(facts.directions[1].retransmitted, Default::default());
 }
 
 #[test]
@@ -595,10 +609,10 @@ fn each_answer_is_a_transfer_of_its_own() {
         script.line(ms + 105.0, 0, 101 + turn * 100, 3001 + turn * 3000, 0);
     }
     let facts = script.run();
-    let sizes = |side: Side| facts.halves[side].transfers.iter().map(TransferFacts::bytes).collect::<Vec<_>>();
+    let sizes = |side: Side| facts.directions[side].transfers.iter().map(TransferFacts::bytes).collect::<Vec<_>>();
     assert_eq!(sizes(0), [100, 100, 100]);
     assert_eq!(sizes(1), [3000, 3000, 3000]);
-    let think: Vec<_> = facts.halves[1].transfers.iter().map(|t| t.start - t.request.unwrap().last).collect();
+    let think: Vec<_> = facts.directions[1].transfers.iter().map(|t| t.start - t.answered.unwrap().last).collect();
     assert_eq!(think, [Nanos::from_millis(5); 3]);
 }
 
@@ -635,7 +649,7 @@ fn a_syn_sent_again_is_counted_and_not_measured() {
     assert_eq!(facts.handshake.retries, [1, 0]);
     assert_eq!(facts.handshake.rtt(), Some(Nanos::from_millis(40)));
     assert_eq!(facts.rtt.min, None, "the SYN-ACK may answer either SYN (Karn)");
-    assert_eq!(facts.handshake.again, Some(Nanos::from_millis(1000)));
+    assert_eq!(facts.handshake.last_retry, Some(Nanos::from_millis(1000)));
 }
 
 #[test]
@@ -648,7 +662,7 @@ fn a_syn_that_was_captured_twice_was_not_sent_again() {
         }
         script.line(80.0, 0, 1, 1, 0);
         let facts = script.run();
-        assert_eq!((facts.handshake.retries, facts.handshake.again), ([0, 0], None));
+        assert_eq!((facts.handshake.retries, facts.handshake.last_retry), ([0, 0], None));
         assert_eq!(facts.rtt.min, Some(Nanos::from_millis(80)));
     }
 }
@@ -658,7 +672,7 @@ fn a_syn_ack_that_comes_again_behind_the_last_ack_kept_nobody_waiting() {
     let mut script = Script::opened();
     script.line(1000.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
     let facts = script.run();
-    assert_eq!((facts.handshake.retries, facts.handshake.again), ([0, 1], None));
+    assert_eq!((facts.handshake.retries, facts.handshake.last_retry), ([0, 1], None));
 }
 
 #[test]
@@ -681,6 +695,6 @@ fn one_ends_packets_do_not_tell_where_they_were_captured() {
     script.line(101.0, 0, 101, 1, 1000);
     script.lines.retain(|line| line.from == 0);
     let facts = script.run();
-    assert!(facts.doubts.one_direction);
+    assert!(facts.capture_defects.one_direction);
     assert_eq!(facts.vantage.near, Near::Unknown, "{}", facts.vantage.reason);
 }

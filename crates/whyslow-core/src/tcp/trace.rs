@@ -1,13 +1,16 @@
 //! What became of each segment, as the analysis judged it: for graphs and tables of packets.
 //!
-//! A traced connection gives a [`Point`] for every segment that it used. The same code judges as without a trace: what
-//! kind of copy a segment is, is read off the counters that this code keeps. Some verdicts come late (that a copy was
-//! needless is known when the receiver says so; an ACK's sample when its sender can have had the ACK), so that points wait
-//! for up to [`LAG`] later ones. A verdict that comes later still is counted in [`Connection::late_verdicts`](super::Connection::late_verdicts).
+//! A traced connection gives a [`Point`] for every segment that it used. The same code judges as
+//! without a trace: what kind of copy a segment is, is read off the counters that this code keeps.
+//! Some verdicts come late (that a copy was needless is known when the receiver says so; an ACK's
+//! sample when its sender can have had the ACK), so that points wait for up to
+//! [`MAX_PENDING_POINTS`] later ones. A verdict that comes later still is counted in
+//! [`Connection::late_verdicts`](super::Connection::late_verdicts).
 //!
-//! Segments that the connection does not use (captured twice, wrong checksum) give no point; its facts count them.
+//! Segments that the connection does not use (captured twice, wrong checksum) give no point; its
+//! facts count them.
 
-use super::facts::HalfFacts;
+use super::facts::DirectionFacts;
 use crate::analysis::{End, Frame, Retransmitted};
 use crate::flow::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -15,7 +18,7 @@ use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};
 
 /// Points that wait for late verdicts: 13 MB.
-pub const LAG: usize = 65_536;
+pub const MAX_PENDING_POINTS: usize = 65_536;
 
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +33,8 @@ pub struct Point {
     pub flags: Flags,
     /// Payload bytes.
     pub len: u32,
-    /// Place of its first byte in the sequence space, the SYN's number being 0; none when it is far outside.
+    /// Place of its first byte in the sequence space, the SYN's number being 0; none when it is far
+    /// outside.
     pub seq: Option<u64>,
     /// The same as it is in the header.
     pub raw_seq: SeqNumber,
@@ -59,7 +63,7 @@ pub struct Point {
     /// Bytes in flight when it was sent, itself included, as its sender knew it; for data only.
     pub in_flight: Option<u64>,
     /// When the data's sender can have had this ACK, and what was in flight then.
-    pub taken: Option<(Nanos, u64)>,
+    pub applied: Option<(Nanos, u64)>,
     /// The round trip of the whole path that this ACK measures.
     pub rtt: Option<Nanos>,
 }
@@ -131,7 +135,7 @@ impl Kind {
     }
 
     /// It was sent before.
-    pub const fn is_resent(self) -> bool {
+    pub const fn is_retransmit(self) -> bool {
         matches!(self, Self::Fast | Self::Timeout | Self::TailProbe | Self::Spurious)
     }
 }
@@ -149,25 +153,25 @@ pub(super) enum Note {
 
 /// What was noted since the last segment.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct TraceNotes {
     pub(super) new: Vec<Note>,
     /// Needless copies that were told of.
-    pub(super) told: HashSet<(Nanos, u64)>,
+    pub(super) spurious_noted: HashSet<(Nanos, u64)>,
 }
 
 /// The counters that say what a segment was taken for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tally {
-    pub(super) resent: Retransmitted,
+pub(super) struct SegmentCounters {
+    pub(super) retransmitted: Retransmitted,
     pub(super) out_of_order: u64,
     pub(super) probes: u64,
     pub(super) keep_alives: u64,
 }
 
-impl Tally {
-    pub(super) fn of(facts: &HalfFacts) -> Self {
+impl SegmentCounters {
+    pub(super) fn of(facts: &DirectionFacts) -> Self {
         Self {
-            resent: facts.retransmitted,
+            retransmitted: facts.retransmitted,
             out_of_order: facts.out_of_order,
             probes: facts.window_probes,
             keep_alives: facts.keep_alives,
@@ -176,7 +180,7 @@ impl Tally {
 
     /// What the one segment since was counted as.
     pub(super) fn kind(&self, now: &Self) -> Option<Kind> {
-        let (before, after) = (&self.resent, &now.resent);
+        let (before, after) = (&self.retransmitted, &now.retransmitted);
         [
             (now.keep_alives > self.keep_alives, Kind::KeepAlive),
             (now.probes > self.probes, Kind::WindowProbe),
@@ -195,23 +199,23 @@ impl Tally {
 #[derive(Debug)]
 pub(super) struct Trace {
     pub(super) client: Side,
-    pub(super) waiting: VecDeque<Point>,
-    pub(super) late: u64,
+    pub(super) pending: VecDeque<Point>,
+    pub(super) late_verdicts: u64,
     /// Who has sent a SYN: another one is a copy.
     pub(super) syn: [bool; 2],
 }
 
 impl Trace {
     /// The place of a frame. Numbers rise, but for a text that brings its own.
-    pub(super) fn with_frame(&self, frame: Frame) -> Option<usize> {
-        let is_it = |at: &usize| self.waiting.get(*at).is_some_and(|point| point.frame == frame);
-        let at = self.waiting.partition_point(|point| point.frame < frame);
-        Some(at).filter(is_it).or_else(|| (0..self.waiting.len()).rev().take(4096).find(is_it))
+    pub(super) fn position_of_frame(&self, frame: Frame) -> Option<usize> {
+        let is_it = |at: &usize| self.pending.get(*at).is_some_and(|point| point.frame == frame);
+        let at = self.pending.partition_point(|point| point.frame < frame);
+        Some(at).filter(is_it).or_else(|| (0..self.pending.len()).rev().take(4096).find(is_it))
     }
 
     pub(super) fn sent_at(&self, time: Nanos, start: u64) -> Option<usize> {
-        let first = self.waiting.partition_point(|point| point.time < time);
-        let same = self.waiting.iter().enumerate().skip(first).take_while(|(_, point)| point.time == time);
+        let first = self.pending.partition_point(|point| point.time < time);
+        let same = self.pending.iter().enumerate().skip(first).take_while(|(_, point)| point.time == time);
         same.into_iter().find(|(_, point)| point.seq == Some(start) && point.kind != Kind::Empty).map(|(at, _)| at)
     }
 }

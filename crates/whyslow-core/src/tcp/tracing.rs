@@ -1,105 +1,106 @@
-//! How a traced connection gives its points: what each direction notes of a segment comes to the point that it is of.
+//! How a traced connection gives its points: what each direction notes of a segment comes to the
+//! point that it is of.
 
-use super::acknowledgement::reports_duplicate;
-use super::connection::{Connection, Settled, Stage};
-use super::half::Half;
-use super::segment::{Place, Seg};
-use super::trace::{Kind, LAG, Note, Point, Tally, Trace};
+use super::acks::reports_duplicate;
+use super::connection::{Connection, Stage, Tracking};
+use super::segment::{FrameRef, Seg};
+use super::sender::SenderState;
+use super::trace::{Kind, MAX_PENDING_POINTS, Note, Point, SegmentCounters, Trace};
 use crate::analysis::End;
 use crate::flow::Side;
 use crate::units::Nanos;
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
 
-impl Half {
+impl SenderState {
     /// The counters before a segment, where notes are wanted.
-    pub(super) fn tally(&self) -> Option<Tally> {
-        self.notes.is_some().then(|| Tally::of(&self.facts))
+    pub(super) fn tally(&self) -> Option<SegmentCounters> {
+        self.trace_notes.is_some().then(|| SegmentCounters::of(&self.facts))
     }
 
     /// A segment was looked at; `before` it the counters stood so.
-    pub(super) fn note_sent(&mut self, before: Option<Tally>) {
+    pub(super) fn note_sent(&mut self, before: Option<SegmentCounters>) {
         let Some(before) = before else { return };
-        let now = Tally::of(&self.facts);
-        let unseen = now.resent.unseen_original > before.resent.unseen_original;
+        let now = SegmentCounters::of(&self.facts);
+        let unseen = now.retransmitted.unseen_original > before.retransmitted.unseen_original;
         let in_flight = self.in_flight();
-        if let Some(notes) = &mut self.notes {
+        if let Some(notes) = &mut self.trace_notes {
             notes.new.push(Note::Sent { kind: before.kind(&now), unseen, in_flight });
         }
     }
 
     /// An ACK was applied; `before` it there were so many duplicates and needless copies.
-    pub(super) fn note_taken(&mut self, place: Place, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
-        let (duplicates, needless) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
+    pub(super) fn note_ack_applied(&mut self, place: FrameRef, at: Nanos, rtt: Option<Nanos>, before: (u64, u64)) {
+        let (duplicates, spurious) = (self.facts.duplicate_acks, self.facts.retransmitted.spurious);
         let in_flight = self.in_flight();
-        let Some(mut notes) = self.notes.take() else { return };
+        let Some(mut notes) = self.trace_notes.take() else { return };
         let duplicate = duplicates > before.0;
         notes.new.push(Note::Taken { frame: place.frame(), at, rtt, duplicate, in_flight });
-        if needless > before.1 {
-            if notes.told.len() > MOST_TOLD {
-                notes.told.clear();
+        if spurious > before.1 {
+            if notes.spurious_noted.len() > MAX_SPURIOUS_NOTED {
+                notes.spurious_noted.clear();
             }
-            for (time, start) in self.needless() {
-                if notes.told.insert((time, start)) {
+            for (time, start) in self.spurious_retransmits() {
+                if notes.spurious_noted.insert((time, start)) {
                     notes.new.push(Note::Needless { time, start });
                 }
             }
         }
-        self.notes = Some(notes);
+        self.trace_notes = Some(notes);
     }
 }
 
 impl Connection {
     /// From here on each segment gives a point. `client` is the side that is told as the client.
     pub fn trace(&mut self, client: Side) {
-        let trace = Box::new(Trace { client, waiting: VecDeque::new(), late: 0, syn: [false; 2] });
+        let trace = Box::new(Trace { client, pending: VecDeque::new(), late_verdicts: 0, syn: [false; 2] });
         match &mut self.stage {
-            Stage::Held(held) => held.trace = Some(trace),
-            Stage::Settled(settled) => settled.trace(trace),
+            Stage::Buffering(held) => held.trace = Some(trace),
+            Stage::Tracking(settled) => settled.trace(trace),
         }
-        self.note_direct();
+        self.update_fast_path();
     }
 
     /// The next point for which no more verdicts are waited.
     pub fn next_point(&mut self) -> Option<Point> {
-        let Stage::Settled(settled) = &mut self.stage else { return None };
+        let Stage::Tracking(settled) = &mut self.stage else { return None };
         let trace = settled.trace.as_mut()?;
-        if trace.waiting.len() > LAG { trace.waiting.pop_front() } else { None }
+        if trace.pending.len() > MAX_PENDING_POINTS { trace.pending.pop_front() } else { None }
     }
 
     /// No more segments come: the points that are left.
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
-        let settled = self.settle();
-        settled.end_doubt();
+        let settled = self.start_tracking();
+        settled.finish_suspect();
         for side in 0..2 {
-            let view = settled.views[side];
-            settled.halves[side].apply(None, &view);
+            let path = settled.paths[side];
+            settled.senders[side].apply_acks(None, &path);
             settled.take_notes(side, None);
         }
-        settled.trace.as_mut().map(|trace| std::mem::take(&mut trace.waiting)).unwrap_or_default().into_iter()
+        settled.trace.as_mut().map(|trace| std::mem::take(&mut trace.pending)).unwrap_or_default().into_iter()
     }
 
     /// Verdicts that came when their points were gone.
     pub fn late_verdicts(&self) -> u64 {
-        let Stage::Settled(settled) = &self.stage else { return 0 };
-        settled.trace.as_ref().map_or(0, |trace| trace.late)
+        let Stage::Tracking(settled) = &self.stage else { return 0 };
+        settled.trace.as_ref().map_or(0, |trace| trace.late_verdicts)
     }
 }
 
-impl Settled {
+impl Tracking {
     pub(super) fn trace(&mut self, trace: Box<Trace>) {
         self.trace = Some(trace);
-        for half in &mut self.halves {
-            half.notes = Some(Box::default());
+        for sender in &mut self.senders {
+            sender.trace_notes = Some(Box::default());
         }
     }
 
     /// A segment was processed.
-    pub(super) fn traced(&mut self, seg: &Seg, sack: &SackBlocks) {
+    pub(super) fn trace_segment(&mut self, seg: &Seg, sack: &SackBlocks) {
         let Some(point) = self.point(seg, sack) else { return };
         let at = self.trace.as_mut().map(|trace| {
-            trace.waiting.push_back(point);
-            trace.waiting.len() - 1
+            trace.pending.push_back(point);
+            trace.pending.len() - 1
         });
         self.take_notes(1 - seg.from(), None);
         self.take_notes(seg.from(), at);
@@ -113,16 +114,16 @@ impl Settled {
         let client = trace.client;
         // Nothing but its timer has a SYN sent again (RFC 6298 section 5.7).
         let syn_again = syn && std::mem::replace(&mut trace.syn[from], true);
-        let shift = if syn { Some(0) } else { self.halves[to].window_shift };
+        let shift = if syn { Some(0) } else { self.senders[to].snd_wscale };
         let (mut sack, mut sacks) = ([(0, 0); 4], 0_u8);
         for &(left, right) in blocks.as_slice() {
-            let ends = (self.halves[to].unwrap(left), self.halves[to].unwrap(right));
+            let ends = (self.senders[to].unwrap_seq(left), self.senders[to].unwrap_seq(right));
             if let (Some(slot), (Some(left), Some(right))) = (sack.get_mut(usize::from(sacks)), ends) {
                 *slot = (left, right);
                 sacks += 1;
             }
         }
-        let ack = seg.ack().and_then(|ack| self.halves[to].unwrap(ack));
+        let ack = seg.ack().and_then(|ack| self.senders[to].unwrap_seq(ack));
         let data = seg.len > 0 || syn || seg.flags.has(Flags::FIN);
         Some(Point {
             time: seg.time,
@@ -130,7 +131,7 @@ impl Settled {
             from: if from == client { End::Client } else { End::Server },
             flags: seg.flags,
             len: seg.len,
-            seq: self.halves[from].unwrap(seg.seq),
+            seq: self.senders[from].unwrap_seq(seg.seq),
             raw_seq: seg.seq,
             ack,
             raw_ack: seg.ack(),
@@ -148,23 +149,24 @@ impl Settled {
             sacks,
             dsack: ack.is_some_and(|ack| sacks > 0 && reports_duplicate(sack[0], (sacks > 1).then_some(sack[1]), ack)),
             in_flight: None,
-            taken: None,
+            applied: None,
             rtt: None,
         })
     }
 
-    /// Puts what a direction noted to the points that it is of; `now` is the place of the segment that is looked at.
+    /// Puts what a direction noted to the points that it is of; `now` is the place of the segment
+    /// that is looked at.
     fn take_notes(&mut self, side: Side, now: Option<usize>) {
         let Some(trace) = &mut self.trace else { return };
-        let Some(notes) = &mut self.halves[side].notes else { return };
+        let Some(notes) = &mut self.senders[side].trace_notes else { return };
         for note in notes.new.drain(..) {
             let told = match note {
                 Note::Sent { .. } => now,
-                Note::Taken { frame, .. } => trace.with_frame(frame),
+                Note::Taken { frame, .. } => trace.position_of_frame(frame),
                 Note::Needless { time, start } => trace.sent_at(time, start),
             };
-            let Some(point) = told.and_then(|at| trace.waiting.get_mut(at)) else {
-                trace.late += 1;
+            let Some(point) = told.and_then(|at| trace.pending.get_mut(at)) else {
+                trace.late_verdicts += 1;
                 continue;
             };
             match note {
@@ -174,7 +176,7 @@ impl Settled {
                     point.in_flight = (point.len > 0).then_some(in_flight);
                 }
                 Note::Taken { at, rtt, duplicate, in_flight, .. } => {
-                    (point.taken, point.rtt, point.duplicate_ack) = (Some((at, in_flight)), rtt, duplicate);
+                    (point.applied, point.rtt, point.duplicate_ack) = (Some((at, in_flight)), rtt, duplicate);
                 }
                 Note::Needless { .. } => point.kind = Kind::Spurious,
             }
@@ -183,4 +185,4 @@ impl Settled {
 }
 
 /// Needless copies that are remembered as told.
-const MOST_TOLD: usize = 8_192;
+const MAX_SPURIOUS_NOTED: usize = 8_192;

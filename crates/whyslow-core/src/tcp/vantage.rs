@@ -1,10 +1,11 @@
 //! Where the capture stands between the two ends, in time and by what only an end's own host shows.
 //!
-//! A packet toward one side and that side's reaction (an ACK, a SYN-ACK, a timestamp echo) bound the time from the
-//! capture point to that side and back; the least of many is that time. Their sum is the path's round trip, from any
-//! vantage, and their ratio says how far along the path the capture stands. Large segments decide where timing alone
-//! does not: an ACK *inside* a segment larger than the MSS means that the segment was cut up after it was captured, so
-//! the capture is at its sender (TSO); on a receiving host (GRO) the ACKs fall on the ends of such segments.
+//! A packet toward one side and that side's reaction (an ACK, a SYN-ACK, a timestamp echo) bound
+//! the time from the capture point to that side and back; the least of many is that time. Their sum
+//! is the path's round trip, from any vantage, and their ratio says how far along the path the
+//! capture stands. Large segments decide where timing alone does not: an ACK *inside* a segment
+//! larger than the MSS means that the segment was cut up after it was captured, so the capture is
+//! at its sender (TSO); on a receiving host (GRO) the ACKs fall on the ends of such segments.
 
 use super::facts::Vantage;
 use super::segment::Seg;
@@ -14,70 +15,77 @@ use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
 /// Timestamps remembered per side until they are echoed.
-const STAMPS: usize = 64;
+const MAX_TIMESTAMPS: usize = 64;
 /// Large segments remembered per side until they are acknowledged.
-const LARGE: usize = 64;
+const MAX_LARGE: usize = 64;
 /// Below this share of the round trip the capture stands next to that end.
 const NEXT_TO: f64 = 0.1;
 /// The largest payload that a network of ordinary MTU carries whole.
 const ETHERNET_PAYLOAD: u32 = 1460;
 
 #[derive(Clone, Debug, Default)]
-struct FromSide {
+struct SideSamples {
     /// A segment whose ACK is awaited: its end and time.
     probe: Option<(SeqNumber, Nanos)>,
     /// Behind the farthest of what it sent, if it `has_sent` anything.
     highest: SeqNumber,
     has_sent: bool,
-    stamps: Stamps,
-    large: Option<Box<Large>>,
+    timestamps: SentTimestamps,
+    large: Option<Box<LargeSegments>>,
     /// ACKs of the other side inside a large segment, and at the end of one.
-    inside: u32,
-    at_end: u32,
+    acks_inside_large: u32,
+    acks_at_large_end: u32,
     /// One more than the highest time to live of its packets; 0 before the first one.
-    ttl: u16,
+    max_ttl_plus_one: u16,
     /// The newest window that it offers is none, at any scale.
     is_closed: bool,
 }
 
 /// Timestamps of a side, and when each was seen first.
 #[derive(Clone, Debug)]
-struct Stamps {
-    values: [u32; STAMPS],
-    /// [`UNTIMED`] where the capture's clock cannot tell.
-    times: [Nanos; STAMPS],
+struct SentTimestamps {
+    values: [u32; MAX_TIMESTAMPS],
+    /// [`NO_TIME`] where the capture's clock cannot tell.
+    times: [Nanos; MAX_TIMESTAMPS],
     seen: usize,
-    /// The newest value, or [`NONE`].
+    /// The newest value, or [`NO_TIMESTAMP`].
     newest: u64,
-    /// The echo that was looked for last, or [`NONE`]: the same one later gives no shorter round trip, or none either.
-    settled: u64,
+    /// The echo that was looked for last, or [`NO_TIMESTAMP`]: the same one later gives no shorter
+    /// round trip, or none either.
+    last_echo: u64,
 }
 
 /// Segments larger than the network's, until they are acknowledged.
 #[derive(Clone, Debug)]
-struct Large {
+struct LargeSegments {
     /// Apart, so that several are compared at a time.
-    starts: [SeqNumber; LARGE],
-    ends: [SeqNumber; LARGE],
+    starts: [SeqNumber; MAX_LARGE],
+    ends: [SeqNumber; MAX_LARGE],
     seen: usize,
     /// This ACK lies in none of them.
     missed: Option<SeqNumber>,
 }
 
-const UNTIMED: Nanos = Nanos(i64::MIN);
+const NO_TIME: Nanos = Nanos(i64::MIN);
 /// In place of a timestamp: none.
-const NONE: u64 = u64::MAX;
+const NO_TIMESTAMP: u64 = u64::MAX;
 
-impl Default for Stamps {
+impl Default for SentTimestamps {
     fn default() -> Self {
-        Self { values: [0; STAMPS], times: [UNTIMED; STAMPS], seen: 0, newest: NONE, settled: NONE }
+        Self {
+            values: [0; MAX_TIMESTAMPS],
+            times: [NO_TIME; MAX_TIMESTAMPS],
+            seen: 0,
+            newest: NO_TIMESTAMP,
+            last_echo: NO_TIMESTAMP,
+        }
     }
 }
 
 /// Collects what tells the vantage.
 #[derive(Clone, Debug)]
-pub(crate) struct Estimator {
-    sides: [FromSide; 2],
+pub(crate) struct VantageEstimator {
+    sides: [SideSamples; 2],
     /// Least time from the capture point to each side and back.
     pub toward: [Option<Nanos>; 2],
     /// The largest segment that the network carries whole: as negotiated, timestamps included.
@@ -86,22 +94,22 @@ pub(crate) struct Estimator {
     pub larger_than_mss: u64,
 }
 
-impl Default for Estimator {
+impl Default for VantageEstimator {
     fn default() -> Self {
         Self { sides: Default::default(), toward: [None; 2], mss: ETHERNET_PAYLOAD, larger_than_mss: 0 }
     }
 }
 
-impl Estimator {
+impl VantageEstimator {
     /// What the SYNs have settled of the segment size on the wire.
-    pub fn negotiated(&mut self, mss: Option<u32>) {
+    pub fn on_mss_negotiated(&mut self, mss: Option<u32>) {
         self.mss = mss.unwrap_or(ETHERNET_PAYLOAD);
     }
 
     /// Whether it is the least so far.
     fn sample(&mut self, side: Side, answer: &Seg, asked: Nanos) -> bool {
         let time = answer.time - asked;
-        let may_be = time.0 >= 0 && !answer.moved();
+        let may_be = time.0 >= 0 && !answer.time_clamped();
         let is_least = may_be && self.toward[side].is_none_or(|least| time < least) && !self.is_probe(answer);
         if is_least {
             self.toward[side] = Some(time);
@@ -109,8 +117,8 @@ impl Estimator {
         is_least
     }
 
-    /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed window, or a keep-alive (RFC 9293 sections
-    /// 3.8.4 and 3.8.6.1).
+    /// Whether a timer may have had it sent, and nothing that it heard: the probe of a closed
+    /// window, or a keep-alive (RFC 9293 sections 3.8.4 and 3.8.6.1).
     fn is_probe(&self, seg: &Seg) -> bool {
         let (own, other) = (&self.sides[seg.from()], &self.sides[1 - seg.from()]);
         let repeats = seg.len <= 1 && own.has_sent && seg.seq.distance(own.highest) < 0;
@@ -119,24 +127,25 @@ impl Estimator {
 
     /// A segment passed the capture point. Says whether [`toward`](Self::toward) has changed.
     #[inline(always)]
-    pub fn see(&mut self, seg: &Seg) -> bool {
+    pub fn observe(&mut self, seg: &Seg) -> bool {
         if self.sides[1 - seg.from()].may_learn(seg) {
-            return self.see_answer(seg);
+            return self.observe_answer(seg);
         }
         self.note(seg);
         false
     }
 
     #[inline(never)]
-    fn see_answer(&mut self, seg: &Seg) -> bool {
+    fn observe_answer(&mut self, seg: &Seg) -> bool {
         let changed = self.learn(seg);
         self.note(seg);
         changed
     }
 
-    /// As [`see`](Self::see), for who wants to know the [times](Self::toward) alone, of segments none of which closes a window.
+    /// As [`observe`](Self::observe), for who wants to know the [times](Self::toward) alone, of
+    /// segments none of which closes a window.
     #[inline(always)]
-    pub fn see_times(&mut self, seg: &Seg) {
+    pub fn observe_times(&mut self, seg: &Seg) {
         if let Some(ack) = seg.ack() {
             self.learn_times(seg, ack);
         }
@@ -148,39 +157,39 @@ impl Estimator {
     fn note(&mut self, seg: &Seg) {
         self.note_times::<true>(seg);
         let side = &mut self.sides[seg.from()];
-        if u16::from(seg.ttl) >= side.ttl {
-            side.ttl = u16::from(seg.ttl) + 1;
+        if u16::from(seg.ttl) >= side.max_ttl_plus_one {
+            side.max_ttl_plus_one = u16::from(seg.ttl) + 1;
         }
         if (seg.window == 0) != side.is_closed {
             side.is_closed = !side.is_closed && !seg.flags.has(Flags::RST);
         }
-        if seg.len > self.mss && seg.space() > 0 {
+        if seg.len > self.mss && seg.seq_len() > 0 {
             self.larger_than_mss += 1;
             side.note_large(seg);
         }
     }
 
-    /// When it asks. In a long connection few segments ask anything new, and what they do is a call away (`APART`); in a short one
-    /// most do.
+    /// When it asks. In a long connection few segments ask anything new, and what they do is a call
+    /// away (`COLD`); in a short one most do.
     #[inline(always)]
-    fn note_times<const APART: bool>(&mut self, seg: &Seg) {
+    fn note_times<const COLD: bool>(&mut self, seg: &Seg) {
         let side = &mut self.sides[seg.from()];
         if let Some((value, _)) = seg.timestamps()
-            && u64::from(value) != side.stamps.newest
+            && u64::from(value) != side.timestamps.newest
         {
-            let time = if seg.moved() { UNTIMED } else { seg.time };
-            if APART { side.stamps.note_apart(value, time) } else { side.stamps.note(value, time) }
+            let time = if seg.time_clamped() { NO_TIME } else { seg.time };
+            if COLD { side.timestamps.note_cold(value, time) } else { side.timestamps.note(value, time) }
         }
-        let space = seg.space();
+        let space = seg.seq_len();
         if space > 0 {
             let end = seg.seq + space;
             // The next one, while the ACK for one before it is awaited.
             if side.probe.is_some() && seg.seq == side.highest {
                 side.highest = end;
-            } else if APART {
-                side.note_sent_apart(seg.seq, end, seg.time, seg.moved());
+            } else if COLD {
+                side.note_sent_cold(seg.seq, end, seg.time, seg.time_clamped());
             } else {
-                side.note_sent(seg.seq, end, seg.time, seg.moved());
+                side.note_sent(seg.seq, end, seg.time, seg.time_clamped());
             }
         }
     }
@@ -205,12 +214,12 @@ impl Estimator {
             self.sides[to].probe = None;
             changed |= self.sample(from, seg, time);
         }
-        let asked = &mut self.sides[to].stamps;
+        let asked = &mut self.sides[to].timestamps;
         if let Some((_, echo)) = seg.timestamps()
-            && asked.settled != u64::from(echo)
+            && asked.last_echo != u64::from(echo)
         {
             let time = asked.time_of(echo);
-            asked.settled = if time.is_none() || !seg.moved() { echo.into() } else { NONE };
+            asked.last_echo = if time.is_none() || !seg.time_clamped() { echo.into() } else { NO_TIMESTAMP };
             changed |= time.is_some_and(|time| self.sample(from, seg, time));
         }
         changed
@@ -224,8 +233,10 @@ impl Estimator {
             (Some(a), Some(b)) if a.0 + b.0 > 0 => Some(a.0 as f64 / (a.0 + b.0) as f64),
             _ => None,
         };
-        let cut_after = (0..2).find(|&side| self.sides[side].inside > self.sides[1 - side].inside);
-        let joined_before = (0..2).find(|&side| self.sides[side].inside == 0 && self.sides[side].at_end >= 8);
+        let cut_after =
+            (0..2).find(|&side| self.sides[side].acks_inside_large > self.sides[1 - side].acks_inside_large);
+        let joined_before =
+            (0..2).find(|&side| self.sides[side].acks_inside_large == 0 && self.sides[side].acks_at_large_end >= 8);
         let (near, reason) = match share {
             Some(share) if share <= NEXT_TO => (Near::Client, self.timing(client)),
             Some(share) if share >= 1.0 - NEXT_TO => (Near::Server, self.timing(server)),
@@ -264,7 +275,7 @@ impl Estimator {
         }
         let server = 1 - client;
         // Of packets that no router touched, one end's tell nothing: the other end may be as near.
-        let untouched = |side: Side| Some(matches!(self.sides[side].ttl.checked_sub(1)?, 64 | 128 | 255));
+        let untouched = |side: Side| Some(matches!(self.sides[side].max_ttl_plus_one.checked_sub(1)?, 64 | 128 | 255));
         match (untouched(client), untouched(server)) {
             (Some(true), Some(false)) => (Near::Client, "the client's packets have an untouched time to live".into()),
             (Some(false), Some(true)) => (Near::Server, "the server's packets have an untouched time to live".into()),
@@ -285,48 +296,48 @@ fn near(end: End) -> Near {
     }
 }
 
-impl Stamps {
+impl SentTimestamps {
     #[inline(never)]
-    fn note_apart(&mut self, value: u32, time: Nanos) {
+    fn note_cold(&mut self, value: u32, time: Nanos) {
         self.note(value, time);
     }
 
     /// A packet with another one than the newest passed.
     #[inline(always)]
     fn note(&mut self, value: u32, time: Nanos) {
-        if self.newest != NONE && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
+        if self.newest != NO_TIMESTAMP && value.wrapping_sub(self.newest as u32) as i32 <= 0 {
             return;
         }
         self.newest = value.into();
-        if self.settled == self.newest {
-            self.settled = NONE;
+        if self.last_echo == self.newest {
+            self.last_echo = NO_TIMESTAMP;
         }
-        self.values[self.seen % STAMPS] = value;
-        self.times[self.seen % STAMPS] = time;
+        self.values[self.seen % MAX_TIMESTAMPS] = value;
+        self.times[self.seen % MAX_TIMESTAMPS] = time;
         self.seen += 1;
     }
 
     /// When the first packet with this timestamp passed.
     fn time_of(&self, value: u32) -> Option<Nanos> {
         // They only grow, and what is echoed is among the newest.
-        let newest_first = (1..=self.seen.min(STAMPS)).map(|back| (self.seen - back) % STAMPS);
+        let newest_first = (1..=self.seen.min(MAX_TIMESTAMPS)).map(|back| (self.seen - back) % MAX_TIMESTAMPS);
         let index = newest_first
             .take_while(|&index| self.values[index].wrapping_sub(value) as i32 >= 0)
             .find(|&index| self.values[index] == value)?;
-        Some(self.times[index]).filter(|time| *time != UNTIMED)
+        Some(self.times[index]).filter(|time| *time != NO_TIME)
     }
 }
 
-impl Default for Large {
+impl Default for LargeSegments {
     fn default() -> Self {
-        Self { starts: [SeqNumber(0); LARGE], ends: [SeqNumber(0); LARGE], seen: 0, missed: None }
+        Self { starts: [SeqNumber(0); MAX_LARGE], ends: [SeqNumber(0); MAX_LARGE], seen: 0, missed: None }
     }
 }
 
-impl Large {
+impl LargeSegments {
     fn note(&mut self, start: SeqNumber, end: SeqNumber) {
-        self.starts[self.seen % LARGE] = start;
-        self.ends[self.seen % LARGE] = end;
+        self.starts[self.seen % MAX_LARGE] = start;
+        self.ends[self.seen % MAX_LARGE] = end;
         self.seen += 1;
         self.missed = None;
     }
@@ -352,13 +363,14 @@ impl Large {
     }
 }
 
-impl FromSide {
-    /// Whether this segment of the other side, by its ACK or its echo, may tell something of what this side sent.
+impl SideSamples {
+    /// Whether this segment of the other side, by its ACK or its echo, may tell something of what
+    /// this side sent.
     #[inline(always)]
     fn may_learn(&self, seg: &Seg) -> bool {
         let ends_probe = |ack: SeqNumber| self.probe.is_some_and(|(end, _)| ack.distance(end) >= 0);
         let is_in_large = |ack| self.large.as_ref().is_some_and(|large| large.missed != Some(ack));
-        let is_echo = || seg.timestamps().is_some_and(|(_, echo)| self.stamps.settled != u64::from(echo));
+        let is_echo = || seg.timestamps().is_some_and(|(_, echo)| self.timestamps.last_echo != u64::from(echo));
         seg.ack().is_some_and(|ack| ends_probe(ack) || is_in_large(ack) || is_echo())
     }
 
@@ -366,12 +378,12 @@ impl FromSide {
         if let Some(large) = &mut self.large
             && let Some(at_end) = large.hit(ack)
         {
-            *(if at_end { &mut self.at_end } else { &mut self.inside }) += 1;
+            *(if at_end { &mut self.acks_at_large_end } else { &mut self.acks_inside_large }) += 1;
         }
     }
 
     #[inline(never)]
-    fn note_sent_apart(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
+    fn note_sent_cold(&mut self, start: SeqNumber, end: SeqNumber, time: Nanos, moved: bool) {
         self.note_sent(start, end, time, moved);
     }
 
@@ -400,18 +412,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Estimator {
-        /// As [`see`](Self::see), with no question left out.
+    impl VantageEstimator {
+        /// As [`observe`](Self::observe), with no question left out.
         fn see_all(&mut self, seg: &Seg) -> bool {
             let changed = self.learn(seg);
             let side = &mut self.sides[seg.from()];
-            side.ttl = side.ttl.max(u16::from(seg.ttl) + 1);
+            side.max_ttl_plus_one = side.max_ttl_plus_one.max(u16::from(seg.ttl) + 1);
             side.is_closed = seg.window == 0 && !seg.flags.has(Flags::RST);
             if let Some((value, _)) = seg.timestamps() {
-                side.stamps.note(value, if seg.moved() { UNTIMED } else { seg.time });
+                side.timestamps.note(value, if seg.time_clamped() { NO_TIME } else { seg.time });
             }
-            if seg.space() > 0 {
-                side.note_sent(seg.seq, seg.seq + seg.space(), seg.time, seg.moved());
+            if seg.seq_len() > 0 {
+                side.note_sent(seg.seq, seg.seq + seg.seq_len(), seg.time, seg.time_clamped());
             }
             if seg.len > self.mss {
                 self.larger_than_mss += 1;
@@ -430,10 +442,11 @@ mod tests {
                 1..100,
             ),
         ) {
-            // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs fall into them.
+            // Pieces of 1,000 bytes, so that some segments are larger than the network's and ACKs
+            // fall into them.
             let place = |piece: u32| SeqNumber(origin) + piece * 1000;
-            let (mut short, mut general) = (Estimator::default(), Estimator::default());
-            let mut times = Estimator::default();
+            let (mut short, mut general) = (VantageEstimator::default(), VantageEstimator::default());
+            let mut times = VantageEstimator::default();
             for (index, (from, seq, ack, pieces, moved, stamps, rare)) in segments.into_iter().enumerate() {
                 let stamps = (rare != 1).then(|| (origin.wrapping_add(stamps.0), origin.wrapping_add(stamps.1)));
                 let mut seg = Seg::example(from, place(seq), place(ack), pieces * 1000, stamps);
@@ -442,10 +455,10 @@ mod tests {
                     seg.flags = Flags::PSH;
                 }
                 if rare == 2 && moved {
-                    seg.move_to(seg.time);
+                    seg.clamp_time(seg.time);
                 }
-                prop_assert_eq!(short.see(&seg), general.see_all(&seg));
-                times.see_times(&seg);
+                prop_assert_eq!(short.observe(&seg), general.see_all(&seg));
+                times.observe_times(&seg);
                 prop_assert_eq!(times.toward, general.toward);
             }
             prop_assert_eq!(format!("{short:?}"), format!("{general:?}"));

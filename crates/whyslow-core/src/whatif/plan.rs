@@ -1,29 +1,31 @@
-//! A transfer that nobody has made yet: how long it would take, and what each change would bring (`whyslow predict`).
+//! A transfer that nobody has made yet: how long it would take, and what each change would bring
+//! (`whyslow predict`).
 //!
-//! Its time is that of the phases one after the other: the TCP handshake (one round trip), the TLS handshake (one with 1.3, RFC 8446; two
-//! with 1.2, RFC 5246), the request's way, the server's thinking, and the payload as [`model`](super::model) plays it. Under
-//! loss the answer is a distribution: the plan is played with many seeds.
+//! Its time is that of the phases one after the other: the TCP handshake (one round trip), the TLS
+//! handshake (one with 1.3, RFC 8446; two with 1.2, RFC 5246), the request's way, the server's
+//! thinking, and the payload as [`model`](super::model) plays it. Under loss the answer is a
+//! distribution: the plan is played with many seeds.
 
 use super::model::{
-    Algorithm, LEAST_ACK_DELAY, Losses, MOST_SEGMENTS, Outcome, Receiving, Scenario, Sending, Window, initial_buffer,
-    simulate,
+    Algorithm, DELACK_MIN, Losses, MAX_SEGMENTS, Outcome, ReceiverSettings, Scenario, SenderSettings, Window,
+    initial_buffer, simulate,
 };
 use crate::analysis::Limit;
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// Bytes of TCP, IP and Ethernet headers that go with a segment (RFC 7323's timestamps included): 66 on the wire, of which the payload's
-/// share is what a rate leaves.
+/// Bytes of TCP, IP and Ethernet headers that go with a segment (RFC 7323's timestamps included):
+/// 66 on the wire, of which the payload's share is what a rate leaves.
 const HEADERS: f64 = 66.0;
 /// Runs whose distribution is told, under loss; and those that a change is judged by.
-const RUNS: u64 = 101;
-const FEW_RUNS: u64 = 25;
+const MAX_RUNS: u64 = 101;
+const CHANGE_RUNS: u64 = 25;
 /// Segments that all runs of one question may model.
-const MOST_WORK: u64 = 20_000_000;
+const MAX_WORK: u64 = 20_000_000;
 /// After so many transfers a connection's window and buffer have grown to what they need.
-pub const SETTLED: u64 = 4;
+pub const WARM_TRANSFERS: u64 = 4;
 /// A change that saves less is not told: of the time, and in all.
-const LEAST_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
+const MIN_GAIN: (f64, Nanos) = (0.02, Nanos::from_millis(1));
 
 /// Who sends the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -62,7 +64,7 @@ impl Tls {
 
 /// The largest window of a Linux receiver that nobody has tuned: what 6 MiB of `tcp_rmem` leave
 /// for payload.
-pub(super) const USUAL_WINDOW: u64 = 3_600_000;
+pub(super) const DEFAULT_RECEIVE_WINDOW: u64 = 3_600_000;
 
 /// A transfer, or several one after the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +75,8 @@ pub struct Plan {
     pub rtt: Nanos,
     /// Bits per second of the narrowest link, headers included; none: it never matters.
     pub rate: Option<f64>,
-    /// Room in front of that link, bytes; none: as much as the path holds, one bandwidth × round trip, and at least 64 kB.
+    /// Room in front of that link, bytes; none: as much as the path holds, one bandwidth × round
+    /// trip, and at least 64 kB.
     pub queue: Option<u64>,
     /// Each packet is lost with this probability.
     pub loss: f64,
@@ -114,7 +117,8 @@ pub struct Forecast {
     pub total: Nanos,
     /// The tenth and the ninetieth percentile of one transfer under loss; none without.
     pub spread: Option<(Nanos, Nanos)>,
-    /// What one transfer of the median run spends where, in order of time for what comes before the payload, then most first.
+    /// What one transfer of the median run spends where, in order of time for what comes before the
+    /// payload, then most first.
     pub phases: Vec<(Limit, Nanos)>,
     /// Payload bits per second over one whole transfer, handshakes included.
     pub goodput: f64,
@@ -140,9 +144,11 @@ pub enum Idea {
     KeepWindow,
     /// TLS 1.3 instead of 1.2.
     Tls13,
-    /// Another initial congestion window, segments: as large as the receiver's first window lets it be.
+    /// Another initial congestion window, segments: as large as the receiver's first window lets it
+    /// be.
     InitialWindow(u64),
-    /// An initial congestion window for all of the payload, segments, and a receiver that takes it at once.
+    /// An initial congestion window for all of the payload, segments, and a receiver that takes it
+    /// at once.
     OneFlight(u64),
     /// A larger receive window, bytes.
     ReceiveWindow(u64),
@@ -161,7 +167,8 @@ pub enum Idea {
 }
 
 impl Plan {
-    /// A download of so many bytes on a new connection between today's Linux hosts, over a path that never matters.
+    /// A download of so many bytes on a new connection between today's Linux hosts, over a path
+    /// that never matters.
     pub fn new(bytes: u64, rtt: Nanos) -> Self {
         Self {
             bytes,
@@ -175,11 +182,11 @@ impl Plan {
             algorithm: Algorithm::Cubic,
             initial_window: 10,
             first_window: 65_536,
-            receive_window: USUAL_WINDOW,
+            receive_window: DEFAULT_RECEIVE_WINDOW,
             send_buffer: None,
             think: Nanos::ZERO,
             reuse: false,
-            earlier: SETTLED,
+            earlier: WARM_TRANSFERS,
             idle: Nanos::ZERO,
             starts_over: true,
             count: 1,
@@ -188,7 +195,7 @@ impl Plan {
 
     /// What it comes to.
     pub fn forecast(&self) -> Forecast {
-        self.forecast_from(RUNS)
+        self.forecast_from(MAX_RUNS)
     }
 
     fn forecast_from(&self, most_runs: u64) -> Forecast {
@@ -209,14 +216,14 @@ impl Plan {
     /// The changes to it that would bring something beside its forecast, the most first.
     pub fn changes(&self, forecast: &Forecast) -> Vec<Change> {
         // Compared over equally many runs.
-        let now = self.forecast_from(FEW_RUNS).total;
+        let now = self.forecast_from(CHANGE_RUNS).total;
         let enough = |change: &Change| {
             let gain = forecast.total - change.total;
-            gain >= LEAST_GAIN.1.min(forecast.total.scale(0.2)) && gain >= forecast.total.scale(LEAST_GAIN.0)
+            gain >= MIN_GAIN.1.min(forecast.total.scale(0.2)) && gain >= forecast.total.scale(MIN_GAIN.0)
         };
         let told = |idea: Idea| {
             let changed = self.with(idea);
-            let share = || changed.forecast_from(FEW_RUNS).total.0 as f64 / now.0.max(1) as f64;
+            let share = || changed.forecast_from(CHANGE_RUNS).total.0 as f64 / now.0.max(1) as f64;
             (changed != *self).then(|| Change { idea, total: forecast.total.scale(share()) })
         };
         let mut changes: Vec<Change> = self.ideas().into_iter().filter_map(told).filter(enough).collect();
@@ -282,13 +289,13 @@ impl Plan {
         if self.loss <= 0.0 {
             return 1;
         }
-        let segments = self.bytes.div_ceil(self.mss.max(1)).clamp(1, MOST_SEGMENTS) * (1 + self.warmings());
-        (MOST_WORK / segments).clamp(5, most) | 1
+        let segments = self.bytes.div_ceil(self.mss.max(1)).clamp(1, MAX_SEGMENTS) * (1 + self.warmings());
+        (MAX_WORK / segments).clamp(5, most) | 1
     }
 
     /// How many transfers come before it on its connection.
     fn warmings(&self) -> u64 {
-        if self.reuse { self.earlier.min(SETTLED) } else { 0 }
+        if self.reuse { self.earlier.min(WARM_TRANSFERS) } else { 0 }
     }
 
     /// All transfers, when one takes so long.
@@ -324,7 +331,8 @@ impl Plan {
         phases
     }
 
-    /// From the payload's first byte sent to what the client waits for: the last byte of a download, the answer to an upload.
+    /// From the payload's first byte sent to what the client waits for: the last byte of a
+    /// download, the answer to an upload.
     fn payload(&self, outcome: &Outcome) -> Nanos {
         match self.way {
             Way::Download => outcome.delivered,
@@ -355,15 +363,15 @@ impl Plan {
             rate,
             queue: self.queue.or(rate.map(|rate| product(rate).max(65_536))),
             losses: if self.loss > 0.0 { Losses::Random { probability: self.loss, seed } } else { Losses::NONE },
-            sender: Sending {
+            sender: SenderSettings {
                 initial_window: self.initial_window as f64,
                 cap: self.send_buffer,
                 buffer: Some(initial_buffer(self.initial_window as f64, self.mss)),
-                ..Sending::usual(self.algorithm)
+                ..SenderSettings::usual(self.algorithm)
             },
-            receiver: Receiving {
+            receiver: ReceiverSettings {
                 window: Window::Autotuned { initial: self.first_window, most: self.receive_window },
-                ack_delay: LEAST_ACK_DELAY,
+                ack_delay: DELACK_MIN,
             },
             pauses: Vec::new(),
         }
@@ -371,10 +379,11 @@ impl Plan {
 
     /// The window that an earlier transfer left, after the idle time.
     fn keep_warm(&self, scenario: &mut Scenario, warm: &Outcome) {
-        let mut window = warm.window;
-        let mut threshold = warm.threshold;
-        let timer = warm.timer.max(Nanos(1));
-        // BBR keeps what it has measured; others halve for each timer's length, down to the initial window (RFC 2861).
+        let mut window = warm.cwnd;
+        let mut threshold = warm.ssthresh;
+        let timer = warm.rto.max(Nanos(1));
+        // BBR keeps what it has measured; others halve for each timer's length, down to the initial
+        // window (RFC 2861).
         if self.starts_over && self.algorithm != Algorithm::Bbr && self.idle > timer {
             let halvings = (self.idle.0 / timer.0).min(60) as i32;
             threshold = threshold.max(0.75 * window);
@@ -382,7 +391,7 @@ impl Plan {
         }
         scenario.sender.initial_window = window;
         scenario.sender.buffer = warm.buffer;
-        scenario.sender.threshold = if threshold.is_finite() { threshold } else { f64::INFINITY };
+        scenario.sender.ssthresh = if threshold.is_finite() { threshold } else { f64::INFINITY };
         // A receiver's window does not shrink again.
         if let Window::Autotuned { initial, most } = &mut scenario.receiver.window {
             *initial = (*most).min(self.bytes.saturating_mul(2)).max(*initial);

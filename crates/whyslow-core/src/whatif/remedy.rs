@@ -1,8 +1,8 @@
 //! What each cause's fix changes in the model: the one place where causes and scenarios meet.
 
-use super::carried::Carried;
+use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Silence, Window};
-use super::plan::USUAL_WINDOW;
+use super::plan::DEFAULT_RECEIVE_WINDOW;
 use super::replay::{Fitted, Replay};
 use crate::analysis::Limit;
 use crate::cause::Cause;
@@ -26,15 +26,15 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
                 _ => f64::INFINITY,
             };
             scenario.sender.initial_window = needed.min(cap).max(scenario.sender.initial_window);
-            scenario.sender.threshold = scenario.sender.threshold.max(scenario.sender.initial_window);
+            scenario.sender.ssthresh = scenario.sender.ssthresh.max(scenario.sender.initial_window);
         }
         Cause::RestartAfterIdle => {
-            if let Some(Carried { window, grows }) =
-                replay.before.filter(|it| it.window > scenario.sender.initial_window)
+            if let Some(CarriedWindow { cwnd: window, grows }) =
+                replay.carried.filter(|it| it.cwnd > scenario.sender.initial_window)
             {
                 scenario.sender.initial_window = window;
                 if !grows {
-                    scenario.sender.threshold = window;
+                    scenario.sender.ssthresh = window;
                 }
             }
             for (pause, _) in changed.stalls.iter_mut().filter(|(pause, _)| pause.kind == Silence::Idle) {
@@ -42,13 +42,15 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
             }
         }
         Cause::EarlySlowStartExit => {
-            scenario.sender.threshold = f64::INFINITY;
-            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and looks like a cap there.
+            scenario.sender.ssthresh = f64::INFINITY;
+            // Slow growth is flat around the window of an earlier loss (RFC 9438 section 4.2), and
+            // looks like a cap there.
             scenario.sender.cap = None;
         }
         Cause::ReceiveWindow | Cause::NoWindowScaling => scenario.receiver.window = Window::Unlimited,
         Cause::ZeroWindow => {
-            // A reader that keeps up has the buffer that it has: the largest window that was offered stays.
+            // A reader that keeps up has the buffer that it has: the largest window that was
+            // offered stays.
             if let Window::Seen(steps) = &mut scenario.receiver.window {
                 let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
                 let most = replay.passing_largest.map_or(most, |passing| passing.min(most));
@@ -64,7 +66,8 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
             scenario.sender.cap = None;
             let_window_grow(&mut scenario.receiver.window, replay);
         }
-        // Without its own rate it fills the path's, which the first flight told: ten segments leave unpaced.
+        // Without its own rate it fills the path's, which the first flight told: ten segments leave
+        // unpaced.
         Cause::Pacing => {
             scenario.rate = Some(replay.path_rate()?);
             scenario.sender.pacing = None;
@@ -96,18 +99,21 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
             if cause == Cause::Policer {
                 scenario.rate = replay.passed_rate.or(scenario.rate);
             }
-            // A window that losses keep small grows far beyond all that was seen: what the path carries must be known.
+            // A window that losses keep small grows far beyond all that was seen: what the path
+            // carries must be known.
             if cause != Cause::Policer && cause != Cause::MtuBlackHole {
                 scenario.rate = Some(scenario.rate.or(replay.path_rate())?);
             }
-            // Windows that a loss cuts again and again stay about as large without anything in the sender that caps them.
-            scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.cut);
+            // Windows that a loss cuts again and again stay about as large without anything in the
+            // sender that caps them.
+            scenario.sender.cap = scenario.sender.cap.filter(|_| !replay.has_losses_while_capped);
             remove(&mut changed, Limit::Timeout);
             if cause == Cause::MtuBlackHole {
                 remove(&mut changed, Limit::Unknown);
             }
         }
-        // With a repair that waits for no timer a lost segment costs a round trip and a little (RFC 8985).
+        // With a repair that waits for no timer a lost segment costs a round trip and a little (RFC
+        // 8985).
         Cause::Timeout | Cause::TailLoss | Cause::NoSack => {
             let repair = scenario.rtt.scale(1.25);
             for (pause, _) in changed.stalls.iter_mut().filter(|(_, kind)| *kind == Limit::Timeout) {
@@ -126,7 +132,7 @@ fn let_window_grow(window: &mut Window, replay: &Replay) {
     let Window::Seen(steps) = &*window else { return };
     let Some((initial, last)) = steps.first().map(|step| step.1).zip(steps.last().map(|step| step.1)) else { return };
     if last > initial && replay.passing_window.is_none() {
-        *window = Window::Autotuned { initial, most: last.max(USUAL_WINDOW) };
+        *window = Window::Autotuned { initial, most: last.max(DEFAULT_RECEIVE_WINDOW) };
     }
 }
 

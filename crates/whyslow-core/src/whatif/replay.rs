@@ -1,13 +1,14 @@
 //! A captured transfer as the model's [`Scenario`].
 //!
-//! What the capture shows of the sender, the receiver and the path is taken from it: the first flight, how flights grew and where
-//! that stopped, the windows that were offered, a plateau's size, the rate, lost segments by their place, and the silences that no
-//! window explains. What it does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
+//! What the capture shows of the sender, the receiver and the path is taken from it: the first
+//! flight, how flights grew and where that stopped, the windows that were offered, a plateau's
+//! size, the rate, lost segments by their place, and the silences that no window explains. What it
+//! does not show (the congestion controller, whether a rate ever mattered) is tried, and what comes
 //! nearest to the measured time is kept.
 
-use super::carried::Carried;
-use super::model::{Algorithm, Losses, Pause, Receiving, Scenario, Sending, Silence, Window};
-use super::window::{cap, initial_window, threshold};
+use super::carried_window::CarriedWindow;
+use super::model::{Algorithm, Losses, Pause, ReceiverSettings, Scenario, SenderSettings, Silence, Window};
+use super::window::{cap, initial_window, ssthresh};
 use super::work::Work;
 use crate::analysis::Limit;
 use crate::limit::{Context, Partition, Span, burst_rate, least_rate, seen_rate};
@@ -22,49 +23,52 @@ pub struct Replay {
     measured: Nanos,
     /// A longer round trip that was typical, when a queue stood all the time.
     usual_rtt: Option<Nanos>,
-    /// Payload bits per second at which bursts were delivered, where that is far above the mean: what the path carries at least.
+    /// Payload bits per second at which bursts were delivered, where that is far above the mean:
+    /// what the path carries at least.
     pub(super) burst_rate: Option<f64>,
     /// Payload bits per second that passed between losses: a policer's rate, or a full queue's.
     pub(super) passed_rate: Option<f64>,
     has_losses: bool,
-    needless: bool,
+    has_spurious: bool,
     /// Losses fell into the rounds that seem to be capped.
-    pub(super) cut: bool,
-    /// Bytes that a window that was never shut let pass in a round trip, where windows held the sender for some rounds.
+    pub(super) has_losses_while_capped: bool,
+    /// Bytes that a window that was never shut let pass in a round trip, where windows held the
+    /// sender for some rounds.
     pub(super) passing_window: Option<u64>,
-    /// The same of windows about as large as the largest: a reader that falls behind offers less and less.
+    /// The same of windows about as large as the largest: a reader that falls behind offers less
+    /// and less.
     pub(super) passing_largest: Option<u64>,
     /// The window that the transfers before this one would have left, had no silence cut it.
-    pub(super) before: Option<Carried>,
+    pub(super) carried: Option<CarriedWindow>,
     /// What is known of the path beside this transfer, payload bits per second.
-    path: Path,
+    path: PathRates,
 }
 
 /// What is known of a path beside what a transfer shows of it.
 #[derive(Clone, Copy, Debug)]
-struct Path {
+struct PathRates {
     /// Somebody said that it carries so much.
     given: Option<f64>,
     /// Earlier transfers of the sender met so much: a queue's rate, or that of bursts.
-    met: Option<f64>,
+    earlier_rate: Option<f64>,
     /// This one was delivered so fast within a round trip, or on average.
-    least: f64,
+    min_rate: f64,
 }
 
 /// What earlier transfers of the same sender on the connection show.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Earlier {
+pub struct EarlierTransfers {
     /// The window that they would have left, had no silence cut it.
-    pub(super) window: Option<Carried>,
+    pub(super) carried: Option<CarriedWindow>,
     /// What the path carries, payload bits per second.
     pub(super) rate: Option<f64>,
 }
 
-impl Earlier {
+impl EarlierTransfers {
     /// Of these transfers.
     pub fn of(earlier: &[(&TransferFacts, Partition)], context: &Context) -> Self {
         let rates = earlier.iter().filter_map(|(transfer, partition)| seen_rate(transfer, partition, context));
-        Self { window: Carried::over(earlier, context), rate: rates.max_by(f64::total_cmp) }
+        Self { carried: CarriedWindow::over(earlier, context), rate: rates.max_by(f64::total_cmp) }
     }
 }
 
@@ -89,13 +93,13 @@ impl Fitted {
 }
 
 /// A wait of less than so many round trips is a round trip, and a moment.
-const SHORT_WAIT: f64 = 1.5;
+const MAX_SHORT_WAIT: f64 = 1.5;
 
 /// So many rounds tell what a window lets pass.
-const HELD_ROUNDS: usize = 4;
+const MIN_HELD_ROUNDS: usize = 4;
 
 /// Nearer than this needs no further try.
-const GOOD: f64 = 0.03;
+const GOOD_FIT: f64 = 0.03;
 
 impl Replay {
     /// Whether the capture shows enough of a transfer to model it.
@@ -107,27 +111,33 @@ impl Replay {
     }
 
     /// Of a transfer; none where the capture shows too little.
-    pub fn new(transfer: &TransferFacts, partition: &Partition, context: &Context, earlier: Earlier) -> Option<Self> {
+    pub fn new(
+        transfer: &TransferFacts,
+        partition: &Partition,
+        context: &Context,
+        earlier: EarlierTransfers,
+    ) -> Option<Self> {
         let rtt = context.rtt.filter(|_| Self::is_possible(transfer, context))?;
         let mss = context.mss.max(1);
         let shape = &partition.shape;
-        let lost = lost(transfer);
+        let lost = lost_segments(transfer);
         let mut stalls: Vec<(Pause, Limit)> =
             transfer.gaps.iter().filter_map(|gap| pause(gap, transfer, partition, context, &lost)).collect();
         stalls.sort_by_key(|(pause, _)| pause.at);
         let losses = places(&lost, transfer);
-        // A window, too, gives a steady rate: what the path carried is known only where the path held it.
+        // A window, too, gives a steady rate: what the path carried is known only where the path
+        // held it.
         let by_path = partition.time(Limit::Bandwidth).0 * 4 >= transfer.duration().0;
         let steady = shape.steady.filter(|_| by_path);
         let cap = cap(transfer, partition);
-        let sender = Sending {
+        let sender = SenderSettings {
             initial_window: initial_window(transfer, partition, mss),
-            threshold: threshold(transfer, partition, cap, mss),
-            growth: growth(transfer, partition),
+            ssthresh: ssthresh(transfer, partition, cap, mss),
+            slow_start_growth: growth(transfer, partition),
             hystart: false,
             cap,
             pacing: shape.steady.filter(|_| shape.paced),
-            ..Sending::usual(Algorithm::Cubic)
+            ..SenderSettings::usual(Algorithm::Cubic)
         };
         let scenario = Scenario {
             bytes: transfer.bytes(),
@@ -137,7 +147,7 @@ impl Replay {
             queue: None,
             losses: Losses::At(losses.clone()),
             sender,
-            receiver: Receiving { window: window(transfer), ack_delay: Nanos::ZERO },
+            receiver: ReceiverSettings { window: window(transfer), ack_delay: Nanos::ZERO },
             pauses: Vec::new(),
         };
         let path_end = transfer.last_send + rtt;
@@ -149,32 +159,36 @@ impl Replay {
             measured: transfer.duration(),
             usual_rtt: usual_rtt(transfer, rtt),
             burst_rate: burst_rate(transfer, context),
-            passed_rate: shape.between.map(|between| between.rate),
+            passed_rate: shape.inter_loss_rate.map(|between| between.rate),
             has_losses: !losses.is_empty(),
-            needless: transfer.retransmitted.spurious > 0,
-            cut: cap.is_some() && has_cuts(transfer, partition),
+            has_spurious: transfer.retransmitted.spurious > 0,
+            has_losses_while_capped: cap.is_some() && has_losses_while_capped(transfer, partition),
             passing_window: passing_window(transfer, partition, 0),
             passing_largest: passing_window(transfer, partition, largest_window(transfer) / 2),
-            before: earlier.window,
-            path: Path { given: context.path_rate, met: earlier.rate, least: least_rate(transfer, context) },
+            carried: earlier.carried,
+            path: PathRates {
+                given: context.path_rate,
+                earlier_rate: earlier.rate,
+                min_rate: least_rate(transfer, context),
+            },
         })
     }
 
-    /// What the path carries, payload bits per second, where that is known: as somebody said, or as it delivered bursts, here or to
-    /// earlier transfers.
+    /// What the path carries, payload bits per second, where that is known: as somebody said, or as
+    /// it delivered bursts, here or to earlier transfers.
     pub(super) fn path_rate(&self) -> Option<f64> {
-        self.path.given.or(self.burst_rate).or(self.path.met)
+        self.path.given.or(self.burst_rate).or(self.path.earlier_rate)
     }
 
-    /// Holds a changed scenario to what the path carries. Where nobody knows that, says what it was seen to carry, payload bits per
-    /// second: what is faster then rests on an assumption.
+    /// Holds a changed scenario to what the path carries. Where nobody knows that, says what it was
+    /// seen to carry, payload bits per second: what is faster then rests on an assumption.
     pub(super) fn hold_to_path(&self, scenario: &mut Scenario) -> Option<f64> {
         scenario.rate = match (scenario.rate, self.path.given) {
             (Some(rate), Some(given)) => Some(rate.min(given)),
             (Some(rate), None) => Some(rate),
             (None, _) => self.path_rate(),
         };
-        scenario.rate.is_none().then_some(self.path.least)
+        scenario.rate.is_none().then_some(self.path.min_rate)
     }
 
     /// The scenario that comes nearest to the measured time, and its time.
@@ -186,14 +200,15 @@ impl Replay {
             if best.as_ref().is_none_or(|(.., least)| off < *least) {
                 best = Some((candidate, modelled, off));
             }
-            if off as f64 <= GOOD * self.measured.0 as f64 {
+            if off as f64 <= GOOD_FIT * self.measured.0 as f64 {
                 break;
             }
         }
         best.map(|(fitted, modelled, _)| (fitted, modelled))
     }
 
-    /// What may explain the transfer: what the capture shows, then with each doubt, and doubts together.
+    /// What may explain the transfer: what the capture shows, then with each doubt, and doubts
+    /// together.
     pub(super) fn candidates(&self) -> Vec<Fitted> {
         let mut candidates = vec![self.fitted.clone()];
         let mut doubt = |applies: bool, change: &dyn Fn(&mut Fitted)| {
@@ -205,12 +220,12 @@ impl Replay {
         };
         let sender = &self.fitted.scenario.sender;
         // What was sent again for nothing may not have slowed the sender at all.
-        doubt(self.has_losses && self.needless, &|it| it.scenario.losses = Losses::NONE);
+        doubt(self.has_losses && self.has_spurious, &|it| it.scenario.losses = Losses::NONE);
         // A window that grew large met the rate of the path.
         doubt(self.fitted.scenario.rate.is_none() && self.burst_rate.is_some(), &|it| {
             it.scenario.rate = self.burst_rate
         });
-        doubt(self.has_losses || sender.threshold.is_finite(), &|it| it.scenario.sender.algorithm = Algorithm::Reno);
+        doubt(self.has_losses || sender.ssthresh.is_finite(), &|it| it.scenario.sender.algorithm = Algorithm::Reno);
         // A timer that the model has itself, instead of being given its silence.
         let is_timer = |stall: &(Pause, Limit)| stall.0.kind == Silence::Timer;
         doubt(self.has_losses && self.fitted.stalls.iter().any(is_timer), &|it| it.stalls.retain(|s| !is_timer(s)));
@@ -220,7 +235,7 @@ impl Replay {
         doubt(granted, &|it| it.scenario.sender.cap = None);
         // A queue may have kept the path full while the window went down.
         let full = self.has_losses && self.fitted.scenario.rate.is_some();
-        doubt(full && !self.needless, &|it| it.scenario.losses = Losses::NONE);
+        doubt(full && !self.has_spurious, &|it| it.scenario.losses = Losses::NONE);
         if let Some(rtt) = self.usual_rtt {
             doubt(true, &|it| it.scenario.rtt = rtt);
         }
@@ -240,21 +255,27 @@ fn pause(
     let limit = limit_of(gap, partition)?;
     let rtt = context.rtt?;
     let restarted = || partition.shape.restarts.iter().any(|&round| starts_over(transfer, round, gap.end));
-    // A window with no room for a segment is as good as closed: what is said of the silence then (a probe, the program) is not why.
-    let shut = gap.room.is_some_and(|room| room < context.mss) && partition.time(Limit::ZeroWindow) > Nanos::ZERO;
+    // A window with no room for a segment is as good as closed: what is said of the silence then (a
+    // probe, the program) is not why.
+    let shut =
+        gap.window_room.is_some_and(|room| room < context.mss) && partition.time(Limit::ZeroWindow) > Nanos::ZERO;
     let limit = match limit {
         Limit::Timeout if shut && gap.tail => Limit::ZeroWindow,
         Limit::Application | Limit::Unknown if shut => Limit::ZeroWindow,
         limit => limit,
     };
     let kind = match limit {
-        // A round trip is the ACK's that lets a repair go on, and no timer's (RFC 6298: more than a round trip).
-        Limit::Timeout if gap.release == Release::Timer && !gap.tail && length < rtt.scale(SHORT_WAIT) => return None,
+        // A round trip is the ACK's that lets a repair go on, and no timer's (RFC 6298: more than a
+        // round trip).
+        Limit::Timeout if gap.release == Release::Timer && !gap.tail && length < rtt.scale(MAX_SHORT_WAIT) => {
+            return None;
+        }
         // A probe leaves the window as it is; the timer leaves one segment of it.
         Limit::Timeout if gap.release == Release::Timer && !gap.tail => Silence::Timer,
-        // Where a cap holds the sender the model waits for the ACK itself, and the program writes a moment after it.
+        // Where a cap holds the sender the model waits for the ACK itself, and the program writes a
+        // moment after it.
         Limit::Application | Limit::Unknown
-            if length < rtt.scale(SHORT_WAIT) && is_capped(gap, transfer, partition) =>
+            if length < rtt.scale(MAX_SHORT_WAIT) && is_capped(gap, transfer, partition) =>
         {
             return None;
         }
@@ -265,20 +286,22 @@ fn pause(
         Limit::Application | Limit::Idle | Limit::Unknown => Silence::Program,
         _ => return None,
     };
-    let sent = gap.sent.saturating_sub(transfer.seq.0).min(transfer.bytes());
+    let sent = gap.snd_max.saturating_sub(transfer.seq.0).min(transfer.bytes());
     if kind == Silence::Timer {
         // All that was lost had been sent before the silence, whether the capture has it or not.
         let at = end_of_run(sent, gap.after_len, losses).min(transfer.bytes());
         return (at > 0).then_some((Pause { at, length, kind }, limit));
     }
-    // What a probe sent again counts as sent after it: the silence stands in front of it, even at the transfer's end.
+    // What a probe sent again counts as sent after it: the silence stands in front of it, even at
+    // the transfer's end.
     let again = if limit == Limit::Timeout { gap.after_len } else { 0 };
     let at = sent.saturating_sub(again);
     (at > 0 && at < transfer.bytes()).then_some((Pause { at, length, kind }, limit))
 }
 
-/// The end of what had been sent before a timer's silence: what follows without a hole the segment that the timer sent, and never
-/// came to the capture point. The window after a timer is too small to have let so much out.
+/// The end of what had been sent before a timer's silence: what follows without a hole the segment
+/// that the timer sent, and never came to the capture point. The window after a timer is too small
+/// to have let so much out.
 fn end_of_run(sent: u64, again: u64, losses: &[(u64, u64)]) -> u64 {
     let start = sent.saturating_add(again);
     let run = losses.iter().filter(|(place, _)| *place >= start);
@@ -293,7 +316,8 @@ fn is_capped(gap: &Gap, transfer: &TransferFacts, partition: &Partition) -> bool
     base.is_some_and(|limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow))
 }
 
-/// Whether the window began anew with the round that begins then: its flight is much smaller than one before it.
+/// Whether the window began anew with the round that begins then: its flight is much smaller than
+/// one before it.
 fn starts_over(transfer: &TransferFacts, round: usize, at: Nanos) -> bool {
     let before = transfer.rounds.iter().take(round).map(|round| round.in_flight).max();
     let first = transfer.rounds.get(round).filter(|first| first.start == at);
@@ -311,7 +335,7 @@ fn limit_of(gap: &Gap, partition: &Partition) -> Option<Limit> {
 }
 
 /// What was lost first, from the transfer's start: places and bytes, ascending.
-fn lost(transfer: &TransferFacts) -> Vec<(u64, u64)> {
+fn lost_segments(transfer: &TransferFacts) -> Vec<(u64, u64)> {
     let mut lost: Vec<(u64, u64)> =
         transfer.losses.iter().map(|loss| (loss.seq.saturating_sub(transfer.seq.0), loss.bytes)).collect();
     lost.sort_unstable();
@@ -324,7 +348,7 @@ fn lost(transfer: &TransferFacts) -> Vec<(u64, u64)> {
 fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
     let probed = |place: u64| {
         transfer.gaps.iter().any(|gap| {
-            let sent = gap.sent.saturating_sub(transfer.seq.0);
+            let sent = gap.snd_max.saturating_sub(transfer.seq.0);
             gap.tail && place < sent && place.saturating_add(gap.after_len) >= sent
         })
     };
@@ -332,9 +356,9 @@ fn places(lost: &[(u64, u64)], transfer: &TransferFacts) -> Vec<u64> {
 }
 
 /// Whether something was sent again in the rounds that a cap in the sender seems to have held.
-fn has_cuts(transfer: &TransferFacts, partition: &Partition) -> bool {
+fn has_losses_while_capped(transfer: &TransferFacts, partition: &Partition) -> bool {
     let capped = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
-    transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.resent > 0)
+    transfer.rounds.iter().zip(&partition.shape.base).any(|(round, limit)| capped(limit) && round.retransmitted > 0)
 }
 
 /// By what flights grew in a round of slow start: the median over those that grew.
@@ -354,7 +378,8 @@ fn growth(transfer: &TransferFacts, partition: &Partition) -> f64 {
     median.map_or(2.0, |ratio| if ratio > 1.7 { 2.0 } else { ratio.clamp(1.3, 2.0) })
 }
 
-/// The windows that were offered, by how much had been delivered: in a round the ACKs of the one before arrive.
+/// The windows that were offered, by how much had been delivered: in a round the ACKs of the one
+/// before arrive.
 fn window(transfer: &TransferFacts) -> Window {
     let rounds = &transfer.rounds;
     let mut steps: Vec<(u64, u64)> = Vec::new();
@@ -381,15 +406,15 @@ fn largest_window(transfer: &TransferFacts) -> u64 {
     transfer.rounds.iter().filter_map(|round| round.window).max().unwrap_or_default()
 }
 
-/// What a full but open window of `least` bytes or more let pass in a round: less than its size where the receiver's program reads a
-/// moment after the ACK has left.
+/// What a full but open window of `min_rate` bytes or more let pass in a round: less than its size
+/// where the receiver's program reads a moment after the ACK has left.
 fn passing_window(transfer: &TransferFacts, partition: &Partition, least: u64) -> Option<u64> {
     let inner = transfer.rounds.len().saturating_sub(1);
     let rounds = transfer.rounds.iter().zip(&partition.rounds).take(inner);
     let held = rounds.filter(|(round, limit)| **limit == Limit::ReceiveWindow && round.merged == 1);
     let held = held.filter(|(round, _)| round.window.is_some_and(|window| window >= least));
     let bytes: Vec<u64> = held.map(|(round, _)| round.bytes).collect();
-    (bytes.len() >= HELD_ROUNDS).then(|| bytes.iter().sum::<u64>() / bytes.len() as u64)
+    (bytes.len() >= MIN_HELD_ROUNDS).then(|| bytes.iter().sum::<u64>() / bytes.len() as u64)
 }
 
 /// The median of the rounds' round trips, where it is well above the least.

@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-use super::carried::Carried;
+use super::carried_window::CarriedWindow;
 use super::model::{Algorithm, Losses, Silence, Window};
-use super::plays::Play;
 use super::remedy;
-use super::replay::{Earlier, Fitted, Replay};
+use super::replay::{EarlierTransfers, Fitted, Replay};
+use super::replay_queue::ReplayJob;
 use super::waits::tests::finding;
 use super::work::Work;
-use super::{Plays, Replays};
+use super::{ReplayQueue, Replays};
 use crate::analysis::{Assumed, Connection, Limit, Transfer};
 use crate::cause::Cause;
 use crate::compare::tests::{connection, transfer};
@@ -27,7 +27,7 @@ fn replay(transfer: &TransferFacts) -> Replay {
         transfer,
         &partition(transfer, &context),
         &context,
-        Earlier { window: Some(Carried { window: 200.0, grows: true }), ..Earlier::default() },
+        EarlierTransfers { carried: Some(CarriedWindow { cwnd: 200.0, grows: true }), ..EarlierTransfers::default() },
     )
     .unwrap()
 }
@@ -111,7 +111,7 @@ fn silences_are_kept_and_taken_out() {
         round.start += ms(900);
     }
     transfer.gaps[1].end += ms(900);
-    (transfer.gaps[1].release, transfer.gaps[1].idle, transfer.gaps[1].sent) = (Release::Nothing, true, 30_001);
+    (transfer.gaps[1].release, transfer.gaps[1].idle, transfer.gaps[1].snd_max) = (Release::Nothing, true, 30_001);
     (transfer.last_send, transfer.end) = (transfer.last_send + ms(900), transfer.end + ms(900));
     let replay = replay(&transfer);
     let (_, modelled) = fit(&replay);
@@ -123,7 +123,8 @@ fn silences_are_kept_and_taken_out() {
 fn a_lost_segment_stands_at_its_place() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = transfer.seq.0 + 20_500;
-    transfer.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, ..Loss::default() }];
+    transfer.losses =
+        vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
     let (unknown, fitted) = (replay(&transfer), fit(&replay(&transfer)).0);
     assert!(remedy::apply(Cause::Loss, &unknown, &fitted).is_none(), "larger flights meet a rate that nobody knows");
     transfer.rounds[1].last_send = transfer.rounds[1].start + ms(1);
@@ -149,11 +150,14 @@ fn without_a_round_trip_there_is_no_replay() {
         crate::limit::Context { rtt: None, ..context(100) },
         crate::limit::Context { one_direction: true, ..context(100) },
     ] {
-        assert!(Replay::new(&transfer, &partition(&transfer, &context), &context, Earlier::default()).is_none());
+        assert!(
+            Replay::new(&transfer, &partition(&transfer, &context), &context, EarlierTransfers::default()).is_none()
+        );
     }
 }
 
-/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one play of it takes, and findings.
+/// The transfer of `slow_start()` as an analysis has it before the model has run: segments that one
+/// play of it takes, and findings.
 const SEGMENTS: u64 = 155;
 const CAUSES: [Cause; 2] = [Cause::SlowStart, Cause::Application];
 
@@ -171,9 +175,9 @@ fn told() -> Transfer {
 /// What the model says of it, with work for so many segments.
 fn with_work(work: u64) -> (Option<Nanos>, [Option<Nanos>; 2], bool) {
     let mut transfer = told();
-    let played = Play { replay: &slow_start(), transfer: &transfer, place: 0, work, known: &[] }.play();
+    let played = ReplayJob { replay: &slow_start(), transfer: &transfer, place: 0, work, known: &[] }.play();
     assert!(played.work <= work);
-    played.tell(&mut transfer);
+    played.write_to(&mut transfer);
     (transfer.model_s, [0, 1].map(|index| transfer.findings[index].predicted_s), transfer.model_skipped)
 }
 
@@ -192,8 +196,9 @@ fn a_cause_that_its_own_model_contradicts_is_doubted() {
         transfer.duration_s = ms(duration);
         transfer.findings = vec![finding(Cause::SlowStart, duration), finding(Cause::Loss, duration)];
         let before = transfer.findings[0].confidence;
-        let played = Play { replay: &slow_start(), transfer: &transfer, place: 0, work: u64::MAX, known: &[] }.play();
-        played.tell(&mut transfer);
+        let played =
+            ReplayJob { replay: &slow_start(), transfer: &transfer, place: 0, work: u64::MAX, known: &[] }.play();
+        played.write_to(&mut transfer);
         assert_eq!(transfer.findings[1].confidence, before, "of losses the model knows a part only");
         (transfer.findings[0].confidence < before, transfer.findings[0].settle.is_some())
     };
@@ -206,19 +211,20 @@ fn a_cause_that_its_own_model_contradicts_is_doubted() {
 fn a_model_that_might_come_nearer_with_more_work_is_said_to_be_cut() {
     let mut facts = flights(&[10_000, 20_000, 40_000, 30_000], Release::Ack);
     let seq = facts.seq.0 + 20_500;
-    facts.losses = vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, sent: 20_500, ..Loss::default() }];
+    facts.losses =
+        vec![Loss { time: ms(100), until: ms(100), seq, bytes: 1_000, passed_before: 20_500, ..Loss::default() }];
     let replay = replay(&facts);
     assert!(replay.candidates().len() > 1);
     let mut transfer = told();
     transfer.duration_s = ms(60_000);
-    let skipped = |work| Play { replay: &replay, transfer: &transfer, place: 0, work, known: &[] }.play().skipped;
+    let skipped = |work| ReplayJob { replay: &replay, transfer: &transfer, place: 0, work, known: &[] }.play().skipped;
     assert!(skipped(100));
     assert!(!skipped(u64::MAX), "nothing comes near");
 }
 
 #[test]
 fn the_worst_are_modelled_first_however_many_at_once() {
-    let predict = |play: &dyn Fn(&mut Plays<'_>)| {
+    let predict = |play: &dyn Fn(&mut ReplayQueue<'_>)| {
         let mut replays = Replays::default();
         let mut connections: Vec<Connection> = (1..=4).map(|id| connection(id, 100, vec![told()])).collect();
         for (id, lost) in [(1, 100), (2, 400), (3, 300), (4, 200)] {
@@ -229,7 +235,8 @@ fn the_worst_are_modelled_first_however_many_at_once() {
         let transfers = connections.iter().map(|connection| &connection.transfers[0]);
         transfers.map(|it| (it.model_s, it.findings[0].predicted_s, it.model_skipped)).collect::<Vec<_>>()
     };
-    // So many are taken up before the first is put back, and those that were taken up last come back first.
+    // So many are taken up before the first is put back, and those that were taken up last come
+    // back first.
     let at_once = |count: usize| {
         predict(&|plays| {
             loop {
@@ -260,15 +267,19 @@ fn the_worst_are_modelled_first_however_many_at_once() {
 #[test]
 fn what_is_known_is_not_played_again() {
     let (replay, transfer) = (slow_start(), told());
-    let play = Play { replay: &replay, transfer: &transfer, place: 0, work: u64::MAX, known: &[] };
+    let play = ReplayJob { replay: &replay, transfer: &transfer, place: 0, work: u64::MAX, known: &[] };
     let times = play.play().times;
     assert_eq!(times.len(), 3, "as it was, and with each of two fixes");
     // What it was told is what it tells, true or not.
     let known = [times[0], times[1] + ms(1)];
-    let played = Play { known: &known, ..play }.play();
+    let played = ReplayJob { known: &known, ..play }.play();
     assert_eq!(played.times, [known[0], known[1], times[2]]);
-    assert_eq!(played.predicted[0].map(|promise| promise.time), Some(ms(301)));
-    assert_eq!(Play { known: &known, work: 2 * SEGMENTS, ..play }.play().times, known, "no more than the work allows");
+    assert_eq!(played.promises[0].map(|promise| promise.time), Some(ms(301)));
+    assert_eq!(
+        ReplayJob { known: &known, work: 2 * SEGMENTS, ..play }.play().times,
+        known,
+        "no more than the work allows"
+    );
 }
 
 #[test]
@@ -283,7 +294,7 @@ fn waits_after_the_second(transfer: &mut TransferFacts, more: Nanos) {
         (round.start, round.last_send) = (round.start + more, round.last_send + more);
     }
     transfer.gaps[1].end += more;
-    transfer.gaps[1].sent = 30_001;
+    transfer.gaps[1].snd_max = 30_001;
     (transfer.last_send, transfer.end) = (transfer.last_send + more, transfer.end + more);
 }
 
@@ -291,7 +302,7 @@ fn waits_after_the_second(transfer: &mut TransferFacts, more: Nanos) {
 fn a_timer_waits_for_more_than_a_round_trip() {
     let mut transfer = flights(&[10_000, 20_000, 40_000], Release::Ack);
     transfer.gaps[1].release = Release::Timer;
-    transfer.gaps[1].sent = 30_001;
+    transfer.gaps[1].snd_max = 30_001;
     assert!(fit(&replay(&transfer)).0.stalls.is_empty(), "a repair after the timer goes on with each ACK");
     waits_after_the_second(&mut transfer, ms(200));
     let (fitted, _) = fit(&replay(&transfer));
@@ -310,7 +321,7 @@ fn what_never_came_had_been_sent_before_the_timer_ran() {
         unseen: true,
         time: ms(400),
         until: ms(400),
-        sent: place,
+        passed_before: place,
         ..Loss::default()
     };
     transfer.losses = [31_000, 32_000, 33_000, 40_000].map(lost).to_vec();
@@ -323,10 +334,10 @@ fn what_never_came_had_been_sent_before_the_timer_ran() {
 fn what_a_cap_lets_wait_is_no_silence_of_the_program() {
     let mut transfer = flights(&[32_000; 20], Release::Ack);
     for gap in &mut transfer.gaps {
-        (gap.sent, gap.idle) = (32_001, true);
+        (gap.snd_max, gap.idle) = (32_001, true);
     }
     transfer.gaps[7].release = Release::Nothing;
-    transfer.gaps[7].sent = 256_001;
+    transfer.gaps[7].snd_max = 256_001;
     assert!(fit(&replay(&transfer)).0.stalls.is_empty());
 }
 
@@ -345,7 +356,8 @@ fn a_reader_that_keeps_up_has_the_window_that_it_had() {
     assert_eq!(steps.last().map(|step| step.1), Some(40_000), "{steps:?}");
 }
 
-/// A flight that comes within 2 ms of a round trip of 100 ms: 39 of its 40 segments after the first one.
+/// A flight that comes within 2 ms of a round trip of 100 ms: 39 of its 40 segments after the first
+/// one.
 #[test]
 fn a_burst_tells_what_the_path_carries() {
     let mut transfer = flights(&[10_000, 20_000, 40_000, 80_000], Release::Ack);
@@ -353,10 +365,13 @@ fn a_burst_tells_what_the_path_carries() {
     transfer.rounds[2].last_send = transfer.rounds[2].start + ms(2);
     let at = |near_receiver| {
         let context = crate::limit::Context { near_receiver, ..context(100) };
-        Replay::new(&transfer, &partition(&transfer, &context), &context, Earlier::default()).unwrap().burst_rate
+        Replay::new(&transfer, &partition(&transfer, &context), &context, EarlierTransfers::default())
+            .unwrap()
+            .burst_rate
     };
     assert_eq!(at(true), Some(39_000.0 * 8.0 / 2e-3));
-    // There the ACKs of the flight before let it go: of 20 segments, the first two with the first ACK.
+    // There the ACKs of the flight before let it go: of 20 segments, the first two with the first
+    // ACK.
     assert_eq!(at(false), Some(18_000.0 * 8.0 / 2e-3));
 }
 
@@ -375,7 +390,7 @@ fn windowed(path_rate: Option<f64>, earlier: Option<f64>) -> Replay {
     let mut transfer = flights(&[30_000; 20], Release::WindowAck);
     transfer.rounds.iter_mut().for_each(|round| round.window = Some(30_000));
     let context = crate::limit::Context { path_rate, ..context(100) };
-    let earlier = Earlier { rate: earlier, ..Earlier::default() };
+    let earlier = EarlierTransfers { rate: earlier, ..EarlierTransfers::default() };
     Replay::new(&transfer, &partition(&transfer, &context), &context, earlier).unwrap()
 }
 
@@ -398,7 +413,7 @@ fn nothing_is_promised_beyond_what_the_path_carries() {
     // Each round trip carried 30,000 B: 2.4 Mbit/s.
     let (rate, seen, _) = held(None, None);
     assert_eq!((rate, seen), (None, Some(2.4e6)));
-    let assumed = super::plays::assumed;
+    let assumed = super::replay_queue::assumed;
     assert_eq!(assumed(600_000, ms(500), 2.4e6), Some(Assumed { needed_bps: 9.6e6, seen_bps: 2.4e6 }));
     assert_eq!(assumed(600_000, ms(2_000), 2.4e6), None, "it was seen to carry that");
     // A rate at which a queue stood stays as it is, and no one says more of it than was said.

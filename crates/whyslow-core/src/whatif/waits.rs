@@ -1,16 +1,17 @@
 //! Promises for findings over a connection, and across connections.
 //!
-//! What such a cause costs is waits in which nothing else happened: they come out of the time, and no model is needed. It knows the
-//! connections' times and what each finding lost; it promises nothing where a fix would change what follows (a duplicated packet, a
-//! cause that several connections share), and nothing that would save less than a promise is worth.
+//! What such a cause costs is waits in which nothing else happened: they come out of the time, and
+//! no model is needed. It knows the connections' times and what each finding lost; it promises
+//! nothing where a fix would change what follows (a duplicated packet, a cause that several
+//! connections share), and nothing that would save less than a promise is worth.
 
-use super::work::LEAST_GAIN;
+use super::work::MIN_GAIN;
 use crate::analysis::{Connection, Finding};
 use crate::cause::Cause;
 use crate::units::Nanos;
 
-/// Fills in what the findings over connections and across them promise: never more than a path carries of which somebody said that
-/// (`path_rate`, payload bits per second).
+/// Fills in what the findings over connections and across them promise: never more than a path
+/// carries of which somebody said that (`path_rate`, payload bits per second).
 pub fn promise(connections: &mut [Connection], findings: &mut [Finding], path_rate: Option<f64>) {
     let least = |connection: &Connection| least(connection, path_rate);
     for connection in connections.iter_mut() {
@@ -53,7 +54,7 @@ fn least(connection: &Connection, path_rate: Option<f64>) -> Nanos {
 
 fn without(whole: Nanos, saved: Nanos) -> Option<Nanos> {
     let predicted = (whole - saved).or_zero();
-    (saved > Nanos::ZERO && predicted < whole.scale(1.0 - LEAST_GAIN)).then_some(predicted)
+    (saved > Nanos::ZERO && predicted < whole.scale(1.0 - MIN_GAIN)).then_some(predicted)
 }
 
 #[cfg(test)]

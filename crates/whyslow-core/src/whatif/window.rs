@@ -1,12 +1,15 @@
-//! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what capped them.
+//! What a transfer shows of its sender's windows: the first one, where doubling stopped, and what
+//! capped them.
 
 use crate::analysis::Limit;
 use crate::limit::{Partition, first_lossy_flight};
 use crate::tcp::facts::{Release, TransferFacts};
 
-/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC 6928).
+/// The first flight, segments; where the program wrote less than that, what hosts use today (RFC
+/// 6928).
 pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, mss: u64) -> f64 {
-    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends at the first pause.
+    // Next to the sender the first ACK and what it lets go are one in time: the first flight ends
+    // at the first pause.
     let pause = transfer.gaps.first().filter(|gap| transfer.rounds.get(1).is_some_and(|next| gap.start < next.start));
     let seen = transfer.rounds.first().map_or(0, |round| round.in_flight);
     let before = pause.filter(|gap| gap.release == Release::Ack && gap.in_flight + FEW * mss > seen);
@@ -17,7 +20,8 @@ pub(super) fn initial_window(transfer: &TransferFacts, partition: &Partition, ms
     if is_window { first.ceil() } else { first.ceil().max(10.0) }
 }
 
-/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large and small flights may take turns.
+/// What a cap in the sender lets out in a round: the mean over the rounds that it held, for large
+/// and small flights may take turns.
 pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64> {
     let held = |limit: &Limit| matches!(limit, Limit::SenderCap | Limit::ProtocolWindow);
     let rounds = transfer.rounds.iter().zip(&partition.shape.base);
@@ -33,24 +37,25 @@ pub(super) fn cap(transfer: &TransferFacts, partition: &Partition) -> Option<u64
 }
 
 /// Where doubling stopped though nothing was lost, segments.
-pub(super) fn threshold(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
+pub(super) fn ssthresh(transfer: &TransferFacts, partition: &Partition, cap: Option<u64>, mss: u64) -> f64 {
     let lost = first_lossy_flight(transfer);
     let base = &partition.shape.base;
     let stopped = base.iter().position(|limit| *limit != Limit::SlowStart).unwrap_or(base.len());
-    // A program that sends little, or a window that is nearly full, makes a few flights that do not grow either.
+    // A program that sends little, or a window that is nearly full, makes a few flights that do not
+    // grow either.
     let slow = partition.rounds.iter().take(lost).skip(stopped);
     let run = slow.take_while(|limit| **limit == Limit::CongestionAvoidance).count();
     let flights = transfer.rounds.get(stopped..stopped + run).unwrap_or_default();
     // Slow growth is growth: flights that stay the same are a cap's.
     let grows = flights.first().zip(flights.last()).is_some_and(|(first, last)| last.in_flight > first.in_flight);
-    let flight = flights.first().filter(|_| run >= SLOW_ROUNDS && grows).map(|round| round.in_flight);
+    let flight = flights.first().filter(|_| run >= MIN_SLOW_ROUNDS && grows).map(|round| round.in_flight);
     // Flights about as large as a cap are the cap's.
     let flight = flight.filter(|flight| cap.is_none_or(|cap| cap > flight + flight / 4));
     flight.map_or(f64::INFINITY, |flight| (flight as f64 / mss as f64).max(2.0))
 }
 
 /// So many rounds of slow growth show that slow start had ended.
-const SLOW_ROUNDS: usize = 4;
+const MIN_SLOW_ROUNDS: usize = 4;
 
 /// Segments that make a burst, beside the first.
 const FEW: u64 = 6;

@@ -22,7 +22,7 @@ impl Work<'_> {
 
     /// How long the next simulation takes; none when there is not enough left for it.
     pub(super) fn time(&mut self, scenario: &Scenario) -> Option<Nanos> {
-        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MOST_SEGMENTS);
+        let segments = (scenario.bytes / scenario.mss.max(1)).clamp(1, model::MAX_SEGMENTS);
         let Some(rest) = self.left.checked_sub(segments) else {
             self.short = true;
             return None;
@@ -34,5 +34,5 @@ impl Work<'_> {
     }
 }
 
-/// A change that saves less than this share of the time is no promise either.
-pub(super) const LEAST_GAIN: f64 = 0.02;
+/// A change that saves less than this share of the time is not predicted.
+pub(super) const MIN_GAIN: f64 = 0.02;

@@ -1,4 +1,5 @@
-//! The TCP checksum (RFC 9293 section 3.1, RFC 1071), and what offload to the network card leaves of it.
+//! The TCP checksum (RFC 9293 section 3.1, RFC 1071), and what offload to the network card leaves
+//! of it.
 
 use super::ip_header::{Addresses, Header};
 use super::segment::Checksum;
@@ -6,9 +7,10 @@ use super::view::View;
 
 /// What the checksum field of a segment says.
 ///
-/// Whether it holds no more than the pseudo-header's sum is always looked at, as that costs little; a segment whose own
-/// checksum happens to be that value, once in 2¹⁶, is taken for such a one unless the sum is computed. All of the
-/// segment is summed up where `whole` asks for it, and all of it was captured.
+/// Whether it holds no more than the pseudo-header's sum is always looked at, as that costs little;
+/// a segment whose own checksum happens to be that value, once in 2¹⁶, is taken for such a one
+/// unless the sum is computed. All of the segment is summed up where `whole` asks for it, and all
+/// of it was captured.
 #[inline(always)]
 pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: bool) -> Checksum {
     let field = u16::from_ne_bytes(field);
@@ -23,14 +25,16 @@ pub(super) fn of(header: &Header<'_>, segment: View<'_>, field: [u8; 2], whole: 
     if header.damaged {
         return Checksum::BadHeader((total % 0xffff) as u16);
     }
-    // Before segmentation offload some systems leave the length to the card as well, or the whole field.
+    // Before segmentation offload some systems leave the length to the card as well, or the whole
+    // field.
     if field == fold(pseudo) || field == fold(without_length) || field == 0 {
         return Checksum::Partial;
     }
     if summed { Checksum::Bad((total % 0xffff) as u16) } else { Checksum::Unknown }
 }
 
-/// Whether an IPv4 header's own checksum is wrong. Where it is 0 the network card was to put it there.
+/// Whether an IPv4 header's own checksum is wrong. Where it is 0 the network card was to put it
+/// there.
 #[inline(always)]
 pub(super) fn is_damaged(header: &[u8]) -> bool {
     header.get(10..12) != Some(&[0, 0]) && !is_right(sum(header))
@@ -38,7 +42,7 @@ pub(super) fn is_damaged(header: &[u8]) -> bool {
 
 /// Whether the checksum is right of a segment that is this header and these options, no more.
 #[inline(always)]
-pub(super) fn adds_up<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
+pub(super) fn is_valid<const LIST: usize>(addresses: Addresses<'_>, header: &[u8; 20], options: &[u8; LIST]) -> bool {
     let length = (20 + LIST) as u16;
     let pseudo = add(pseudo_header(addresses), u64::from(length.to_be()));
     is_right(add(pseudo, add(sum(header), sum(options))))
@@ -54,8 +58,8 @@ fn pseudo_header(addresses: Addresses<'_>) -> u64 {
     add(addresses, u64::from(6u16.to_be()))
 }
 
-/// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero: four of them are added at once,
-/// as carries go round (RFC 1071 section 2).
+/// The sum of `bytes` as 16-bit words in memory order, the last one filled up with a zero: four of
+/// them are added at once, as carries go round (RFC 1071 section 2).
 #[inline(always)]
 fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -76,8 +80,8 @@ fn add(a: u64, b: u64) -> u64 {
     sum + u64::from(carry)
 }
 
-/// Whether a sum that includes the checksum, and is not 0, comes to what it must: all ones. Folding does not change the rest
-/// that division by 65,535 leaves.
+/// Whether a sum that includes the checksum, and is not 0, comes to what it must: all ones. Folding
+/// does not change the rest that division by 65,535 leaves.
 #[inline(always)]
 fn is_right(sum: u64) -> bool {
     sum.is_multiple_of(0xffff)

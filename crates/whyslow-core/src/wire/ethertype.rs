@@ -1,6 +1,6 @@
 //! What an EtherType announces: IP, or a tag or label stack before it.
 
-use super::around::{Around, Decoded, Inside};
+use super::context::{DecodeContext, Decoded, Inside};
 use super::skip::Skip;
 use super::view::View;
 use super::{ip, tunnel};
@@ -9,37 +9,37 @@ use super::{ip, tunnel};
 pub(super) const SMALLEST: u16 = 0x0600;
 
 /// A packet of which the EtherType was just read.
-pub(super) fn decode<'a>(around: Around, kind: u16, view: View<'a>) -> Decoded<'a> {
+pub(super) fn decode<'a>(context: DecodeContext, kind: u16, view: View<'a>) -> Decoded<'a> {
     let (mut kind, mut view) = (kind, view);
     loop {
         let header = match kind {
-            0x0800 | 0x86dd => return ip::decode(around, view),
+            0x0800 | 0x86dd => return ip::decode(context, view),
             // 802.1Q, 802.1ad, and the numbers that were used for stacked tags before it.
             0x8100 | 0x88a8 | 0x9100 | 0x9200 | 0x9300 => 4,
             // 802.1BR E-TAG, Cisco VN-TAG.
             0x893f => 8,
             0x8926 => 6,
-            0x8847 | 0x8848 => return mpls(around, view),
-            0x8864 => return pppoe_session(around, view),
-            0x880b => return around.decode(Inside::Ppp, view),
+            0x8847 | 0x8848 => return mpls(context, view),
+            0x8864 => return pppoe_session(context, view),
+            0x880b => return context.decode(Inside::Ppp, view),
             // 802.1ah backbone service tag, then a whole Ethernet frame.
-            0x88e7 => return around.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
-            0x6558 => return around.deeper()?.decode(Inside::Ethernet, view),
-            0x894f => return tunnel::nsh(around, view),
+            0x88e7 => return context.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
+            0x6558 => return context.deeper()?.decode(Inside::Ethernet, view),
+            0x894f => return tunnel::nsh(context, view),
             _ => return Err(Skip::NotIp(kind)),
         };
         kind = view.u16(header - 2)?;
         view = view.skip(header)?;
         if kind < SMALLEST {
             // A length: such frames nest, unlike plain tags.
-            return around.deeper()?.decode(Inside::Llc, view.limit(usize::from(kind)));
+            return context.deeper()?.decode(Inside::Llc, view.limit(usize::from(kind)));
         }
     }
 }
 
-/// A label stack (RFC 3032). What follows it is not named: the first nibble tells IP, or a pseudowire's control word
-/// (RFC 4385) before an Ethernet frame.
-pub(super) fn mpls(around: Around, view: View<'_>) -> Decoded<'_> {
+/// A label stack (RFC 3032). What follows it is not named: the first nibble tells IP, or a
+/// pseudowire's control word (RFC 4385) before an Ethernet frame.
+pub(super) fn mpls(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let mut view = view;
     loop {
         let bottom = view.u8(2)? & 1 == 1;
@@ -49,14 +49,14 @@ pub(super) fn mpls(around: Around, view: View<'_>) -> Decoded<'_> {
         }
     }
     match view.u8(0)? >> 4 {
-        4 | 6 => ip::decode(around, view),
-        0 => around.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
+        4 | 6 => ip::decode(context, view),
+        0 => context.deeper()?.decode(Inside::Ethernet, view.skip(4)?),
         _ => Err(Skip::NotIp(0x8847)),
     }
 }
 
 /// A PPPoE session packet (RFC 2516).
-pub(super) fn pppoe_session(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn pppoe_session(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? != 0x11 {
         return Err(Skip::Malformed("a PPPoE version or type other than 1"));
     }
@@ -65,5 +65,5 @@ pub(super) fn pppoe_session(around: Around, view: View<'_>) -> Decoded<'_> {
     }
     let length = usize::from(view.u16(4)?);
     let inside = view.skip(6)?;
-    around.decode(Inside::Ppp, if length == 0 { inside } else { inside.limit(length) })
+    context.decode(Inside::Ppp, if length == 0 { inside } else { inside.limit(length) })
 }

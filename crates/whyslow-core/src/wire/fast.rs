@@ -1,15 +1,15 @@
-//! The short way for nearly every packet of nearly every capture: Ethernet without tags, IPv4 without options or IPv6
-//! without extension headers, whole TCP.
+//! The short way for nearly every packet of nearly every capture: Ethernet without tags, IPv4
+//! without options or IPv6 without extension headers, whole TCP.
 //!
-//! It knows nothing that the other modules do not, and gives what they give; whatever it does not know at first sight
-//! it leaves to them.
+//! It knows nothing that the other modules do not, and gives what they give; whatever it does not
+//! know at first sight it leaves to them.
 
-use super::around::{Around, Decoded};
-use super::ends::{Ends, Heading};
+use super::context::{DecodeContext, Decoded};
+use super::flow_key::{FlowKey, RawFlowKey};
 use super::ip_header::{Addresses, Header};
 use super::segment::{Flags, Segment};
 use super::view::View;
-use super::{Plain, Skip, checksum, tcp};
+use super::{PlainSegment, Skip, checksum, tcp};
 use crate::capture::{LinkType, Packet};
 
 /// The lengths of the headers.
@@ -17,23 +17,23 @@ const LINK: usize = 14;
 const V4: usize = 20;
 const V6: usize = 40;
 const TCP: usize = 20;
-/// More than any frame has behind its packet: padding up to 60 bytes, a checksum, what a tap adds. A length field of which more is left
-/// over may be damaged.
-const MOST_TRAILER: usize = 64;
+/// More than any frame has behind its packet: padding up to 60 bytes, a checksum, what a tap adds.
+/// A length field of which more is left over may be damaged.
+const MAX_TRAILER: usize = 64;
 
-/// An ordinary packet: its IP header was looked at, and its TCP header is there but for options. The two IP versions are told
-/// apart, so that who matches them has code that is built for each.
+/// An ordinary packet: its IP header was looked at, and its TCP header is there but for options.
+/// The two IP versions are told apart, so that who matches them has code that is built for each.
 #[derive(Clone, Copy, Debug)]
-pub enum Glance<'a> {
+pub enum FastPacket<'a> {
     /// IPv4.
-    V4(Ordinary<'a, { LINK + V4 + TCP }>),
+    V4(OrdinaryPacket<'a, { LINK + V4 + TCP }>),
     /// IPv6.
-    V6(Ordinary<'a, { LINK + V6 + TCP }>),
+    V6(OrdinaryPacket<'a, { LINK + V6 + TCP }>),
 }
 
 /// An ordinary packet whose headers without TCP's options take `HEADERS` bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Ordinary<'a, const HEADERS: usize> {
+pub struct OrdinaryPacket<'a, const HEADERS: usize> {
     head: &'a [u8; HEADERS],
     /// All that was captured, padding included.
     data: &'a [u8],
@@ -41,106 +41,110 @@ pub struct Ordinary<'a, const HEADERS: usize> {
     length: u16,
 }
 
-impl<'a> Glance<'a> {
+impl<'a> FastPacket<'a> {
     /// Its ends.
     #[inline(always)]
-    pub fn ends(&self) -> Ends {
+    pub fn flow_key(&self) -> FlowKey {
         match self {
-            Self::V4(packet) => Ends::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
-            Self::V6(packet) => Ends::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
+            Self::V4(packet) => FlowKey::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
+            Self::V6(packet) => FlowKey::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
         }
     }
 
     /// Its ends as they stand there.
     #[inline(always)]
-    pub fn heading(&self) -> Heading {
+    pub fn raw_flow_key(&self) -> RawFlowKey {
         match self {
-            Self::V4(packet) => Heading::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
-            Self::V6(packet) => Heading::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
+            Self::V4(packet) => RawFlowKey::v4(packet.part::<26, 8>(), packet.part::<34, 4>()),
+            Self::V6(packet) => RawFlowKey::v6(packet.part::<22, 32>(), packet.part::<54, 4>()),
         }
     }
 
-    /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to) must be asked.
+    /// Its segment, if that is a plain one. For every other packet [`decode_to`](Self::decode_to)
+    /// must be asked.
     #[inline(always)]
-    pub fn plain(&self) -> Option<Plain<'a>> {
+    pub fn plain(&self) -> Option<PlainSegment<'a>> {
         self.plain_but_for(Flags(0))
     }
 
     /// Its segment, if that would be a plain one but that no data of its side may follow.
     #[inline(never)]
-    pub fn closing(&self) -> Option<Plain<'a>> {
+    pub fn closing(&self) -> Option<PlainSegment<'a>> {
         self.plain_but_for(Flags::FIN).filter(|plain| plain.flags().has(Flags::FIN))
     }
 
     #[inline(always)]
-    fn plain_but_for(&self, flags: Flags) -> Option<Plain<'a>> {
+    fn plain_but_for(&self, flags: Flags) -> Option<PlainSegment<'a>> {
         match self {
             Self::V4(packet) => {
                 let ip = (Some(packet.part::<18, 2>()), &packet.head[22], (&packet.head[15], 0));
-                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, flags, || self.is_bad())
+                packet.plain(Addresses::V4(packet.part::<26, 8>()), ip, flags, || self.has_bad_checksum())
             }
             Self::V6(packet) => {
                 let ip = (None, &packet.head[21], (&packet.head[15], 4));
-                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, flags, || self.is_bad())
+                packet.plain(Addresses::V6(packet.part::<22, 32>()), ip, flags, || self.has_bad_checksum())
             }
         }
     }
 
-    /// Of a segment without payload whose checksum is not right: whether it was not merely left to the network card. What it is
-    /// given it has of its own, so that for other segments nothing need be written down.
+    /// Of a segment without payload whose checksum is not right: whether it was not merely left to
+    /// the network card. What it is given it has of its own, so that for other segments nothing
+    /// need be written down.
     #[cold]
     #[inline(never)]
-    fn is_bad(self) -> bool {
+    fn has_bad_checksum(self) -> bool {
         self.decode_to(|segment| segment.checksum.is_wrong()).unwrap_or(true)
     }
 
-    /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and nothing is moved.
+    /// Gives its segment to `take`, or says why there is none; as [`decode`](super::decode), and
+    /// nothing is moved.
     ///
     /// # Errors
     /// When the TCP header is cut or contradicts itself.
     #[inline(always)]
     pub fn decode_to<T>(&self, take: impl FnOnce(&Segment<'a>) -> T) -> Result<T, Skip> {
         match self {
-            Self::V4(packet) => tcp::decode_to(Around::SEGMENT, packet.v4(), packet.view(), take),
-            Self::V6(packet) => tcp::decode_to(Around::SEGMENT, packet.v6(), packet.view(), take),
+            Self::V4(packet) => tcp::decode_to(DecodeContext::SEGMENT, packet.v4(), packet.view(), take),
+            Self::V6(packet) => tcp::decode_to(DecodeContext::SEGMENT, packet.v6(), packet.view(), take),
         }
     }
 
     #[inline(always)]
-    pub(super) fn decode_with(&self, around: Around) -> Decoded<'a> {
+    pub(super) fn decode_with(&self, context: DecodeContext) -> Decoded<'a> {
         // Two calls, each inlined for its IP version, so that the segment is built in place.
         match self {
-            Self::V4(packet) => tcp::decode(around, packet.v4(), packet.view()),
-            Self::V6(packet) => tcp::decode(around, packet.v6(), packet.view()),
+            Self::V4(packet) => tcp::decode(context, packet.v4(), packet.view()),
+            Self::V6(packet) => tcp::decode(context, packet.v6(), packet.view()),
         }
     }
 }
 
-/// See [`super::glance`].
+/// See [`super::parse_fast`].
 #[inline(always)]
-pub(super) fn glance<'a>(packet: &Packet<'a>) -> Option<Glance<'a>> {
+pub(super) fn parse_fast<'a>(packet: &Packet<'a>) -> Option<FastPacket<'a>> {
     if packet.link != LinkType::ETHERNET {
         return None;
     }
-    match Ordinary::is_v4(packet) {
-        Some(packet) => Some(Glance::V4(packet)),
-        None => Ordinary::is_v6(packet).map(Glance::V6),
+    match OrdinaryPacket::is_v4(packet) {
+        Some(packet) => Some(FastPacket::V4(packet)),
+        None => OrdinaryPacket::is_v6(packet).map(FastPacket::V6),
     }
 }
 
-impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
+impl<'a> OrdinaryPacket<'a, { LINK + V4 + TCP }> {
     /// An ordinary packet of IPv4; none if it is not one.
     #[inline(always)]
     fn is_v4(packet: &Packet<'a>) -> Option<Self> {
         let head: &[u8; LINK + V4 + TCP] = packet.data.first_chunk()?;
         let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[16], head[17]]) };
-        // Version 4 and five words of header behind the link's type, then the protocol, and neither more fragments nor an offset.
-        // No byte that is asked for again is among these: it would be kept from here on.
+        // Version 4 and five words of header behind the link's type, then the protocol, and neither
+        // more fragments nor an offset. No byte that is asked for again is among these: it would be
+        // kept from here on.
         if *this.part::<12, 2>() != [0x08, 0x00]
             || this.head[14] != 0x45
             || this.head[23] != 6
             || u16::from_le_bytes(*this.part::<20, 2>()) & 0xff3f != 0
-            || this.trailer(packet.original_len, LINK) > MOST_TRAILER
+            || this.trailer(packet.original_len, LINK) > MAX_TRAILER
             || usize::from(this.length) < V4 + TCP
         {
             return None;
@@ -163,7 +167,7 @@ impl<'a> Ordinary<'a, { LINK + V4 + TCP }> {
     }
 }
 
-impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
+impl<'a> OrdinaryPacket<'a, { LINK + V6 + TCP }> {
     /// An ordinary packet of IPv6; none if it is not one.
     #[inline(always)]
     fn is_v6(packet: &Packet<'a>) -> Option<Self> {
@@ -171,7 +175,7 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
         let this = Self { head, data: packet.data, length: u16::from_be_bytes([head[18], head[19]]) };
         let kind = u32::from_le_bytes(*this.part::<12, 4>()) & 0x00f0_ffff;
         let [next] = *this.part::<20, 1>();
-        let is_short = this.trailer(packet.original_len, LINK + V6) <= MOST_TRAILER;
+        let is_short = this.trailer(packet.original_len, LINK + V6) <= MAX_TRAILER;
         if kind != 0x0060_dd86 || next != 6 || !is_short || usize::from(this.length) < TCP {
             return None;
         }
@@ -194,25 +198,28 @@ impl<'a> Ordinary<'a, { LINK + V6 + TCP }> {
 }
 
 /// Of the TCP header's length and flags: that, and the flags that make a segment do more.
-const TELLING: u16 = 0xf000 | Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
+const CHECKED_BITS: u16 = 0xf000 | Flags::ACK.0 | Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0;
 /// An ACK that does no more, without options, and with 12 bytes of them.
-const BARE: u16 = 0x5000 | Flags::ACK.0;
-const LISTED: u16 = 0x8000 | Flags::ACK.0;
+const BARE_ACK: u16 = 0x5000 | Flags::ACK.0;
+const ACK_WITH_TIMESTAMPS: u16 = 0x8000 | Flags::ACK.0;
 /// How those 12 bytes begin in nearly every segment: two for padding, and the timestamps.
-const STAMPS: [u8; 4] = [1, 1, 8, 10];
+const TIMESTAMP_PREFIX: [u8; 4] = [1, 1, 8, 10];
 
-impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
-    /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's alone.
+impl<'a, const HEADERS: usize> OrdinaryPacket<'a, HEADERS> {
+    /// What its length field counts of these headers: IPv4's all but the link's, IPv6's TCP's
+    /// alone.
     const COUNTED: usize = if HEADERS == LINK + V4 + TCP { V4 + TCP } else { TCP };
 
-    /// How much there was on the wire behind the packet, of which so much stands before what its length field counts; more than there
-    /// can be if the packet claims to be longer than its frame.
+    /// How much there was on the wire behind the packet, of which so much stands before what its
+    /// length field counts; more than there can be if the packet claims to be longer than its
+    /// frame.
     #[inline(always)]
     fn trailer(&self, frame: u32, before: usize) -> usize {
         (frame as usize).wrapping_sub(before + usize::from(self.length))
     }
 
-    /// How much there was on the wire behind the headers, without padding: TCP's options and payload.
+    /// How much there was on the wire behind the headers, without padding: TCP's options and
+    /// payload.
     #[inline(always)]
     fn wire(&self) -> usize {
         usize::from(self.length).saturating_sub(Self::COUNTED)
@@ -238,8 +245,8 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         View::new(captured.get(HEADERS - TCP..).unwrap_or_default(), TCP + self.wire())
     }
 
-    /// `ip` is where its number, its time to live and its ECN bits are, as [`Plain`] has them; `may` is which of the flags that
-    /// tell it may have.
+    /// `ip` is where its number, its time to live and its ECN bits are, as [`PlainSegment`] has
+    /// them; `may` is which of the flags that tell it may have.
     #[inline(always)]
     fn plain(
         &self,
@@ -247,27 +254,38 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         (ip_id, ttl, ecn): (Option<&'a [u8; 2]>, &'a u8, (&'a u8, u8)),
         may: Flags,
         is_bad: impl FnOnce() -> bool,
-    ) -> Option<Plain<'a>> {
+    ) -> Option<PlainSegment<'a>> {
         let tcp = self.tcp();
         let marks = u16::from_be_bytes([tcp[12], tcp[13]]);
         let rest = self.data.get(HEADERS..)?;
-        let (stamped, stamps, payload_len, rest) = match marks & TELLING & !may.0 {
-            BARE => (false, &[0; 8], self.without_list(addresses, &[], is_bad)?, rest),
-            LISTED => {
+        let (stamped, stamps, payload_len, rest) = match marks & CHECKED_BITS & !may.0 {
+            BARE_ACK => (false, &[0; 8], self.without_list(addresses, &[], is_bad)?, rest),
+            ACK_WITH_TIMESTAMPS => {
                 let (list, rest) = rest.split_first_chunk::<12>()?;
                 let (kind, stamps) = list.split_first_chunk()?;
-                if *kind != STAMPS {
+                if *kind != TIMESTAMP_PREFIX {
                     return None;
                 }
                 (true, stamps.first_chunk()?, self.without_list(addresses, list, is_bad)?, rest)
             }
             _ => return None,
         };
-        Some(Plain { tcp, marks, stamped, stamps, ip_id, ttl, ecn, payload_len: payload_len as u32, rest })
+        Some(PlainSegment {
+            tcp,
+            length_and_flags: marks,
+            has_timestamps: stamped,
+            stamps,
+            ip_id,
+            ttl,
+            ecn,
+            payload_len: payload_len as u32,
+            rest,
+        })
     }
 
-    /// How much payload there was on the wire behind this list of options. None if the list is longer than its segment, or the
-    /// checksum is wrong; it is looked at without payload alone, and then all of the segment was captured.
+    /// How much payload there was on the wire behind this list of options. None if the list is
+    /// longer than its segment, or the checksum is wrong; it is looked at without payload alone,
+    /// and then all of the segment was captured.
     #[inline(always)]
     fn without_list<const LIST: usize>(
         &self,
@@ -276,7 +294,7 @@ impl<'a, const HEADERS: usize> Ordinary<'a, HEADERS> {
         is_bad: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let payload_len = usize::from(self.length).checked_sub(Self::COUNTED + LIST)?;
-        if payload_len == 0 && !checksum::adds_up(addresses, self.tcp(), list) && is_bad() {
+        if payload_len == 0 && !checksum::is_valid(addresses, self.tcp(), list) && is_bad() {
             return None;
         }
         Some(payload_len)

@@ -1,8 +1,10 @@
-//! What ICMP errors say of TCP segments: which segment they quote, and what became of it (RFC 792, RFC 1191, RFC 4443).
+//! What ICMP errors say of TCP segments: which segment they quote, and what became of it (RFC 792,
+//! RFC 1191, RFC 4443).
 //!
-//! An error quotes the packet that it is about, from its IP header on, and eight bytes behind that at least: TCP's ports and its sequence
-//! number. What lies deeper is not read, and packets within the quoted one are not followed, so that an error costs the same however it
-//! was made. What it says is not proven (RFC 5927): anybody may have sent it.
+//! An error quotes the packet that it is about, from its IP header on, and eight bytes behind that
+//! at least: TCP's ports and its sequence number. What lies deeper is not read, and packets within
+//! the quoted one are not followed, so that an error costs the same however it was made. What it
+//! says is not proven (RFC 5927): anybody may have sent it.
 
 use super::icmp_error::{Fate, Icmp, V4};
 use super::ip_header::{Addresses, Header};
@@ -12,7 +14,7 @@ use super::view::View;
 /// TCP's.
 const TCP: u8 = 6;
 /// Extension headers before a quoted segment; more are not looked behind.
-const MOST_EXTENSIONS: usize = 8;
+const MAX_EXTENSIONS: usize = 8;
 
 /// What a message of this protocol says, and why it gives no segment in any case.
 pub(super) fn read(outer: &Header<'_>, protocol: u8, view: View<'_>) -> Skip {
@@ -97,7 +99,7 @@ fn v6_quote(view: View<'_>) -> Option<Quote<'_>> {
     }
     let length = u16::from_be_bytes([fixed[4], fixed[5]]);
     let (mut next, mut rest) = (fixed[6], view.skip(40).ok()?);
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         if next == TCP {
             break;
         }

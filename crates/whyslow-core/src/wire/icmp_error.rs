@@ -1,6 +1,6 @@
 //! An ICMP error about a TCP segment.
 
-use super::ends::Ends;
+use super::flow_key::FlowKey;
 use std::net::IpAddr;
 
 /// An error about a TCP segment.
@@ -25,7 +25,8 @@ pub struct Icmp {
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fate {
-    /// It was too large for the next link, and may not be fragmented. Packets of so many bytes pass, if that is told.
+    /// It was too large for the next link, and may not be fragmented. Packets of so many bytes
+    /// pass, if that is told.
     TooBig(Option<u32>),
     /// No route leads to its network.
     NetworkUnreachable,
@@ -37,7 +38,8 @@ pub enum Fate {
     PortUnreachable,
     /// A rule forbids it.
     Prohibited,
-    /// It went by more routers than it may: they send it round in a circle, or its time to live was too low.
+    /// It went by more routers than it may: they send it round in a circle, or its time to live was
+    /// too low.
     TimeExceeded,
 }
 
@@ -58,8 +60,8 @@ impl Fate {
 
 impl Icmp {
     /// Those of the segment's connection.
-    pub fn ends(&self) -> Ends {
-        Ends::between(self.from, self.to)
+    pub fn flow_key(&self) -> FlowKey {
+        FlowKey::between(self.from, self.to)
     }
 }
 

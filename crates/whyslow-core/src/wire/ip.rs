@@ -1,20 +1,20 @@
 //! IPv4 (RFC 791), IPv6 and its extension headers (RFC 8200).
 
-use super::around::{Around, Decoded};
+use super::context::{DecodeContext, Decoded};
 use super::ip_header::{Addresses, Header};
 use super::view::View;
 use super::{Skip, checksum, tcp, tunnel};
 
 /// A packet of either version: the first four bits tell.
-pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     match view.u8(0)? >> 4 {
-        4 => v4(around.deeper()?, view),
-        6 => v6(around.deeper()?, view),
+        4 => v4(context.deeper()?, view),
+        6 => v6(context.deeper()?, view),
         _ => Err(Skip::Malformed("an IP version other than 4 and 6")),
     }
 }
 
-fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
+fn v4(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let fixed: &[u8; 20] = view.array(0)?;
     let header_len = usize::from(fixed[0] & 0x0f) * 4;
     let total_len = u16::from_be_bytes([fixed[2], fixed[3]]);
@@ -38,20 +38,20 @@ fn v4(around: Around, view: View<'_>) -> Decoded<'_> {
         summable: total_len != 0 && usize::from(total_len) <= view.wire() && header_len == 20,
         damaged: view.data().get(..header_len).is_some_and(checksum::is_damaged),
     };
-    let mut rest = within(around, view, usize::from(total_len)).skip(header_len)?;
+    let mut rest = within(context, view, usize::from(total_len)).skip(header_len)?;
     let mut protocol = fixed[9];
     while protocol == 51 {
         let (next, length) = authentication(rest)?;
         rest = rest.skip(length)?;
         protocol = next;
     }
-    transport(around, header, protocol, rest)
+    transport(context, header, protocol, rest)
 }
 
-fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
+fn v6(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let fixed: &[u8; 40] = view.array(0)?;
     let length = usize::from(u16::from_be_bytes([fixed[4], fixed[5]]));
-    let mut rest = within(around, view.skip(40)?, length);
+    let mut rest = within(context, view.skip(40)?, length);
     let mut header = Header {
         addresses: Addresses::V6(view.array(8)?),
         id: None,
@@ -84,14 +84,15 @@ fn v6(around: Around, view: View<'_>) -> Decoded<'_> {
                 (after, 8)
             }
             51 => authentication(rest)?,
-            _ => return transport(around, header, next, rest),
+            _ => return transport(context, header, next, rest),
         };
         rest = rest.skip(length)?;
         next = after;
     }
 }
 
-/// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length` bytes long.
+/// The length that a jumbo payload option tells (RFC 2675), of a hop-by-hop header that is `length`
+/// bytes long.
 fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
     let mut options = view.data().get(2..length)?;
     loop {
@@ -104,27 +105,29 @@ fn jumbo_length(view: View<'_>, length: usize) -> Option<usize> {
     }
 }
 
-/// The packet without what follows it. A length of 0 is left by segmentation offload, where the packet may be longer
-/// than the field can tell; one beyond the wire is not believed, unless the packet travels in several fragments.
-fn within<'a>(around: Around, view: View<'a>, length: usize) -> View<'a> {
+/// The packet without what follows it. A length of 0 is left by segmentation offload, where the
+/// packet may be longer than the field can tell; one beyond the wire is not believed, unless the
+/// packet travels in several fragments.
+fn within<'a>(context: DecodeContext, view: View<'a>, length: usize) -> View<'a> {
     match length {
         0 => view,
         _ if length <= view.wire() => view.limit(length),
-        _ if around.fragment => view.widen(length),
+        _ if context.fragment => view.widen(length),
         _ => view,
     }
 }
 
-/// The protocol behind an authentication header, which leaves the packet readable, and the header's length (RFC 4302).
+/// The protocol behind an authentication header, which leaves the packet readable, and the header's
+/// length (RFC 4302).
 fn authentication(view: View<'_>) -> Result<(u8, usize), Skip> {
     let &[next, words] = view.array(0)?;
     Ok((next, usize::from(words) * 4 + 8))
 }
 
-fn transport<'a>(around: Around, header: Header<'a>, protocol: u8, view: View<'a>) -> Decoded<'a> {
+fn transport<'a>(context: DecodeContext, header: Header<'a>, protocol: u8, view: View<'a>) -> Decoded<'a> {
     match protocol {
-        6 => tcp::decode(around, header, view),
-        _ => tunnel::decode(around, &header, protocol, view),
+        6 => tcp::decode(context, header, view),
+        _ => tunnel::decode(context, &header, protocol, view),
     }
 }
 

@@ -10,14 +10,15 @@ pub(super) struct Header<'a> {
     pub(super) ttl: u8,
     pub(super) ecn: u8,
     pub(super) fragment: bool,
-    /// Whether the segment's length and the final destination are known, so that its checksum can be computed.
+    /// Whether the segment's length and the final destination are known, so that its checksum can
+    /// be computed.
     pub(super) summable: bool,
     /// It has a checksum of its own, and that is wrong.
     pub(super) damaged: bool,
 }
 
-/// Source and destination, as they follow one another in the header. They become addresses only where the segment is
-/// put together, which saves moving them about.
+/// Source and destination, as they follow one another in the header. They become addresses only
+/// where the segment is put together, which saves moving them about.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Addresses<'a> {
     V4(&'a [u8; 8]),

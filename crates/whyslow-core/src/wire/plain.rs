@@ -1,20 +1,21 @@
-//! [`Plain`]: nearly every segment, as it lies in its packet.
+//! [`PlainSegment`]: nearly every segment, as it lies in its packet.
 
 use super::segment::Flags;
 use crate::units::SeqNumber;
 
-/// What nearly every segment of an established connection is: it acknowledges, and neither opens nor closes; its options are none or
-/// the timestamps; and its checksum is not known to be wrong. All that the stages behind take from such a segment, without its ends.
+/// What nearly every segment of an established connection is: it acknowledges, and neither opens
+/// nor closes; its options are none or the timestamps; and its checksum is not known to be wrong.
+/// All that the stages behind take from such a segment, without its ends.
 ///
-/// That was looked at; what the headers say is read from them when it is asked for, so that it goes from there straight to
-/// where it is kept.
+/// That was looked at; what the headers say is read from them when it is asked for, so that it goes
+/// from there straight to where it is kept.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain<'a> {
+pub struct PlainSegment<'a> {
     /// The header without options.
     pub(super) tcp: &'a [u8; 20],
     /// Of that, its length and the flags.
-    pub(super) marks: u16,
-    pub(super) stamped: bool,
+    pub(super) length_and_flags: u16,
+    pub(super) has_timestamps: bool,
     /// TSval and TSecr; zeros if there are none, so that nobody need ask.
     pub(super) stamps: &'a [u8; 8],
     pub(super) ip_id: Option<&'a [u8; 2]>,
@@ -26,7 +27,7 @@ pub struct Plain<'a> {
     pub(super) rest: &'a [u8],
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainSegment<'a> {
     /// See [`Segment::seq`](super::Segment::seq).
     #[inline(always)]
     pub fn seq(&self) -> SeqNumber {
@@ -46,10 +47,11 @@ impl<'a> Plain<'a> {
         numbers
     }
 
-    /// ACK, and never SYN or RST; FIN if it was asked for as a [closing](super::Glance::closing) one.
+    /// ACK, and never SYN or RST; FIN if it was asked for as a
+    /// [closing](super::FastPacket::closing) one.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
-        Flags(self.marks & 0x1ff)
+        Flags(self.length_and_flags & 0x1ff)
     }
 
     /// See [`Segment::window`](super::Segment::window).
@@ -73,7 +75,7 @@ impl<'a> Plain<'a> {
     /// See [`Options::timestamps`](super::Options::timestamps).
     #[inline(always)]
     pub fn timestamps(&self) -> Option<(u32, u32)> {
-        self.stamped.then(|| self.timestamps_or_zeros())
+        self.has_timestamps.then(|| self.timestamps_or_zeros())
     }
 
     /// The same, and zeros if there are none.
@@ -102,7 +104,8 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Two numbers as they follow one another in a header. Where both are kept, the second one before the first, they go there as one word.
+/// Two numbers as they follow one another in a header. Where both are kept, the second one before
+/// the first, they go there as one word.
 #[inline(always)]
 fn halves(bytes: [u8; 8]) -> (u32, u32) {
     let word = u64::from_be_bytes(bytes);

@@ -22,7 +22,8 @@ pub struct Segment<'a> {
     pub flags: Flags,
     /// The window field as it is in the header, not scaled.
     pub window: u16,
-    /// Payload bytes on the wire (from the IP length, or the original length where offload left that 0).
+    /// Payload bytes on the wire (from the IP length, or the original length where offload left
+    /// that 0).
     pub payload_len: u32,
     /// The payload bytes that were captured, from the first.
     pub payload: &'a [u8],
@@ -34,11 +35,13 @@ pub struct Segment<'a> {
     pub ttl: u8,
     /// The two ECN bits of the IP header (RFC 3168: 0 not capable, 1 ECT(1), 2 ECT(0), 3 CE).
     pub ecn: u8,
-    /// The TCP checksum; how far it was looked at is the choice between [`decode`](super::decode) and [`decode_verified`](super::decode_verified).
+    /// The TCP checksum; how far it was looked at is the choice between [`decode`](super::decode)
+    /// and [`decode_verified`](super::decode_verified).
     pub checksum: Checksum,
     /// First fragment of a fragmented datagram: `payload_len` is that of the fragment.
     pub fragment: bool,
-    /// IP headers around the innermost one (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do not count).
+    /// IP headers around the innermost one (GRE, VXLAN, IP-in-IP, …; VLAN tags and label stacks do
+    /// not count).
     pub tunnels: u8,
 }
 
@@ -87,21 +90,24 @@ pub enum Checksum {
     Unknown,
     /// Right.
     Good,
-    /// Wrong, and not merely left to the network card: the segment was damaged, or it was rewritten after it was summed up. By so much
-    /// its sum is off, in the order of the machine's memory: by the same amount in every packet whose addresses were rewritten alike.
+    /// Wrong, and not merely left to the network card: the segment was damaged, or it was rewritten
+    /// after it was summed up. By so much its sum is off, in the order of the machine's memory: by
+    /// the same amount in every packet whose addresses were rewritten alike.
     Bad(u16),
-    /// The sum of the IPv4 header around it is wrong, and is there; and its own is off by so much, or 0 if that is not known.
+    /// The sum of the IPv4 header around it is wrong, and is there; and its own is off by so much,
+    /// or 0 if that is not known.
     BadHeader(u16),
-    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the capture is at the
-    /// sending host. Segments that the receiving host put together from several look the same; those without payload
-    /// never are, so they tell the two ends apart. One segment alone is no proof, as its checksum may have that value
-    /// by chance, once in 2¹⁶.
+    /// Only the pseudo-header's sum is there, or nothing: the network card was to finish it, so the
+    /// capture is at the sending host. Segments that the receiving host put together from several
+    /// look the same; those without payload never are, so they tell the two ends apart. One segment
+    /// alone is no proof, as its checksum may have that value by chance, once in 2¹⁶.
     Partial,
 }
 
 impl Checksum {
-    /// That of a packet whose IPv4 header was damaged, where [that is known](super::Sample::headers_tell). A sum that is off by nothing is right,
-    /// so that this is no other.
+    /// That of a packet whose IPv4 header was damaged, where [that is
+    /// known](super::ChecksumSample::headers_reliable). A sum that is off by nothing is right, so
+    /// that this is no other.
     pub const DAMAGED: Self = Self::Bad(0);
 
     /// Whether the packet is not as it was when it was summed up.
@@ -116,7 +122,8 @@ impl Checksum {
 pub struct Options {
     /// Maximum segment size (RFC 9293 section 3.7.1), bytes.
     pub mss: Option<u16>,
-    /// Window scale shift, as sent: may be over 14 (RFC 7323 section 2.3; the users clamp and report it).
+    /// Window scale shift, as sent: may be over 14 (RFC 7323 section 2.3; the users clamp and
+    /// report it).
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018).
     pub sack_permitted: bool,

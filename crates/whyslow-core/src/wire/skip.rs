@@ -10,7 +10,8 @@ use std::fmt;
 pub enum Skip {
     /// A link type that is not known: its LINKTYPE_ value.
     LinkType(u16),
-    /// Not IP: the EtherType or equivalent (a PPP protocol; under 0x100 also an LLC service access point).
+    /// Not IP: the EtherType or equivalent (a PPP protocol; under 0x100 also an LLC service access
+    /// point).
     NotIp(u16),
     /// IP, but not TCP: the protocol number.
     NotTcp(u8),

@@ -1,6 +1,6 @@
 //! The TCP header and its options (RFC 9293 section 3.1).
 
-use super::around::{Around, Decoded};
+use super::context::{DecodeContext, Decoded};
 use super::ip_header::Header;
 use super::segment::{Flags, Options, Segment};
 use super::view::View;
@@ -12,14 +12,14 @@ const FIXED: usize = 20;
 
 /// A segment. What the snapshot length left of its header is enough from the window field on.
 #[inline(always)]
-pub(super) fn decode<'a>(around: Around, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
-    decode_to(around, ip, view, |segment| *segment)
+pub(super) fn decode<'a>(context: DecodeContext, ip: Header<'a>, view: View<'a>) -> Decoded<'a> {
+    decode_to(context, ip, view, |segment| *segment)
 }
 
 /// A segment, given to `take` where it was put together: it is large to be moved about.
 #[inline(always)]
 pub(super) fn decode_to<'a, T>(
-    around: Around,
+    context: DecodeContext,
     ip: Header<'a>,
     view: View<'a>,
     take: impl FnOnce(&Segment<'a>) -> T,
@@ -37,7 +37,7 @@ pub(super) fn decode_to<'a, T>(
     }
     let payload_len = view.wire() - header_len;
     let number = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-    let whole = around.verify || payload_len == 0;
+    let whole = context.verify || payload_len == 0;
     let segment = |timestamps| Segment {
         src: ip.addresses.src(),
         dst: ip.addresses.dst(),
@@ -58,10 +58,10 @@ pub(super) fn decode_to<'a, T>(
             _ => Default::default(),
         },
         fragment: ip.fragment,
-        tunnels: around.tunnels,
+        tunnels: context.tunnels,
     };
-    // The two that nearly every segment of an established connection has are told apart first, and each builds its own
-    // segment: a list that is filled in later would have to be copied.
+    // The two that nearly every segment of an established connection has are told apart first, and
+    // each builds its own segment: a list that is filled in later would have to be copied.
     match data.get(FIXED..header_len) {
         Some([]) => Ok(take(&segment(None))),
         Some(&[1, 1, 8, 10, a, b, c, d, e, f, g, h]) => {
@@ -116,7 +116,8 @@ fn read_options(options: &mut Options, list: &[u8]) {
     }
 }
 
-/// Takes in one option but for those that were told apart before; false when its length is not one that it can have.
+/// Takes in one option but for those that were told apart before; false when its length is not one
+/// that it can have.
 fn read_option(options: &mut Options, kind: u8, value: &[u8]) -> bool {
     match (kind, value) {
         (5, _) => {

@@ -1,5 +1,5 @@
-//! What holds for the stage as a whole: it agrees with an independent writer of packets, its short way agrees with its
-//! long one, and nothing makes it panic.
+//! What holds for the stage as a whole: it agrees with an independent writer of packets, its short
+//! way agrees with its long one, and nothing makes it panic.
 #![allow(clippy::unwrap_used)]
 
 use super::testing::{cut_packet, ethernet, ipv4, ipv6, packet, read_verified, tcp, udp};
@@ -223,7 +223,8 @@ proptest! {
         }
     }
 
-    /// The short way and the long way give the same, on packets that lie around the border between them.
+    /// The short way and the long way give the same, on packets that lie around the border between
+    /// them.
     #[test]
     fn both_ways_agree(
         v6 in any::<bool>(),
@@ -249,8 +250,8 @@ proptest! {
         for original_len in [frame.len(), captured.len() + more_on_the_wire, captured.len() / 2] {
             let packet = cut_packet(1, captured, original_len);
             for verify in [false, true] {
-                let around = Around { verify, ..Around::new(link::inner) };
-                prop_assert_eq!(decode_with(around, &packet), decode_layers(around, &packet));
+                let context = DecodeContext { verify, ..DecodeContext::new(link::inner) };
+                prop_assert_eq!(decode_with(context, &packet), decode_layers(context, &packet));
             }
         }
     }
@@ -334,7 +335,7 @@ fn check(packet: &crate::capture::Packet<'_>) {
                 assert!(segment.payload.len() <= segment.payload_len as usize);
                 assert!(segment.payload.len() <= packet.data.len());
                 assert!(segment.options.sack.as_slice().len() <= 4);
-                assert!(segment.tunnels <= Around::DEEPEST);
+                assert!(segment.tunnels <= DecodeContext::MAX_DEPTH);
             }
             Err(skip) => assert!(!skip.to_string().is_empty()),
         }

@@ -1,6 +1,7 @@
-//! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their registered ports alone.
+//! Packets within packets: IP in IP, GRE and what it carries, and the tunnels over UDP, by their
+//! registered ports alone.
 
-use super::around::{Around, Decoded, Inside};
+use super::context::{DecodeContext, Decoded, Inside};
 use super::icmp;
 use super::icmp_error::{V4, V6};
 use super::ip_header::Header;
@@ -8,38 +9,41 @@ use super::skip::Skip;
 use super::view::View;
 
 /// What an IP packet carries, if not TCP.
-pub(super) fn decode<'a>(around: Around, outer: &Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
-    let around =
-        Around { tunnels: around.tunnels.saturating_add(1), fragment: around.fragment || outer.fragment, ..around };
+pub(super) fn decode<'a>(context: DecodeContext, outer: &Header<'_>, protocol: u8, view: View<'a>) -> Decoded<'a> {
+    let context = DecodeContext {
+        tunnels: context.tunnels.saturating_add(1),
+        fragment: context.fragment || outer.fragment,
+        ..context
+    };
     match protocol {
         // IPv4, IPv6, and KA9Q's number for the former.
-        4 | 41 | 94 => around.decode(Inside::Ip, view),
-        17 => udp(around, view),
-        47 => gre(around, view),
+        4 | 41 | 94 => context.decode(Inside::Ip, view),
+        17 => udp(context, view),
+        47 => gre(context, view),
         // EtherIP (RFC 3378).
-        97 => around.decode(Inside::Ethernet, view.skip(2)?),
+        97 => context.decode(Inside::Ethernet, view.skip(2)?),
         // RFC 4023.
-        137 => around.decode(Inside::Mpls, view),
+        137 => context.decode(Inside::Mpls, view),
         V4 | V6 => Err(icmp::read(outer, protocol, view)),
         other => Err(Skip::NotTcp(other)),
     }
 }
 
 /// UDP datagrams are of interest only where a tunnel's port is one of theirs.
-fn udp(around: Around, view: View<'_>) -> Decoded<'_> {
+fn udp(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let (from, to, length) = (view.u16(0)?, view.u16(2)?, usize::from(view.u16(4)?));
     let inside = if length < 8 { view.skip(8)? } else { view.limit(length).skip(8)? };
     match (from, to) {
         // 8472 is what Linux used before the number was assigned.
-        (_, 4789 | 8472) => vxlan(around, inside),
-        (_, 4790) => vxlan_gpe(around, inside),
-        (_, 6081) => geneve(around, inside),
-        (_, 2152) => gtp_u(around, inside),
-        (_, 4754) => gre(around, inside),
-        (_, 6635) => around.decode(Inside::Mpls, inside),
-        (_, 4341) => around.decode(Inside::Ip, inside.skip(8)?),
-        (1701, _) | (_, 1701) => l2tp(around, inside),
-        (3544, _) | (_, 3544) => teredo(around, inside),
+        (_, 4789 | 8472) => vxlan(context, inside),
+        (_, 4790) => vxlan_gpe(context, inside),
+        (_, 6081) => geneve(context, inside),
+        (_, 2152) => gtp_u(context, inside),
+        (_, 4754) => gre(context, inside),
+        (_, 6635) => context.decode(Inside::Mpls, inside),
+        (_, 4341) => context.decode(Inside::Ip, inside.skip(8)?),
+        (1701, _) | (_, 1701) => l2tp(context, inside),
+        (3544, _) | (_, 3544) => teredo(context, inside),
         _ => Err(NOT_A_TUNNEL),
     }
 }
@@ -48,55 +52,55 @@ fn udp(around: Around, view: View<'_>) -> Decoded<'_> {
 const NOT_A_TUNNEL: Skip = Skip::NotTcp(17);
 
 /// RFC 7348.
-fn vxlan(around: Around, view: View<'_>) -> Decoded<'_> {
+fn vxlan(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? & 0x08 == 0 {
         return Err(NOT_A_TUNNEL);
     }
-    around.decode(Inside::Ethernet, view.skip(8)?)
+    context.decode(Inside::Ethernet, view.skip(8)?)
 }
 
 /// VXLAN with a next-protocol field (draft-ietf-nvo3-vxlan-gpe).
-fn vxlan_gpe(around: Around, view: View<'_>) -> Decoded<'_> {
+fn vxlan_gpe(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let &[flags, _, _, next] = view.array(0)?;
     if flags & 0x08 == 0 {
         return Err(NOT_A_TUNNEL);
     }
-    next_protocol(around, if flags & 0x04 == 0 { 3 } else { next }, view.skip(8)?)
+    next_protocol(context, if flags & 0x04 == 0 { 3 } else { next }, view.skip(8)?)
 }
 
 /// A network service header (RFC 8300).
-pub(super) fn nsh(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn nsh(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let &[_, words, _, next] = view.array(0)?;
     let length = usize::from(words & 0x3f) * 4;
     if length < 8 {
         return Err(Skip::Malformed("a network service header shorter than its fields"));
     }
-    next_protocol(around, next, view.skip(length)?)
+    next_protocol(context, next, view.skip(length)?)
 }
 
 /// The numbers that VXLAN-GPE and NSH share.
-fn next_protocol(around: Around, next: u8, view: View<'_>) -> Decoded<'_> {
+fn next_protocol(context: DecodeContext, next: u8, view: View<'_>) -> Decoded<'_> {
     match next {
-        1 | 2 => around.decode(Inside::Ip, view),
-        3 => around.deeper()?.decode(Inside::Ethernet, view),
-        4 => nsh(around.deeper()?, view),
-        5 => around.decode(Inside::Mpls, view),
+        1 | 2 => context.decode(Inside::Ip, view),
+        3 => context.deeper()?.decode(Inside::Ethernet, view),
+        4 => nsh(context.deeper()?, view),
+        5 => context.decode(Inside::Mpls, view),
         other => Err(Skip::NotIp(u16::from(other))),
     }
 }
 
 /// RFC 8926.
-fn geneve(around: Around, view: View<'_>) -> Decoded<'_> {
+fn geneve(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let &[first, _, high, low] = view.array(0)?;
     if first >> 6 != 0 {
         return Err(NOT_A_TUNNEL);
     }
     let inside = view.skip(usize::from(first & 0x3f) * 4 + 8)?;
-    around.decode(Inside::EtherType(u16::from_be_bytes([high, low])), inside)
+    context.decode(Inside::EtherType(u16::from_be_bytes([high, low])), inside)
 }
 
 /// User packets of mobile networks (3GPP TS 29.281).
-fn gtp_u(around: Around, view: View<'_>) -> Decoded<'_> {
+fn gtp_u(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let &[flags, kind] = view.array(0)?;
     // Version 1, protocol type GTP, message type G-PDU.
     if flags & 0xf0 != 0x30 || kind != 0xff {
@@ -115,11 +119,11 @@ fn gtp_u(around: Around, view: View<'_>) -> Decoded<'_> {
             inside = inside.skip(length)?;
         }
     }
-    around.decode(Inside::Ip, inside)
+    context.decode(Inside::Ip, inside)
 }
 
 /// Layer 2 tunnels, version 2 (RFC 2661): PPP.
-fn l2tp(around: Around, view: View<'_>) -> Decoded<'_> {
+fn l2tp(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let flags = view.u16(0)?;
     if flags & 0x800f != 0x0002 {
         return Err(NOT_A_TUNNEL);
@@ -130,11 +134,11 @@ fn l2tp(around: Around, view: View<'_>) -> Decoded<'_> {
     if flags & 0x0200 != 0 {
         length += 2 + usize::from(view.u16(length)?);
     }
-    around.decode(Inside::Ppp, view.skip(length)?)
+    context.decode(Inside::Ppp, view.skip(length)?)
 }
 
 /// IPv6 through address translators (RFC 4380), behind an authentication and an origin indication.
-fn teredo(around: Around, view: View<'_>) -> Decoded<'_> {
+fn teredo(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let mut view = view;
     if view.starts_with(&[0, 1]) {
         let &[client, authentication] = view.array(2)?;
@@ -146,11 +150,11 @@ fn teredo(around: Around, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? >> 4 != 6 {
         return Err(NOT_A_TUNNEL);
     }
-    around.decode(Inside::Ip, view)
+    context.decode(Inside::Ip, view)
 }
 
 /// Generic routing encapsulation (RFC 2784, RFC 2890), and its PPTP form (RFC 2637).
-fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
+fn gre(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let (flags, protocol) = (view.u16(0)?, view.u16(2)?);
     let has = |bit: u16| flags & bit != 0;
     let mut length = 4;
@@ -159,7 +163,7 @@ fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
         if !has(0x1000) {
             return Err(Skip::NoPacket("a PPTP acknowledgement"));
         }
-        return around.decode(Inside::Ppp, view.skip(length)?);
+        return context.decode(Inside::Ppp, view.skip(length)?);
     }
     // Checksum (there also for a route), key, sequence number.
     length += if flags & 0xc000 != 0 { 4 } else { 0 };
@@ -176,22 +180,22 @@ fn gre(around: Around, view: View<'_>) -> Decoded<'_> {
     }
     match protocol {
         // ERSPAN type I has no header of its own, and no sequence number; type II does.
-        0x88be => around.decode(Inside::Ethernet, if has(0x1000) { inside.skip(8)? } else { inside }),
-        0x22eb => erspan_3(around, inside),
+        0x88be => context.decode(Inside::Ethernet, if has(0x1000) { inside.skip(8)? } else { inside }),
+        0x22eb => erspan_3(context, inside),
         // WCCP: some versions have four bytes before the packet.
-        0x883e if inside.u8(0)? >> 4 != 4 => around.decode(Inside::Ip, inside.skip(4)?),
-        0x883e => around.decode(Inside::Ip, inside),
-        _ => around.decode(Inside::EtherType(protocol), inside),
+        0x883e if inside.u8(0)? >> 4 != 4 => context.decode(Inside::Ip, inside.skip(4)?),
+        0x883e => context.decode(Inside::Ip, inside),
+        _ => context.decode(Inside::EtherType(protocol), inside),
     }
 }
 
 /// A mirrored frame, or in one of its forms a packet, with a timestamp.
-fn erspan_3(around: Around, view: View<'_>) -> Decoded<'_> {
+fn erspan_3(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let &[kind, options] = view.array(10)?;
     let inside = view.skip(if options & 1 == 0 { 12 } else { 20 })?;
     match (kind >> 2) & 0x1f {
-        0 => around.decode(Inside::Ethernet, inside),
-        2 => around.decode(Inside::Ip, inside),
+        0 => context.decode(Inside::Ethernet, inside),
+        2 => context.decode(Inside::Ip, inside),
         _ => Err(Skip::NotIp(0x22eb)),
     }
 }

@@ -1,7 +1,8 @@
-//! What is left of a packet while its headers are taken off: the captured bytes, and how many there were on the wire.
+//! What is left of a packet while its headers are taken off: the captured bytes, and how many there
+//! were on the wire.
 //!
-//! Keeping both apart is what lets a packet that the snapshot length cut still tell its true payload length, and what
-//! tells a cut packet from one that contradicts itself.
+//! Keeping both apart is what lets a packet that the snapshot length cut still tell its true
+//! payload length, and what tells a cut packet from one that contradicts itself.
 
 use super::Skip;
 
@@ -46,7 +47,8 @@ impl<'a> View<'a> {
         Self { data: self.data.get(..count).unwrap_or(self.data), wire: self.wire.min(count) }
     }
 
-    /// With `count` bytes on the wire, if that is more: the rest of them travelled in other packets.
+    /// With `count` bytes on the wire, if that is more: the rest of them travelled in other
+    /// packets.
     pub(super) fn widen(self, count: usize) -> Self {
         Self { wire: self.wire.max(count), ..self }
     }
@@ -93,7 +95,8 @@ impl<'a> View<'a> {
         self.data.starts_with(prefix)
     }
 
-    /// Why `count` bytes cannot be had: the capture does not hold them, or the packet itself does not.
+    /// Why `count` bytes cannot be had: the capture does not hold them, or the packet itself does
+    /// not.
     #[cold]
     pub(super) fn short_of(&self, count: usize) -> Skip {
         if count <= self.wire { Skip::Cut } else { Skip::Malformed("the packet ends inside a header") }

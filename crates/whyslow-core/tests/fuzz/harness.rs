@@ -1,7 +1,8 @@
-//! Runs a target on one hostile input after another, and keeps those that led to something new to start from.
+//! Runs a target on one hostile input after another, and keeps those that led to something new to
+//! start from.
 //!
-//! Works on the stable toolchain: instead of measuring code coverage, a target says what kind of outcome an input had, and
-//! an input with an outcome of a new kind joins those that are mutated.
+//! Works on the stable toolchain: instead of measuring code coverage, a target says what kind of
+//! outcome an input had, and an input with an outcome of a new kind joins those that are mutated.
 
 use crate::mutate::{Random, mutate};
 use std::collections::HashSet;
@@ -26,7 +27,8 @@ pub(crate) fn kind_of(outcome: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Runs `target` on the seeds and on what can be made of them. Settings come from the environment: see `README.md`.
+/// Runs `target` on the seeds and on what can be made of them. Settings come from the environment:
+/// see `README.md`.
 ///
 /// # Panics
 /// As the target does; the input is written to `target/fuzz` first.

@@ -1,7 +1,9 @@
-//! Hostile input for everything that reads bytes: never a panic, a hang, or more memory than the input explains.
+//! Hostile input for everything that reads bytes: never a panic, a hang, or more memory than the
+//! input explains.
 //!
-//! A target is a line at the end of this file: a name, what to start from, and a function that takes bytes, checks what must
-//! hold, and says what kind of outcome that was. `README.md` beside this file says how to run long and what to do with a find.
+//! A target is a line at the end of this file: a name, what to start from, and a function that
+//! takes bytes, checks what must hold, and says what kind of outcome that was. `README.md` beside
+//! this file says how to run long and what to do with a find.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 #[path = "../../src/capture/build.rs"]
@@ -19,7 +21,8 @@ use whyslow_core::capture::{CaptureError, Clock, LinkType, Packet, Reader, Sink,
 use whyslow_core::explain::Explainer;
 use whyslow_core::units::Nanos;
 
-/// A fingerprint of all that a reader gives, so that two ways of reading can be compared without keeping anything.
+/// A fingerprint of all that a reader gives, so that two ways of reading can be compared without
+/// keeping anything.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Fingerprint {
     packets: u64,
@@ -79,7 +82,8 @@ fn read(input: &[u8], piece: usize) -> (Fingerprint, Result<Summary, CaptureErro
 /// Reads a capture whole and in pieces, which must come to the same.
 fn capture(input: &[u8]) -> u64 {
     let ((whole, outcome), peak) = peak_during(|| read(input, input.len().max(1)));
-    // What waits for more is a part of the input; a growing buffer may hold it twice over, and while it is copied, thrice.
+    // What waits for more is a part of the input; a growing buffer may hold it twice over, and
+    // while it is copied, thrice.
     let allowed = 3 * input.len() + (1 << 20);
     assert!(peak <= allowed, "{peak} bytes of memory for an input of {}", input.len());
     // Sizes that vary from input to input.

@@ -26,7 +26,8 @@ fn given_back(bytes: usize) {
     let _ = HELD.try_with(|held| held.set(held.get().saturating_sub(bytes)));
 }
 
-// SAFETY: every call is handed to the system's allocator as it is; counting neither allocates nor touches the memory.
+// SAFETY: every call is handed to the system's allocator as it is; counting neither allocates nor
+// touches the memory.
 unsafe impl GlobalAlloc for Meter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());

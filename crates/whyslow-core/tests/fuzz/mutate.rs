@@ -1,6 +1,7 @@
 //! Makes hostile inputs out of good ones.
 
-/// A small generator of numbers that look random (SplitMix64): the same seed gives the same run on every machine.
+/// A small generator of numbers that look random (SplitMix64): the same seed gives the same run on
+/// every machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(pub(crate) u64);
 

@@ -1,6 +1,7 @@
-//! Whole captures, cut short, and with bytes changed: explained or refused with a reason, never a panic, and the figures hold
-//! together. The bundled samples in 2,000 damaged copies (WHYSLOW_MUTATIONS to change that), and every capture of a collection
-//! (beside the repository, or where WHYSLOW_CAPTURES says) in 24.
+//! Whole captures, cut short, and with bytes changed: explained or refused with a reason, never a
+//! panic, and the figures hold together. The bundled samples in 2,000 damaged copies
+//! (WHYSLOW_MUTATIONS to change that), and every capture of a collection (beside the repository, or
+//! where WHYSLOW_CAPTURES says) in 24.
 
 use crate::harness::setting;
 use crate::meter::peak_during;
@@ -12,7 +13,7 @@ use whyslow_core::explain::Explainer;
 /// Larger files are mutated in their first part only.
 const MUTATED: usize = 256 * 1024;
 /// What the explanation of one file may hold at once, bytes.
-const MOST_MEMORY: usize = 500_000_000;
+const MAX_MEMORY: usize = 500_000_000;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -67,7 +68,7 @@ impl Numbers {
 #[track_caller]
 fn holds_together(bytes: &[u8], whose: &Path) -> bool {
     let (outcome, peak) = peak_during(|| explain(bytes));
-    assert!(peak < MOST_MEMORY, "{}: {peak} bytes of memory", whose.display());
+    assert!(peak < MAX_MEMORY, "{}: {peak} bytes of memory", whose.display());
     match outcome {
         Ok(analysis) => check(&analysis),
         Err(reason) => {
@@ -78,7 +79,8 @@ fn holds_together(bytes: &[u8], whose: &Path) -> bool {
     true
 }
 
-/// Each file whole, and `copies` damaged ones of them all: one half cut short, the other with a byte in 500 changed.
+/// Each file whole, and `copies` damaged ones of them all: one half cut short, the other with a
+/// byte in 500 changed.
 fn over_all(found: &[PathBuf], copies: usize) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut read, mut read_of_copies) = (0, 0);

@@ -1,6 +1,7 @@
-//! What the mutations start from: small captures with a bit of everything, and real ones where there are any.
+//! What the mutations start from: small captures with a bit of everything, and real ones where
+//! there are any.
 
-use crate::build::{MICROS, MODIFIED, NANOS, Pcap, PcapNg};
+use crate::build::{MICROS, MODIFIED, NANOS, PcapBuilder, PcapNgBuilder};
 use std::path::{Path, PathBuf};
 
 /// The start of a TCP segment in Ethernet and IPv4.
@@ -18,7 +19,7 @@ const ERROR_V6: &[u8] = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x86\xdd\x60\0\0\0\0\x
 
 pub(crate) fn pcap() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
-    let errors = Pcap::new(MICROS, false).packet(1_600_000_000, 0, PACKET);
+    let errors = PcapBuilder::new(MICROS, false).packet(1_600_000_000, 0, PACKET);
     files.push(
         errors
             .packet(1_600_000_000, 9, ERROR)
@@ -27,7 +28,7 @@ pub(crate) fn pcap() -> Vec<Vec<u8>> {
             .bytes(),
     );
     for (magic, big) in [(MICROS, false), (MICROS, true), (NANOS, false), (NANOS, true), (MODIFIED, false)] {
-        let mut file = Pcap::new(magic, big).snaplen(96);
+        let mut file = PcapBuilder::new(magic, big).snaplen(96);
         for at in 0..6 {
             let length = PACKET.len() as u32;
             file = file.record(1_600_000_000 + at / 3, at * 1000, length, length + at % 2 * 1000, PACKET);
@@ -42,8 +43,11 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for big in [false, true] {
         let length = PACKET.len() as u32;
-        let start =
-            PcapNg::new(big).interface(1, 0, &[(9, vec![9]), (14, vec![0; 8])]).interface(101, 64, &[(9, vec![0x8a])]);
+        let start = PcapNgBuilder::new(big).interface(1, 0, &[(9, vec![9]), (14, vec![0; 8])]).interface(
+            101,
+            64,
+            &[(9, vec![0x8a])],
+        );
         let packets = start
             .packet(0, 1_600_000_000_000_000_000, length, PACKET, &[(1, b"comment".to_vec()), (4, vec![1; 8])])
             .packet(1, 1_600_000_000 << 10, length + 1000, PACKET, &[])
@@ -65,7 +69,8 @@ pub(crate) fn pcapng() -> Vec<Vec<u8>> {
     files
 }
 
-/// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small ones only. None is fine.
+/// Real captures with this extension, where `WHYSLOW_CAPTURES` says or beside the repository; small
+/// ones only. None is fine.
 pub(crate) fn found(extension: &str) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     if let Some(folder) = whyslow_testing::captures_if_any() {

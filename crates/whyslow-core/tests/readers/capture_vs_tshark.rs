@@ -1,7 +1,8 @@
-//! The readers against Wireshark's, on real and odd captures: frames, times, lengths and link types must be the same.
+//! The readers against Wireshark's, on real and odd captures: frames, times, lengths and link types
+//! must be the same.
 //!
-//! Runs when the captures are there (beside the repository, or where `WHYSLOW_CAPTURES` says) and so are Wireshark's tools;
-//! says that it was skipped otherwise.
+//! Runs when the captures are there (beside the repository, or where `WHYSLOW_CAPTURES` says) and
+//! so are Wireshark's tools; says that it was skipped otherwise.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -84,7 +85,8 @@ fn run(tool: &str, options: &[&str], files: &[PathBuf]) -> (String, String) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// How many frames Wireshark counts in each file that it can open; up to where it stops in a torn one.
+/// How many frames Wireshark counts in each file that it can open; up to where it stops in a torn
+/// one.
 fn counts(files: &[PathBuf]) -> BTreeMap<PathBuf, u64> {
     // A table without a heading: name, tab, exact number of packets.
     let (table, _) = run("capinfos", &["-T", "-r", "-M", "-c"], files);
@@ -149,7 +151,8 @@ impl Comparison {
             if timeless > 0 && (time.is_empty() || nanos(time) == 0) {
                 timeless -= 1;
             } else if count(&summary, "odd-time") > 0 {
-                // Wireshark makes nanoseconds of microseconds in 32 bits, and merging rounds them down again.
+                // Wireshark makes nanoseconds of microseconds in 32 bits, and merging rounds them
+                // down again.
                 assert!((ours.time - nanos(time)) % (1 << 32) < 1_000, "{name}: time of frame {frame}");
             } else {
                 assert_eq!(ours.time, nanos(time), "{name}: time of frame {frame}");
@@ -171,8 +174,8 @@ fn every_frame_of_every_capture() {
     assert!(readable.len() > 900 && foreign.len() < 50, "{} files, {} foreign", readable.len(), foreign.len());
     let mut comparison = Comparison::default();
 
-    // One file of them all, so that tshark needs to start only once; but for those with custom blocks, of which merging
-    // keeps only some.
+    // One file of them all, so that tshark needs to start only once; but for those with custom
+    // blocks, of which merging keeps only some.
     let (custom, plain): (Vec<_>, Vec<_>) =
         readable.into_iter().partition(|file| count(&read(file).1, "not-a-packet") > 0);
     let merged = scratch("odd").join("merged.pcapng");
@@ -206,7 +209,8 @@ fn every_frame_of_every_capture() {
     }
 }
 
-/// Wireshark counts the frames up to the one that the file ends in; so must the reader, and say where that is.
+/// Wireshark counts the frames up to the one that the file ends in; so must the reader, and say
+/// where that is.
 #[test]
 fn torn_captures_count_the_same() {
     let Some(folder) = captures(&["capinfos"]) else { return };

@@ -1,15 +1,16 @@
-//! What is said of tcpdump's text must be what is said of the capture that was printed, or that the text does not show it; and of
-//! a text with packets left out nothing may be sure that is not so.
+//! What is said of tcpdump's text must be what is said of the capture that was printed, or that the
+//! text does not show it; and of a text with packets left out nothing may be sure that is not so.
 //!
 //! Needs tcpdump; is skipped without.
 
 use super::text_vs_pcap::{files, is_capture, tcpdump};
 use std::path::{Path, PathBuf};
-use whyslow_core::analysis::UNTOLD;
+use whyslow_core::analysis::UNKNOWN_VERDICT;
 use whyslow_core::capture::{CaptureError, Reader};
 use whyslow_core::explain::Explainer;
 
-/// What was found on a capture: of each connection with payload its causes, and what the program says that it cannot see.
+/// What was found on a capture: of each connection with payload its causes, and what the program
+/// says that it cannot see.
 struct Told {
     causes: Vec<(u64, &'static str, f64)>,
     problems: Vec<String>,
@@ -117,7 +118,7 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
             assert!(!has("-q"), "{name}");
             assert!(!told.has("elided-text"), "{name} {options:?}: nothing was left out");
             if has("-t") {
-                let none = told.causes.is_empty() && told.verdicts.iter().all(|verdict| verdict == UNTOLD);
+                let none = told.causes.is_empty() && told.verdicts.iter().all(|verdict| verdict == UNKNOWN_VERDICT);
                 assert!(told.has("no-times") && none, "{name}: {:?}", told.verdicts);
                 continue;
             }
@@ -125,7 +126,8 @@ fn a_text_tells_what_its_capture_tells_or_why_not() {
                 same += 1;
                 continue;
             }
-            // Without -v there are no IP headers, without -x no payload: both are said, and no cause is sure that needs them.
+            // Without -v there are no IP headers, without -x no payload: both are said, and no
+            // cause is sure that needs them.
             let untold = told.has("terse-text") && !(has("-x") || has("-X"));
             let new: Vec<_> =
                 told.causes.iter().filter(|told| !expected.costly().contains(&(told.0, told.1))).collect();
@@ -151,7 +153,8 @@ impl Numbers {
     }
 }
 
-/// The lines but for some: a stretch or three, with marks, or most of all from some place on, without.
+/// The lines but for some: a stretch or three, with marks, or most of all from some place on,
+/// without.
 fn with_lines_left_out(lines: &[&str], numbers: &mut Numbers) -> String {
     let mark = ["...", "[snip]", "此处省略"][numbers.below(3)];
     let mut left: Vec<&str> = lines.to_vec();
@@ -176,7 +179,8 @@ fn with_lines_left_out(lines: &[&str], numbers: &mut Numbers) -> String {
     left.join("\n") + "\n"
 }
 
-/// Of a text with packets left out nothing is sure that is not so in the whole one; that some were left out is said.
+/// Of a text with packets left out nothing is sure that is not so in the whole one; that some were
+/// left out is said.
 #[test]
 fn nothing_is_concluded_over_what_was_left_out() {
     if !whyslow_testing::tools(&["tcpdump"]) {

@@ -1,7 +1,8 @@
 //! The text that tcpdump prints of a capture must give the same segments as the capture itself.
 //!
-//! Needs tcpdump, and captures beside the repository (or where `WHYSLOW_CAPTURES` says); is skipped where one is missing. The
-//! captures are decoded here by a few lines of their own, so that the reader is not judged by its own mistakes.
+//! Needs tcpdump, and captures beside the repository (or where `WHYSLOW_CAPTURES` says); is skipped
+//! where one is missing. The captures are decoded here by a few lines of their own, so that the
+//! reader is not judged by its own mistakes.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -43,7 +44,8 @@ fn be32(b: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(b.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// TCP straight over IP, not fragmented; `wire_len` is the datagram's length where its header says 0.
+/// TCP straight over IP, not fragmented; `wire_len` is the datagram's length where its header
+/// says 0.
 fn decode_ip(b: &[u8], time: i64, wire_len: usize) -> Option<Segment> {
     let (src, dst, tcp, total): (IpAddr, IpAddr, usize, usize) = match b.first()? >> 4 {
         4 if *b.get(9)? == 6 && be16(b, 6)? & 0x3fff == 0 => {
@@ -191,13 +193,14 @@ pub(super) fn is_capture(path: &Path) -> bool {
     path.extension().is_some_and(|ext| ext == "pcap" || ext == "pcapng" || ext == "cap")
 }
 
-/// How far the text's numbers are from the capture's in one direction: 0, or constant where the text never showed the
-/// number that tcpdump counts from (none until the first number is met).
+/// How far the text's numbers are from the capture's in one direction: 0, or constant where the
+/// text never showed the number that tcpdump counts from (none until the first number is met).
 #[derive(Default)]
 struct Offsets(HashMap<(End, End), Option<u32>>);
 
 impl Offsets {
-    /// Notes which directions' numbers the text cannot tell, as tcpdump chooses what it counts from.
+    /// Notes which directions' numbers the text cannot tell, as tcpdump chooses what it counts
+    /// from.
     fn observe(&mut self, real: &Segment, absolute: bool, seq_shown: bool) {
         let key = (real.src, real.dst);
         let first = !self.0.contains_key(&key);
@@ -223,7 +226,8 @@ struct Totals {
     hidden_right: u64,
 }
 
-/// Compares the text that tcpdump printed of `file` under `options` with the file; gives the differences in words.
+/// Compares the text that tcpdump printed of `file` under `options` with the file; gives the
+/// differences in words.
 fn compare(
     file: &Path,
     text: &[u8],
@@ -240,10 +244,12 @@ fn compare(
     let mut offsets = Offsets::default();
     let mut frames: Vec<_> = real.keys().copied().collect();
     frames.sort_unstable();
-    // The clock of a text without dates starts anywhere: compare what passed since its first segment.
+    // The clock of a text without dates starts anywhere: compare what passed since its first
+    // segment.
     let first = frames.iter().find_map(|frame| Some((real[frame].time, sink.segments.get(frame)?.time)));
     let name = file.file_name().unwrap().to_str().unwrap();
-    // Clocks that jump by days, or whose fractions are of more than a second, cannot be told from times of day.
+    // Clocks that jump by days, or whose fractions are of more than a second, cannot be told from
+    // times of day.
     let odd_clock = name.starts_with("timestamp_invalid")
         || has("-ttttt") && (name.starts_with("kday") || name.starts_with("babel_update"));
     for frame in frames {
@@ -287,7 +293,8 @@ fn compare(
             (Clock::Relative, Some((real, text))) => expected.time - real + text,
             _ => 0,
         };
-        // Each printed step of -ttt is cut to a microsecond: the sum may be off by one for each packet.
+        // Each printed step of -ttt is cut to a microsecond: the sum may be off by one for each
+        // packet.
         let slack = if has("-ttt") { tick * frame as i64 } else { tick };
         // A clock that jumps by more than half a day is not to be seen in times of the day.
         let days = if summary.clock == Clock::Relative { 86_400_000_000_000 } else { i64::MAX };
@@ -364,7 +371,8 @@ fn text_agrees_with_its_capture() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// The texts that tcpdump's own tests expect, of its newest version, with the options that their list gives.
+/// The texts that tcpdump's own tests expect, of its newest version, with the options that their
+/// list gives.
 #[test]
 fn stored_texts_agree_with_their_captures() {
     let Some(root) = captures_and_tcpdump() else { return };

@@ -1,7 +1,8 @@
 //! Every packet of a collection of real captures, as this crate reads it and as tshark does.
 //!
-//! The captures are not part of the project: `WHYSLOW_CAPTURES` names the folder. Without it, or without tshark, the
-//! comparison says that it was skipped. Where the two differ on purpose, [`explained`] knows the mechanism.
+//! The captures are not part of the project: `WHYSLOW_CAPTURES` names the folder. Without it, or
+//! without tshark, the comparison says that it was skipped. Where the two differ on purpose,
+//! [`explained`] knows the mechanism.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,7 +62,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// All files are brought into one form by editcap and merged, so that tshark has to start only once.
+/// All files are brought into one form by editcap and merged, so that tshark has to start only
+/// once.
 fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
     let mut pieces = Vec::new();
     let mut packets = Vec::new();
@@ -115,7 +117,8 @@ fn compare(captures: &[PathBuf], scratch: &Path) -> Outcome {
     outcome
 }
 
-/// The packet with a byte changed, and cut short, at places that depend on its own bytes: nothing may panic.
+/// The packet with a byte changed, and cut short, at places that depend on its own bytes: nothing
+/// may panic.
 fn survives_damage(packet: &Packet<'_>) {
     let mut state = packet.data.iter().fold(packet.frame, |sum, byte| sum.rotate_left(5) ^ u64::from(*byte)) | 1;
     for _ in 0..4 {
@@ -140,7 +143,8 @@ struct Record {
     data: Vec<u8>,
 }
 
-/// The packets of a pcapng file as editcap writes it on this machine: one byte order, enhanced packet blocks.
+/// The packets of a pcapng file as editcap writes it on this machine: one byte order, enhanced
+/// packet blocks.
 fn records(bytes: &[u8]) -> Vec<Record> {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let mut interfaces = Vec::new();
@@ -212,8 +216,8 @@ impl Theirs {
         self.field(name).split(',').nth(occurrence).unwrap_or("")
     }
 
-    /// The protocols outside the TCP header, if there is one that is not quoted by an ICMP error. TCP may carry packets
-    /// in its turn (OpenFlow does): the outermost one is meant.
+    /// The protocols outside the TCP header, if there is one that is not quoted by an ICMP error.
+    /// TCP may carry packets in its turn (OpenFlow does): the outermost one is meant.
     fn outside_tcp(&self) -> Option<Vec<&str>> {
         let protocols: Vec<&str> = self.field("frame.protocols").split(':').collect();
         let tcp = protocols.iter().position(|name| *name == "tcp")?;
@@ -303,7 +307,8 @@ fn differences(ours: &Result<Segment<'_>, Skip>, theirs: &Theirs) -> Vec<String>
         (Checksum::Good, "1") | (Checksum::Bad(_), "0") | (Checksum::Unknown, "" | "2" | "3") => {}
         // tshark has no word of its own for a sum that was left to the card.
         (Checksum::Partial, "0" | "2" | "3") => {}
-        // tshark was not asked for the sum of the IP header, without which it says nothing of TCP's.
+        // tshark was not asked for the sum of the IP header, without which it says nothing of
+        // TCP's.
         (Checksum::BadHeader(_), "" | "0" | "2" | "3") => {}
         (ours, theirs) => check("checksum", format!("{ours:?}"), theirs),
     }

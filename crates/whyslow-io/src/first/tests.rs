@@ -2,7 +2,7 @@
 
 //! What was read once must be there when it is read again.
 
-use crate::team::tests::capture;
+use crate::worker_pool::tests::capture;
 use crate::{Error, Input, Reading, Stop, follow, pick, reading};
 use std::fs::{self, OpenOptions};
 use std::io::Write;

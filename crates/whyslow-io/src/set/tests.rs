@@ -2,20 +2,21 @@
 
 use super::*;
 
-fn look(name: &str, first: i64, syns: &[u64]) -> Look {
-    Look { first: Some(Nanos::from_millis(first)), syns: syns.iter().copied().collect(), family: family(name) }
+fn look(name: &str, first: i64, syns: &[u64]) -> InputOpening {
+    InputOpening { first: Some(Nanos::from_millis(first)), syns: syns.iter().copied().collect(), family: family(name) }
 }
 
-/// Puts inputs (name, first and last packet in milliseconds, SYNs) into sets, and names the sets' members.
+/// Puts inputs (name, first and last packet in milliseconds, SYNs) into sets, and names the sets'
+/// members.
 fn sets(inputs: &[(&'static str, i64, i64, &[u64])]) -> Vec<Vec<&'static str>> {
     let mut inputs = inputs.to_vec();
     inputs.sort_by_key(|input| input.1);
-    let mut sets: Vec<Set> = Vec::new();
+    let mut sets: Vec<RotationSet> = Vec::new();
     let mut members: Vec<Vec<&'static str>> = Vec::new();
     for (name, first, last, syns) in inputs {
         let look = look(name, first, syns);
         let place = continued(sets.iter(), &look).unwrap_or_else(|| {
-            sets.push(Set::default());
+            sets.push(RotationSet::default());
             members.push(Vec::new());
             sets.len() - 1
         });
@@ -69,8 +70,8 @@ fn a_rotation_set_may_be_a_little_out_of_step_and_others_may_not() {
 
 #[test]
 fn without_a_date_every_input_is_on_its_own() {
-    let dateless = Look { first: None, ..look("a", 0, &[]) };
-    let mut set = Set::default();
+    let dateless = InputOpening { first: None, ..look("a", 0, &[]) };
+    let mut set = RotationSet::default();
     set.add(dateless.clone(), &Summary::default());
     assert_eq!(continued([&set].into_iter(), &dateless), None);
     assert_eq!(continued([&set].into_iter(), &look("a", 5, &[])), None);

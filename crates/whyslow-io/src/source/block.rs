@@ -1,11 +1,14 @@
-//! [`Block`]: the bytes that are read at once, from where they are read to where they are explained.
+//! [`Block`]: the bytes that are read at once, from where they are read to where they are
+//! explained.
 
 use std::ops::Deref;
 
-/// Bytes read at once: enough that system calls cost nothing, and that threads seldom meet where none is read yet.
+/// Bytes read at once: enough that system calls cost nothing, and that threads seldom meet where
+/// none is read yet.
 pub(crate) const BLOCK: usize = 512 << 10;
 
-/// Room for bytes, of which some are filled. It is made once and filled many times: nothing is cleared in between.
+/// Room for bytes, of which some are filled. It is made once and filled many times: nothing is
+/// cleared in between.
 #[derive(Debug)]
 pub(crate) struct Block {
     room: Box<[u8]>,

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-/// Bytes that are looked at: enough for every magic number, and for the header of a skippable frame.
+/// Bytes that are looked at: enough for every magic number, and for the header of a skippable
+/// frame.
 const HEAD: usize = 8;
 
 /// A reader, and the few bytes of it that were looked at and not read yet.
@@ -18,9 +19,10 @@ impl<R: Read> Headed<R> {
         Self { head: [0; HEAD], held: 0..0, rest }
     }
 
-    /// Looks at the first bytes of the next frame, which are fewer than eight only at the end of the input. Skippable
-    /// frames (RFC 8878 section 3.1.2), which may stand before zstd's first frame and before any of lz4's, are
-    /// passed over. Everything looked at before must have been read.
+    /// Looks at the first bytes of the next frame, which are fewer than eight only at the end of
+    /// the input. Skippable frames (RFC 8878 section 3.1.2), which may stand before zstd's first
+    /// frame and before any of lz4's, are passed over. Everything looked at before must have been
+    /// read.
     pub(super) fn peek_frame(&mut self) -> io::Result<&[u8]> {
         loop {
             self.held = 0..0;

@@ -1,8 +1,9 @@
 //! lz4 frames, one after the other.
 //!
-//! `lz4_flex` decodes one frame, and takes the end of its input between two blocks for the end of the frame. Here that
-//! is an error, so that a stream that was cut short is not taken for a whole one. Each frame has a decoder of its own:
-//! one that goes on to a frame with larger blocks would keep its smaller buffers.
+//! `lz4_flex` decodes one frame, and takes the end of its input between two blocks for the end of
+//! the frame. Here that is an error, so that a stream that was cut short is not taken for a whole
+//! one. Each frame has a decoder of its own: one that goes on to a frame with larger blocks would
+//! keep its smaller buffers.
 
 use super::head::Headed;
 use lz4_flex::frame::FrameDecoder;

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 /// After so long without bytes the reader is told that there are none yet.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// What the system is asked to hold of a pipe, bytes: whoever writes is then seldom kept waiting. That is as much as Linux
-/// gives to anyone who asks.
+/// What the system is asked to hold of a pipe, bytes: whoever writes is then seldom kept waiting.
+/// That is as much as Linux gives to anyone who asks.
 #[cfg(target_os = "linux")]
 const ROOM: usize = 1 << 20;
 
-/// Reads what is there. Fails with [`ErrorKind::WouldBlock`] when nothing has come for a while, so that whoever reads can
-/// ask whether to go on; where that cannot be known it waits.
+/// Reads what is there. Fails with [`ErrorKind::WouldBlock`] when nothing has come for a while, so
+/// that whoever reads can ask whether to go on; where that cannot be known it waits.
 pub(crate) struct Pipe(File);
 
 impl Pipe {

@@ -106,7 +106,8 @@ fn a_stream_that_is_cut_short_gives_what_it_has_and_says_so() {
             match drain(&mut source) {
                 Ok((out, Filled::Torn(detail))) => {
                     assert!(bytes.starts_with(&out), "{kind:?} at {cut}");
-                    // Of what came before the cut, at most a block is lost: that of the format, or a decoder's own.
+                    // Of what came before the cut, at most a block is lost: that of the format, or
+                    // a decoder's own.
                     let block = match kind {
                         Compression::Gzip | Compression::Xz => 70_000,
                         Compression::Zstd => 140_000,
@@ -173,7 +174,8 @@ fn a_bomb_streams() {
 
 #[test]
 fn a_window_that_would_take_too_much_memory_is_refused() {
-    // A zstd frame header that asks for a window of 2 GiB, and an xz stream that asks for a dictionary of 1 GiB.
+    // A zstd frame header that asks for a window of 2 GiB, and an xz stream that asks for a
+    // dictionary of 1 GiB.
     let zstd = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
     assert!(matches!(drain(&mut over(&zstd).unwrap()), Err(Error::Compressed { kind: "zstd", .. })));
     let mut options = liblzma::stream::LzmaOptions::new_preset(0).unwrap();
@@ -253,7 +255,7 @@ fn a_stop_ends_the_input_behind_what_was_given_out() {
         assert_eq!(take(&mut source, 1_000), Err(Filled::End));
         assert!(stop.is_cut());
         let torn = Problem { slug: "torn-record", count: 1, detail: String::new() };
-        let told = source.told(Summary { problems: vec![torn], ..Summary::default() });
+        let told = source.complete_summary(Summary { problems: vec![torn], ..Summary::default() });
         let [partial] = told.problems.as_slice() else { panic!("{:?}", told.problems) };
         assert_eq!(partial.slug, "partial");
     }

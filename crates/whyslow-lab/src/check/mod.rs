@@ -1,7 +1,9 @@
-//! Is the emulator accurate on this machine? A table of what was asked for and what two hosts measured.
+//! Is the emulator accurate on this machine? A table of what was asked for and what two hosts
+//! measured.
 //!
-//! Everything is measured at the hosts, not read from the emulator's log. A row that the machine spoiled (see
-//! [`crate::net::Outcome::void`]) is measured again, and is void, not wrong, when it is spoiled again.
+//! Everything is measured at the hosts, not read from the emulator's log. A row that the machine
+//! spoiled (see [`crate::net::Outcome::void`]) is measured again, and is void, not wrong, when it
+//! is spoiled again.
 
 mod probe;
 
@@ -117,7 +119,8 @@ pub fn run(config: &CheckConfig, mut progress: impl FnMut(&Row)) -> Result<Repor
             tries += 1;
             let rows = measure.run(config)?;
             let spoiled = rows.iter().any(|row| row.verdict == Verdict::Void);
-            // A bad row may be the machine's fault in a way that nothing counts: it is tried again too.
+            // A bad row may be the machine's fault in a way that nothing counts: it is tried again
+            // too.
             let bad = rows.iter().any(|row| row.verdict == Verdict::Bad);
             if !(spoiled || bad) || tries == TRIES {
                 break rows;
@@ -200,7 +203,8 @@ impl Measure {
 
 fn path(config: &CheckConfig, up: Conditions, down: Conditions, fast: bool) -> Result<Path, Error> {
     let host = HostConfig { tso: fast, ..HostConfig::default() };
-    // Without a limit the log of the fastest row would take a gigabyte, and the time of the one who writes it.
+    // Without a limit the log of the fastest row would take a gigabyte, and the time of the one who
+    // writes it.
     let emulator = EmulatorConfig { port: config.port, fast, log_limit: Some(0), ..EmulatorConfig::default() };
     Path::build(&PathConfig {
         client: host.clone(),
@@ -393,7 +397,8 @@ fn throughput(config: &CheckConfig, seconds: u64, fast: bool, slack: f64) -> Mea
     let mut path = path(config, Conditions::default(), Conditions::default(), fast)?;
     let time = Duration::from_secs(seconds);
     let (received, mut outcome) = download(&mut path, Until::Time(time), time / 5)?;
-    // A flow as fast as the machine fills its queues: that some packets are late, or do not fit, is what sets its speed.
+    // A flow as fast as the machine fills its queues: that some packets are late, or do not fit, is
+    // what sets its speed.
     outcome.void.clear();
     outcome.drops = Drops::default();
     let figure = Figure {

@@ -1,4 +1,5 @@
-//! What the check measures with: echoes that the kernel answers, numbered datagrams, and a bulk transfer.
+//! What the check measures with: echoes that the kernel answers, numbered datagrams, and a bulk
+//! transfer.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -9,8 +10,8 @@ use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::sys::time::TimeVal;
 
-/// Round-trip times of `count` ICMP echoes, one after the other, a few milliseconds apart. A lost one is an error: nothing
-/// should be lost here.
+/// Round-trip times of `count` ICMP echoes, one after the other, a few milliseconds apart. A lost
+/// one is an error: nothing should be lost here.
 pub(super) fn echo(to: IpAddr, count: u16) -> io::Result<Vec<Duration>> {
     let IpAddr::V4(to) = to else { return Err(io::Error::other("echoes are sent over IPv4")) };
     crate::sched::claim();
@@ -50,7 +51,8 @@ pub(super) struct Arrivals {
     pub(super) late: u64,
 }
 
-/// Sends `count` numbered datagrams of 100 bytes, 20 a millisecond, then some that say that it was all.
+/// Sends `count` numbered datagrams of 100 bytes, 20 a millisecond, then some that say that it was
+/// all.
 pub(super) fn send_numbered(to: SocketAddr, count: u32) -> io::Result<()> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     socket.connect(to)?;
@@ -138,7 +140,8 @@ pub(super) struct Received {
     pub(super) rate_bps: f64,
 }
 
-/// Receives a bulk transfer. The rate leaves out the first `skip`, in which the connection finds its speed.
+/// Receives a bulk transfer. The rate leaves out the first `skip`, in which the connection finds
+/// its speed.
 pub(super) fn receive_bulk(from: SocketAddr, skip: Duration) -> io::Result<Received> {
     let mut stream = TcpStream::connect_timeout(&from, Duration::from_secs(10))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;

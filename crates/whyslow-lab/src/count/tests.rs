@@ -40,7 +40,8 @@ impl Pcap {
         self.bytes.extend_from_slice(&frame);
     }
 
-    /// A handshake at sequence numbers that wrap soon: client 4294967000, server 5000; scale 2 from the client.
+    /// A handshake at sequence numbers that wrap soon: client 4294967000, server 5000; scale 2 from
+    /// the client.
     fn open() -> Self {
         let mut pcap = Self::new();
         pcap.packet('c', SYN, [4_294_967_000, 0], 1000, 0, &[3, 3, 2, 0]);

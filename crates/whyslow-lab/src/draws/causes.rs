@@ -1,5 +1,5 @@
-//! How each cause is drawn: what makes it, in ranges where it is the one that holds the transfer back, and what the kernel's counters
-//! must then say.
+//! How each cause is drawn: what makes it, in ranges where it is the one that holds the transfer
+//! back, and what the kernel's counters must then say.
 
 use super::exchanges;
 use super::{AMPLE, Chance, Draw, MSS, Setting, bits, bytes, ms, open_handed, path, set, verify, window_based};
@@ -318,7 +318,8 @@ fn ecn(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
-/// Several segments of the fourth flight of slow start (10, 20, 40, 80 segments) are lost, one every third.
+/// Several segments of the fourth flight of slow start (10, 20, 40, 80 segments) are lost, one
+/// every third.
 fn no_sack(chance: &mut Chance) -> Vec<Setting> {
     let lost: Vec<u32> = (0..chance.whole(7, 10)).map(|n| 75 + 3 * n).collect();
     let mut all = open_handed();
@@ -364,8 +365,8 @@ fn loss(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
-/// The third flight of slow start (10, 20, 40 segments) is lost as a whole, and the probe, and what the timer sends at first: no
-/// ACK can tell of it.
+/// The third flight of slow start (10, 20, 40 segments) is lost as a whole, and the probe, and what
+/// the timer sends at first: no ACK can tell of it.
 fn timeout(chance: &mut Chance) -> Vec<Setting> {
     let lost: Vec<u32> = (31..=71 + chance.whole(1, 3)).collect();
     let mut all = open_handed();
@@ -450,7 +451,8 @@ fn proxy_split(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
-/// An old initial window of one segment after each pause: the client is in no hurry to acknowledge it.
+/// An old initial window of one segment after each pause: the client is in no hurry to acknowledge
+/// it.
 fn delayed_ack(chance: &mut Chance) -> Vec<Setting> {
     vec![
         set("path.rtt", ms(chance.between(0.005, 0.012))),

@@ -1,13 +1,16 @@
-//! Connections of several exchanges, or of one that came to nothing: who waited for whom is known from the configuration.
+//! Connections of several exchanges, or of one that came to nothing: who waited for whom is known
+//! from the configuration.
 //!
-//! Knows: what a draw's pauses and messages are, and so which cause must cost most; a cause that another draw is named after too, or
-//! none. Promises: pauses are either well below a second, a program's own between requests of one series, or so long that nobody waits
-//! meanwhile and every congestion window has fallen to its first size where it does. Ignores: as the other draws do.
+//! Knows: what a draw's pauses and messages are, and so which cause must cost most; a cause that
+//! another draw is named after too, or none. Promises: pauses are either well below a second, a
+//! program's own between requests of one series, or so long that nobody waits meanwhile and every
+//! congestion window has fallen to its first size where it does. Ignores: as the other draws do.
 
 use super::{Chance, MSS, Setting, bytes, ms, open_handed, path, set, verify, window_based};
 
-/// Linux halves the window of an idle connection for each timeout that passed (tcp_cwnd_restart). So long after a transfer of at most
-/// [`LARGEST`] bytes, 560 segments, nothing is left of what it had learned: six timeouts of a round trip and 200 ms each.
+/// Linux halves the window of an idle connection for each timeout that passed (tcp_cwnd_restart).
+/// So long after a transfer of at most [`LARGEST`] bytes, 560 segments, nothing is left of what it
+/// had learned: six timeouts of a round trip and 200 ms each.
 fn long_pause(chance: &mut Chance, rtt: f64) -> f64 {
     (7.0 * (rtt + 0.21)).max(1.6) + chance.between(0.1, 1.0)
 }
@@ -19,7 +22,8 @@ fn bulk(chance: &mut Chance) -> (f64, f64, Vec<Setting>) {
     let (rtt, size) = (chance.between(0.03, 0.1), chance.between(300e3, LARGEST));
     let mut all = open_handed();
     all.extend(path(rtt, 1e9, "50MB"));
-    // Rounds and pauses bear that; such a run takes too long to be made again and again on a busy machine.
+    // Rounds and pauses bear that; such a run takes too long to be made again and again on a busy
+    // machine.
     all.push(set("emulator.tolerance", "3ms"));
     for end in ["client", "server"] {
         all.push(set(&format!("{end}.tcp_wmem"), r#"["4KiB", "256KiB", "16MiB"]"#));
@@ -28,8 +32,8 @@ fn bulk(chance: &mut Chance) -> (f64, f64, Vec<Setting>) {
     (rtt, size, all)
 }
 
-/// The same bulk again and again over one connection: where windows restart after idle time that costs most, for it comes twice or
-/// more, and slow start only once.
+/// The same bulk again and again over one connection: where windows restart after idle time that
+/// costs most, for it comes twice or more, and slow start only once.
 fn again(chance: &mut Chance, sender: &str, times: u32) -> Vec<Setting> {
     let restarts = chance.is(0.6);
     let cause = if restarts { "restart-after-idle" } else { "slow-start" };
@@ -118,7 +122,8 @@ fn own_pauses(chance: &mut Chance) -> Vec<Setting> {
     all
 }
 
-/// A bulk every few seconds that nobody asks for: from the server, or from a client that ships what it has gathered.
+/// A bulk every few seconds that nobody asks for: from the server, or from a client that ships what
+/// it has gathered.
 pub(super) fn pushes(chance: &mut Chance) -> Vec<Setting> {
     let (rtt, size, mut all) = bulk(chance);
     let times = chance.whole(3, 4);
@@ -146,8 +151,9 @@ pub(super) fn shared_bottleneck(chance: &mut Chance) -> Vec<Setting> {
     let queue = (rate / 8.0 * (rtt * chance.between(1.0, 3.0)).max(0.02)).max(24.0 * MSS);
     let seconds = chance.between(3.0, 5.0);
     let each = rate / 8.0 * seconds / f64::from(clients);
-    // Headers take a twentieth, handshakes and slow start a few round trips: else the link was not full all the time. Senders that have
-    // lost much, or that BBR paces, do not take up at once what others leave.
+    // Headers take a twentieth, handshakes and slow start a few round trips: else the link was not
+    // full all the time. Senders that have lost much, or that BBR paces, do not take up at once
+    // what others leave.
     let longest = 1.2 * seconds + 6.0 * rtt;
     let mut all = open_handed();
     all.extend(path(rtt, rate, &bytes(queue)));
@@ -204,8 +210,9 @@ fn no_connection(chance: &mut Chance) -> Vec<Setting> {
     ]
 }
 
-/// The server has the request, and says nothing before the client gives up. That an answer was due shows in the request itself, or, if
-/// that cannot be read, in several that were answered before; the first message of all asks as a rule.
+/// The server has the request, and says nothing before the client gives up. That an answer was due
+/// shows in the request itself, or, if that cannot be read, in several that were answered before;
+/// the first message of all asks as a rule.
 fn no_reply(chance: &mut Chance) -> Vec<Setting> {
     let (protocol, before) = match chance.whole(1, 3) {
         1 => ("plain", 0),

@@ -1,5 +1,5 @@
-//! Transfers over paths that lose, hold back, double and damage packets in every mixture, to judge retransmissions with: no
-//! cause is meant, each loss has its own.
+//! Transfers over paths that lose, hold back, double and damage packets in every mixture, to judge
+//! retransmissions with: no cause is meant, each loss has its own.
 
 use super::{Chance, bits, build, bytes, common, ms, open_handed, set};
 use crate::scenario::{Experiment, ScenarioError, Variant};

@@ -2,7 +2,7 @@
 //!
 //! Both only decide; the queue is the caller's.
 
-use super::dice::{Die, Knob};
+use super::dice::{ChanceStream, Knob};
 
 /// What an AQM wants done to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,8 @@ impl Codel {
             self.count = self.count.saturating_add(1);
             self.drop_next = next(self.drop_next, self.count);
         } else {
-            // Section 5.5: take up near the rate that controlled the queue, when that was not long ago.
+            // Section 5.5: take up near the rate that controlled the queue, when that was not long
+            // ago.
             let recent = head.now.saturating_sub(self.drop_next) < 16 * interval_ns;
             let delta = self.count.saturating_sub(self.last_count);
             self.count = if recent && delta > 1 { delta } else { 1 };
@@ -88,7 +89,7 @@ pub(super) struct RedLimits {
 /// RED's state.
 #[derive(Debug)]
 pub(super) struct Red {
-    die: Die,
+    die: ChanceStream,
     average: f64,
     /// Packets since the last drop, for even gaps between drops.
     since_drop: u64,
@@ -97,14 +98,15 @@ pub(super) struct Red {
 
 impl Red {
     pub(super) fn new(seed: u64) -> Self {
-        Self { die: Die::new(seed, Knob::Red), average: 0.0, since_drop: 0, idle_since: Some(0) }
+        Self { die: ChanceStream::new(seed, Knob::Red), average: 0.0, since_drop: 0, idle_since: Some(0) }
     }
 
     pub(super) fn on_empty(&mut self, now: u64) {
         self.idle_since.get_or_insert(now);
     }
 
-    /// Decides on a packet that arrives to find `queued_bytes`; `packet_ns` is a packet's time on the wire.
+    /// Decides on a packet that arrives to find `queued_bytes`; `packet_ns` is a packet's time on
+    /// the wire.
     pub(super) fn decide(
         &mut self,
         limits: &RedLimits,

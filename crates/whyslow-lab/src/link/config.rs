@@ -1,12 +1,14 @@
 //! What one direction of a link does to packets.
 //!
-//! Plain data: every field carries its unit in its name, so the JSON of a run reads without this file. Nothing here is
-//! checked against the machine; [`Conditions::check`] refuses what no link can do.
+//! Plain data: every field carries its unit in its name, so the JSON of a run reads without this
+//! file. Nothing here is checked against the machine; [`Conditions::check`] refuses what no link
+//! can do.
 //!
-//! The order in which a packet meets them: `mtu`, `policer`, `loss`, `corrupt`, `queue` and `rate`, `duplicate`, `delay`
-//! with `jitter` and `reorder`. Every one acts on a packet as it is on the wire (at most the device's MTU), never on an
-//! offloaded super-packet. Unlike netem, the queue comes *before* the delay, so its limit counts waiting packets only,
-//! and each loss, duplicate and corruption is drawn on its own.
+//! The order in which a packet meets them: `mtu`, `policer`, `loss`, `corrupt`, `queue` and `rate`,
+//! `duplicate`, `delay` with `jitter` and `reorder`. Every one acts on a packet as it is on the
+//! wire (at most the device's MTU), never on an offloaded super-packet. Unlike netem, the queue
+//! comes *before* the delay, so its limit counts waiting packets only, and each loss, duplicate and
+//! corruption is drawn on its own.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +25,8 @@ pub struct LinkConfig {
     pub seed: u64,
 }
 
-/// From `at_ns` after the start of the emulator, the link is as in `conditions`. Waiting packets stay in the queue.
+/// From `at_ns` after the start of the emulator, the link is as in `conditions`. Waiting packets
+/// stay in the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -37,7 +40,8 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conditions {
-    /// Bits per second on the wire (IP packet + Ethernet's 14-byte header + `overhead_bytes`); `None` is without limit.
+    /// Bits per second on the wire (IP packet + Ethernet's 14-byte header + `overhead_bytes`);
+    /// `None` is without limit.
     pub rate_bps: Option<u64>,
     /// What waits in front of `rate_bps`; without a rate there is no queue.
     pub queue: Queue,
@@ -47,9 +51,11 @@ pub struct Conditions {
     pub jitter: Option<Jitter>,
     /// Loses packets before they reach the queue.
     pub loss: Loss,
-    /// Share (0–1) of packets that arrive twice, the copy right behind its original. The copy takes no capacity.
+    /// Share (0–1) of packets that arrive twice, the copy right behind its original. The copy takes
+    /// no capacity.
     pub duplicate: f64,
-    /// Share (0–1) of packets with one bit flipped behind the IP header, so that the receiver's checksum fails.
+    /// Share (0–1) of packets with one bit flipped behind the IP header, so that the receiver's
+    /// checksum fails.
     pub corrupt: f64,
     /// Holds some packets back so that later ones overtake them.
     pub reorder: Option<Reorder>,
@@ -57,7 +63,8 @@ pub struct Conditions {
     pub policer: Option<Policer>,
     /// Largest IP packet that passes.
     pub mtu: Option<Mtu>,
-    /// Bytes that each packet takes on the wire beyond its Ethernet frame (24 for preamble, FCS and gap).
+    /// Bytes that each packet takes on the wire beyond its Ethernet frame (24 for preamble, FCS and
+    /// gap).
     pub overhead_bytes: u32,
     /// An AQM marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
@@ -106,11 +113,13 @@ pub enum Discipline {
         /// How long it may stand above the target (RFC 8289: 100 ms).
         interval_ns: u64,
     },
-    /// Random early detection (Floyd and Jacobson 1993, with the gentle ramp above `max_bytes`); `limit` still holds.
+    /// Random early detection (Floyd and Jacobson 1993, with the gentle ramp above `max_bytes`);
+    /// `limit` still holds.
     Red {
         /// Average queue below which nothing is dropped.
         min_bytes: u64,
-        /// Average queue at which the share is `max_share`; from there to twice as much it rises to 1.
+        /// Average queue at which the share is `max_share`; from there to twice as much it rises
+        /// to 1.
         max_bytes: u64,
         /// Share (0–1) dropped at `max_bytes`.
         max_share: f64,
@@ -128,7 +137,8 @@ impl Discipline {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
-    /// Uniform: the delay is drawn from delay ± this. Normal: this is one standard deviation. Never below zero.
+    /// Uniform: the delay is drawn from delay ± this. Normal: this is one standard deviation. Never
+    /// below zero.
     pub amount_ns: u64,
     /// The shape.
     #[serde(default)]
@@ -168,7 +178,8 @@ pub enum Loss {
         /// Probability of loss in the bad state.
         loss_bad: f64,
     },
-    /// Exactly these packets: the n-th (from 1) packet with TCP payload in this direction, retransmissions counted too.
+    /// Exactly these packets: the n-th (from 1) packet with TCP payload in this direction,
+    /// retransmissions counted too.
     DataPackets(Vec<u64>),
 }
 
@@ -213,7 +224,8 @@ pub struct Policer {
 pub struct Mtu {
     /// Largest IP packet that passes.
     pub bytes: u32,
-    /// Tell the sender by ICMP (fragmentation needed, packet too big); without it the link is a black hole.
+    /// Tell the sender by ICMP (fragmentation needed, packet too big); without it the link is a
+    /// black hole.
     pub icmp: bool,
 }
 
@@ -247,7 +259,8 @@ impl LinkConfig {
 }
 
 impl Conditions {
-    /// Refuses what no link can do: a share outside 0–1, a rate of 0, a delay above [`MAX_DELAY_NS`].
+    /// Refuses what no link can do: a share outside 0–1, a rate of 0, a delay above
+    /// [`MAX_DELAY_NS`].
     pub fn check(&self) -> Result<(), ConfigError> {
         let share = |field, value: f64| {
             if (0.0..=1.0).contains(&value) {

@@ -1,4 +1,5 @@
-//! Chance, repeatable: each knob has its own ChaCha stream, so that turning one does not change what another draws.
+//! Chance, repeatable: each knob has its own ChaCha stream, so that turning one does not change
+//! what another draws.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +9,7 @@ use super::config::{Distribution, Jitter};
 
 /// One knob's stream of chance.
 #[derive(Clone, Debug)]
-pub(super) struct Die(ChaCha8Rng);
+pub(super) struct ChanceStream(ChaCha8Rng);
 
 /// Which knob a die is for; the number is its stream, so it must never change.
 #[derive(Clone, Copy)]
@@ -21,7 +22,7 @@ pub(super) enum Knob {
     Red = 6,
 }
 
-impl Die {
+impl ChanceStream {
     pub(super) fn new(seed: u64, knob: Knob) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(knob as u64);

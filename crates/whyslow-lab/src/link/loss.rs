@@ -1,19 +1,19 @@
 //! Which packets are lost.
 
 use super::config::Loss;
-use super::dice::{Die, Knob};
+use super::dice::{ChanceStream, Knob};
 
 /// The state of a loss model. It outlives a change of the model: counts and the bad state go on.
 #[derive(Debug)]
 pub(super) struct LossState {
-    die: Die,
+    die: ChanceStream,
     bad: bool,
     data_packets: u64,
 }
 
 impl LossState {
     pub(super) fn new(seed: u64) -> Self {
-        Self { die: Die::new(seed, Knob::Loss), bad: false, data_packets: 0 }
+        Self { die: ChanceStream::new(seed, Knob::Loss), bad: false, data_packets: 0 }
     }
 
     /// Is the next packet lost? `is_data`: it carries TCP payload.

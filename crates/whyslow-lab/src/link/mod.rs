@@ -1,10 +1,11 @@
 //! The link emulator: one direction of a link as a state machine in pure virtual time.
 //!
-//! It knows packets as a [`Meta`] (what decisions need) and a body that it never looks at. Packets go in by
-//! [`Link::push`] with the time when they arrived, and come out of [`Link::poll`] with the time when they are due; what
-//! is dropped comes out too, with the reason. It promises: nothing is lost silently (what goes in comes out once), the
-//! rate is exact to the nanosecond, the same seed and input give the same output. It ignores what a packet means; the
-//! caller flips the bit of one that is marked corrupted, sets CE on one that is marked, sends one that is duplicated twice.
+//! It knows packets as a [`Meta`] (what decisions need) and a body that it never looks at. Packets
+//! go in by [`Link::push`] with the time when they arrived, and come out of [`Link::poll`] with the
+//! time when they are due; what is dropped comes out too, with the reason. It promises: nothing is
+//! lost silently (what goes in comes out once), the rate is exact to the nanosecond, the same seed
+//! and input give the same output. It ignores what a packet means; the caller flips the bit of one
+//! that is marked corrupted, sets CE on one that is marked, sends one that is duplicated twice.
 
 mod aqm;
 pub mod config;
@@ -18,7 +19,7 @@ use std::collections::VecDeque;
 use aqm::{Codel, Head, Red, RedLimits, Verdict};
 use config::{Conditions, Discipline, LinkConfig, QueueLimit, ReorderBy, Step};
 use delay::{DelayLine, Hold};
-use dice::{Die, Knob};
+use dice::{ChanceStream, Knob};
 use loss::LossState;
 use police::Bucket;
 
@@ -33,16 +34,17 @@ pub struct Finished<T> {
     pub body: T,
 }
 
-/// One direction of a link. Times are nanoseconds on one clock of the caller's choice, which steps count from 0.
+/// One direction of a link. Times are nanoseconds on one clock of the caller's choice, which steps
+/// count from 0.
 #[derive(Debug)]
 pub struct Link<T> {
     conditions: Conditions,
     steps: VecDeque<Step>,
     loss: LossState,
-    corrupt: Die,
-    duplicate: Die,
-    jitter: Die,
-    reorder: Die,
+    corrupt: ChanceStream,
+    duplicate: ChanceStream,
+    jitter: ChanceStream,
+    reorder: ChanceStream,
     bucket: Option<Bucket>,
     codel: Codel,
     red: Red,
@@ -50,7 +52,8 @@ pub struct Link<T> {
     queue_bytes: u64,
     /// When the packet on the wire has left it.
     free_at: u64,
-    /// Rest of the division bits ÷ rate, so that no fraction of a nanosecond is lost in a busy period.
+    /// Rest of the division bits ÷ rate, so that no fraction of a nanosecond is lost in a busy
+    /// period.
     carry: u64,
     line: DelayLine<T>,
     last_due: u64,
@@ -66,10 +69,10 @@ impl<T> Link<T> {
             conditions: config.conditions,
             steps: config.steps.into(),
             loss: LossState::new(seed),
-            corrupt: Die::new(seed, Knob::Corrupt),
-            duplicate: Die::new(seed, Knob::Duplicate),
-            jitter: Die::new(seed, Knob::Jitter),
-            reorder: Die::new(seed, Knob::Reorder),
+            corrupt: ChanceStream::new(seed, Knob::Corrupt),
+            duplicate: ChanceStream::new(seed, Knob::Duplicate),
+            jitter: ChanceStream::new(seed, Knob::Jitter),
+            reorder: ChanceStream::new(seed, Knob::Reorder),
             bucket: None,
             codel: Codel::default(),
             red: Red::new(seed),
@@ -99,8 +102,8 @@ impl<T> Link<T> {
         self.len() == 0
     }
 
-    /// A packet arrives. Times must not decrease (one that does counts as arriving with the one before). Returns the
-    /// packet when it is dropped at once.
+    /// A packet arrives. Times must not decrease (one that does counts as arriving with the one
+    /// before). Returns the packet when it is dropped at once.
     pub fn push(&mut self, now: u64, meta: Meta, body: T) -> Option<Finished<T>> {
         let now = now.max(self.last_in);
         self.last_in = now;
@@ -237,7 +240,8 @@ impl<T> Link<T> {
         Ok(Verdict::Pass)
     }
 
-    /// Brings the queue to the time `now`: changes of conditions, and packets that went onto the wire.
+    /// Brings the queue to the time `now`: changes of conditions, and packets that went onto the
+    /// wire.
     fn advance(&mut self, now: u64) {
         while let Some(step) = self.steps.pop_front_if(|step| step.at_ns <= now) {
             self.serve(step.at_ns);

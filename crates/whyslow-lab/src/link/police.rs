@@ -2,7 +2,8 @@
 
 use super::config::Policer;
 
-/// Tokens are kept in bits × 10⁹, so that a rate in bits per second fills them exactly in nanoseconds.
+/// Tokens are kept in bits × 10⁹, so that a rate in bits per second fills them exactly in
+/// nanoseconds.
 #[derive(Debug)]
 pub(super) struct Bucket {
     config: Policer,

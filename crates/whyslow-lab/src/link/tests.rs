@@ -16,7 +16,8 @@ fn link(conditions: Conditions) -> Link<u64> {
     Link::new(config)
 }
 
-/// Pushes `count` packets `gap` ns apart, polling as time goes by, then to the end. Body: the packet's number.
+/// Pushes `count` packets `gap` ns apart, polling as time goes by, then to the end. Body: the
+/// packet's number.
 fn send(link: &mut Link<u64>, count: u64, gap: u64, meta: Meta) -> Vec<Finished<u64>> {
     let mut out = Vec::new();
     for n in 0..count {
@@ -87,7 +88,8 @@ fn rate_is_exact_over_many_packets() {
 
 #[test]
 fn queue_limit_counts_what_waits_and_not_what_is_under_way() {
-    // One packet takes 1 ms; the delay of 100 ms holds a hundred of them without filling a queue of five.
+    // One packet takes 1 ms; the delay of 100 ms holds a hundred of them without filling a queue of
+    // five.
     let conditions = |limit| Conditions {
         rate_bps: Some(8_000_000),
         delay_ns: 100 * MS,
@@ -299,8 +301,8 @@ fn steps_change_the_rate_of_what_waits_and_keep_order() {
         LinkConfig { conditions: slow, steps: vec![Step { at_ns: 5 * MS, conditions: fast }], ..LinkConfig::default() };
     let out = send(&mut Link::new(config), 10, 0, data(1000));
     let due: Vec<u64> = out.iter().map(|packet| packet.record.due_ns / 100_000).collect();
-    // Five leave at 1 ms each and the sixth starts at 5 ms, as does the change: the link was given to it first. The rest
-    // take 0.1 ms and 1 ms of delay, but may not overtake.
+    // Five leave at 1 ms each and the sixth starts at 5 ms, as does the change: the link was given
+    // to it first. The rest take 0.1 ms and 1 ms of delay, but may not overtake.
     assert_eq!(due, [110, 120, 130, 140, 150, 160, 160, 160, 160, 160]);
 }
 
@@ -333,7 +335,8 @@ fn codel_holds_a_standing_queue_near_its_target() {
 
 #[test]
 fn codel_follows_its_control_law() {
-    // Always above the target: the first drop comes one interval after the queue stood, then after 100 ÷ √n ms.
+    // Always above the target: the first drop comes one interval after the queue stood, then after
+    // 100 ÷ √n ms.
     let mut codel = Codel::default();
     let head = |now| Head { now, sojourn_ns: 20 * MS, behind_bytes: 100_000, packet_bytes: 1500, can_mark: false };
     let drops: Vec<u64> = (0..600)

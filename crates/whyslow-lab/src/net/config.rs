@@ -57,17 +57,20 @@ pub struct LinkPair {
     pub down: LinkConfig,
 }
 
-/// A host's settings. The default is a Linux host as kernel.org ships it, whatever this machine's own values are.
+/// A host's settings. The default is a Linux host as kernel.org ships it, whatever this machine's
+/// own values are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostConfig {
-    /// `net.ipv4.tcp_rmem` → `4096 131072 6291456`. They come on top of [`crate::net::DEFAULT_SYSCTLS`].
+    /// `net.ipv4.tcp_rmem` → `4096 131072 6291456`. They come on top of
+    /// [`crate::net::DEFAULT_SYSCTLS`].
     pub sysctls: BTreeMap<String, String>,
     /// Attributes of the route to the other hosts.
     pub route: Route,
     /// MTU of the host's devices (576–9000).
     pub mtu: u32,
-    /// Segmentation offload: the host's stack hands super-packets to the device and its capture shows them.
+    /// Segmentation offload: the host's stack hands super-packets to the device and its capture
+    /// shows them.
     pub tso: bool,
     /// Receive offload: the host's stack gets merged packets, and its capture shows them.
     pub gro: bool,
@@ -79,8 +82,9 @@ impl Default for HostConfig {
     }
 }
 
-/// Attributes of a route (`ip route change … initcwnd 10`), `None` is the kernel's own choice. Only the congestion control
-/// has a default: cubic, since the kernel's own choice is this machine's setting.
+/// Attributes of a route (`ip route change … initcwnd 10`), `None` is the kernel's own choice. Only
+/// the congestion control has a default: cubic, since the kernel's own choice is this machine's
+/// setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Route {
@@ -120,8 +124,8 @@ impl Default for Route {
 pub struct EmulatorConfig {
     /// What carries the packets between the hosts and the emulator.
     pub port: PortKind,
-    /// Carry neighbouring segments of one super-packet together (above about 1 Gbit/s). The decisions are per segment all
-    /// the same. Needs `tso` on the sending host to be of use.
+    /// Carry neighbouring segments of one super-packet together (above about 1 Gbit/s). The
+    /// decisions are per segment all the same. Needs `tso` on the sending host to be of use.
     pub fast: bool,
     /// Run the emulator on this processor alone.
     pub cpu: Option<usize>,
@@ -129,8 +133,8 @@ pub struct EmulatorConfig {
     pub spin: Spin,
     /// Keep at most this many records for each direction; the rest is only counted. 0 keeps none.
     pub log_limit: Option<usize>,
-    /// The latest 1 % of packets may be this late; by itself 5 % of the delay, or 0.5 ms. A scenario knows better that asks for
-    /// nothing that such lateness changes.
+    /// The latest 1 % of packets may be this late; by itself 5 % of the delay, or 0.5 ms. A
+    /// scenario knows better that asks for nothing that such lateness changes.
     pub tolerance_ns: Option<u64>,
 }
 
@@ -149,7 +153,8 @@ pub enum PortKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spin {
-    /// After a millisecond of sleep or more, when waking up in time is hardest: at most a tenth of a processor.
+    /// After a millisecond of sleep or more, when waking up in time is hardest: at most a tenth of
+    /// a processor.
     #[default]
     Auto,
     /// Always.

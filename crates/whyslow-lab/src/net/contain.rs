@@ -1,10 +1,14 @@
 //! Programs that cannot outlive us.
 //!
-//! A program runs in a process namespace of its own: when its first process ends the kernel kills the rest, and that
-//! process is killed when this one dies, also by SIGKILL. Between us and the program stand two small processes:
+//! A program runs in a process namespace of its own: when its first process ends the kernel kills
+//! the rest, and that process is killed when this one dies, also by SIGKILL. Between us and the
+//! program stand two small processes:
 //!
 //! ```text
-//! us ── waiter (ends as the program ended) ── first process of the namespace (reaps) ── the program
+//! us ── waiter ── first process of the namespace ── the program
+//!       (ends as     (reaps)
+//!       the program
+//!       ended)
 //! ```
 
 use std::io;
@@ -29,8 +33,8 @@ pub(super) fn prepare(command: &mut Command, namespace: OwnedFd) {
     unsafe { command.pre_exec(move || contain(&namespace, parent).map_err(io::Error::from)) };
 }
 
-/// Starts it from a thread that lives as long as this process: the kernel sends the parent-death signal when the
-/// *thread* that forked ends.
+/// Starts it from a thread that lives as long as this process: the kernel sends the parent-death
+/// signal when the *thread* that forked ends.
 pub(super) fn spawn(command: Command) -> io::Result<Child> {
     type Job = (Command, SyncSender<io::Result<Child>>);
     static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
@@ -79,7 +83,8 @@ fn contain(namespace: &OwnedFd, parent: Pid) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Holds nothing of the program's but its standard streams, and leaves the terminal's signals to it.
+/// Holds nothing of the program's but its standard streams, and leaves the terminal's signals to
+/// it.
 fn stand_by() {
     // SAFETY: closes descriptors that this process does not use; it runs no destructors.
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
@@ -96,6 +101,7 @@ fn end_as(status: Result<WaitStatus, Errno>) -> ! {
         Ok(WaitStatus::Signaled(_, number, _)) => 128 + number as i32,
         _ => 255,
     };
-    // SAFETY: ends a forked process without running the exit handlers that it shares with its parent.
+    // SAFETY: ends a forked process without running the exit handlers that it shares with its
+    // parent.
     unsafe { libc::_exit(code) }
 }

@@ -1,5 +1,5 @@
-//! Devices, addresses and routes, by way of `ip` (iproute2): its messages explain themselves, and what a run was made of
-//! can be repeated by hand.
+//! Devices, addresses and routes, by way of `ip` (iproute2): its messages explain themselves, and
+//! what a run was made of can be repeated by hand.
 
 use std::io::Write;
 use std::net::Ipv4Addr;
@@ -36,8 +36,8 @@ fn mac_text(address: Ipv4Addr) -> String {
     mac(address).map(|byte| format!("{byte:02x}")).join(":")
 }
 
-/// Runs `ip` with one command a line inside `namespace`. `inherits`: a namespace that the commands name by
-/// [`inherited_path`].
+/// Runs `ip` with one command a line inside `namespace`. `inherits`: a namespace that the commands
+/// name by [`inherited_path`].
 pub(super) fn ip(
     namespace: &Namespace,
     what: &str,
@@ -79,7 +79,8 @@ pub(super) fn inherited_path(namespace: &Namespace) -> String {
     format!("/proc/self/fd/{}", namespace.handle().as_raw_fd())
 }
 
-/// A veth pair: `interface` in the host's namespace, `port` in the emulator's. `fast`: the port sends super-packets.
+/// A veth pair: `interface` in the host's namespace, `port` in the emulator's. `fast`: the port
+/// sends super-packets.
 pub(super) fn make_veth(
     host: &Namespace,
     interface: &Interface,
@@ -96,12 +97,14 @@ pub(super) fn make_veth(
     );
     ip(host, "making a veth pair", &commands, Some(emulator))?;
     quiet(emulator, port)?;
-    // With offloads a super-packet that the emulator sends reaches the host whole; without, the device would cut it.
+    // With offloads a super-packet that the emulator sends reaches the host whole; without, the
+    // device would cut it.
     offload(emulator, port, Offload { checksums: fast, tso: fast, gro: false })?;
     ip(emulator, "bringing a port up", &format!("link set {port} up\n"), None).map(|_| ())
 }
 
-/// Gives a TAP device, made in the host's namespace, its hardware address and MTU, and a queue that holds any window.
+/// Gives a TAP device, made in the host's namespace, its hardware address and MTU, and a queue that
+/// holds any window.
 pub(super) fn prepare_tap(host: &Namespace, interface: &Interface, mtu: u32) -> Result<(), Error> {
     let Interface { name, address, .. } = interface;
     let command = format!("link set {name} address {} mtu {mtu} txqueuelen 20000\n", mac_text(*address));
@@ -158,7 +161,8 @@ fn quiet(namespace: &Namespace, device: &str) -> Result<(), Error> {
 /// What a device does for its stack.
 #[derive(Clone, Copy)]
 pub(super) struct Offload {
-    /// Checksums are left to the device; off, they are right in captures, and wrong ones are noticed.
+    /// Checksums are left to the device; off, they are right in captures, and wrong ones are
+    /// noticed.
     pub(super) checksums: bool,
     pub(super) tso: bool,
     pub(super) gro: bool,
@@ -192,7 +196,8 @@ fn ethtool(control: &impl AsRawFd, device: &str, command: u32, on: bool) -> nix:
         *place = byte as libc::c_char;
     }
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
-    // SAFETY: SIOCETHTOOL reads an ifreq whose data points to a command and its value; both live through the call.
+    // SAFETY: SIOCETHTOOL reads an ifreq whose data points to a command and its value; both live
+    // through the call.
     nix::errno::Errno::result(unsafe { libc::ioctl(control.as_raw_fd(), SIOCETHTOOL, &raw mut request) }).map(|_| ())
 }
 
@@ -210,7 +215,8 @@ pub(super) fn device_drops(namespace: &Namespace) -> Result<u64, Error> {
     Ok(text.lines().filter(|line| !line.trim_start().starts_with("lo:")).filter_map(of_line).sum())
 }
 
-/// Packets that this machine dropped since a processor's backlog was full: the whole machine's, for there is no other count.
+/// Packets that this machine dropped since a processor's backlog was full: the whole machine's, for
+/// there is no other count.
 pub(super) fn backlog_drops() -> u64 {
     let text = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
     let second = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();

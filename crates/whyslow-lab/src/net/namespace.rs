@@ -1,5 +1,5 @@
-//! Network namespaces without leftovers: a namespace lives as long as a file descriptor of this process, so it goes when
-//! the process goes, however that happens.
+//! Network namespaces without leftovers: a namespace lives as long as a file descriptor of this
+//! process, so it goes when the process goes, however that happens.
 
 use std::fs;
 use std::io;
@@ -18,8 +18,9 @@ use nix::unistd::{ForkResult, Gid, Uid, fork, getegid, geteuid, write};
 use super::contain;
 use super::error::{Context, Error};
 
-/// Gets the right to make network namespaces: nothing to do when this process has it (root, or already inside a user
-/// namespace); else this process becomes root of a user namespace of its own, mapped to the user that it was.
+/// Gets the right to make network namespaces: nothing to do when this process has it (root, or
+/// already inside a user namespace); else this process becomes root of a user namespace of its own,
+/// mapped to the user that it was.
 ///
 /// Call it while the process has one thread. The error explains what forbids it on this machine.
 pub fn enter() -> Result<(), Error> {
@@ -35,16 +36,18 @@ pub fn enter() -> Result<(), Error> {
     }
 }
 
-/// Makes `command` start as root of a new user namespace, as [`enter`] would; for programs that have threads already. The
-/// spawn fails where that is forbidden.
+/// Makes `command` start as root of a new user namespace, as [`enter`] would; for programs that
+/// have threads already. The spawn fails where that is forbidden.
 pub fn enter_on_exec(command: &mut Command) -> &mut Command {
     // SAFETY: the hook runs between fork and exec and makes system calls only.
     unsafe { command.pre_exec(|| become_root().map_err(io::Error::from)) }
 }
 
-/// Asks a child whether it may make a network namespace, since this process would be changed by asking.
+/// Asks a child whether it may make a network namespace, since this process would be changed by
+/// asking.
 fn try_network_namespace() -> Result<(), Errno> {
-    // SAFETY: the child makes system calls only and ends by _exit, which is sound with any number of threads.
+    // SAFETY: the child makes system calls only and ends by _exit, which is sound with any number
+    // of threads.
     match unsafe { fork() }? {
         ForkResult::Child => {
             let code = unshare(CloneFlags::CLONE_NEWNET).err().map_or(0, |errno| errno as i32);
@@ -142,7 +145,8 @@ impl Namespace {
         self.name
     }
 
-    /// Runs `work` inside and waits. Sockets that it makes belong to the namespace wherever they are used later.
+    /// Runs `work` inside and waits. Sockets that it makes belong to the namespace wherever they
+    /// are used later.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         let fd = self.handle.as_fd();
         let result =
@@ -161,8 +165,8 @@ impl Namespace {
             .doing(format!("starting a thread in the {}'s network namespace", self.name))
     }
 
-    /// Starts `command` inside. It and all its descendants are killed when this process ends, however it ends, and its
-    /// descendants when it ends itself.
+    /// Starts `command` inside. It and all its descendants are killed when this process ends,
+    /// however it ends, and its descendants when it ends itself.
     pub fn spawn(&self, mut command: Command) -> Result<Child, Error> {
         let what = || format!("starting {:?} on the {}", command.get_program(), self.name);
         let what = what();

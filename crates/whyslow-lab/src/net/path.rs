@@ -202,7 +202,8 @@ impl Path {
         sysctl::counters(&self.place(host)?.namespace)
     }
 
-    /// Runs `work` on a host and waits. Sockets that it makes are the host's wherever they are used later.
+    /// Runs `work` on a host and waits. Sockets that it makes are the host's wherever they are used
+    /// later.
     pub fn within<T: Send>(&self, host: Host, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         self.place(host)?.namespace.within(work)
     }
@@ -279,7 +280,8 @@ impl Path {
         std::thread::Builder::new().name("tap".to_owned()).spawn(move || open.run(&stop)).doing("starting a tap")
     }
 
-    /// Waits until the links are empty (for a second beyond the delay at most), stops everything, and judges the run.
+    /// Waits until the links are empty (for a second beyond the delay at most), stops everything,
+    /// and judges the run.
     pub fn stop(&mut self) -> Result<Outcome, Error> {
         let run = self.run.take().ok_or(Error::State("the path is not running"))?;
         let before = run.before;

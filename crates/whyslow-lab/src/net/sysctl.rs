@@ -1,7 +1,7 @@
 //! Settings of a host, one by one.
 //!
-//! A new namespace starts with a mixture of the kernel's defaults and this machine's own values, so everything that
-//! matters to TCP is set explicitly, and read back for the record.
+//! A new namespace starts with a mixture of the kernel's defaults and this machine's own values, so
+//! everything that matters to TCP is set explicitly, and read back for the record.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::namespace::Namespace;
 
-/// A Linux host as kernel.org ships it (6.x), whatever this machine is set to. What this kernel does not have is skipped.
+/// A Linux host as kernel.org ships it (6.x), whatever this machine is set to. What this kernel
+/// does not have is skipped.
 pub const DEFAULT_SYSCTLS: &[(&str, &str)] = &[
     ("net.ipv4.ip_local_port_range", "32768 60999"),
     ("net.ipv4.ip_no_pmtu_disc", "0"),
@@ -63,7 +64,8 @@ pub(super) fn apply(namespace: &Namespace, own: &BTreeMap<String, String>) -> Re
     let set = || {
         for (key, value) in DEFAULT_SYSCTLS.iter().filter(|(key, _)| !own.contains_key(*key)) {
             match put(key, value) {
-                // A kernel may lack a key, or hold it back from a user namespace; what is in force gets recorded.
+                // A kernel may lack a key, or hold it back from a user namespace; what is in force
+                // gets recorded.
                 Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
                     return Err((key.to_string(), value.to_string(), error));
                 }

@@ -1,7 +1,8 @@
-//! Ethernet frames as the emulator needs them: what a frame is, and the few changes that a link makes to one.
+//! Ethernet frames as the emulator needs them: what a frame is, and the few changes that a link
+//! makes to one.
 //!
-//! It knows Ethernet II, IPv4 and TCP; anything else is a packet of some size. Lengths come from the packet and are never
-//! trusted.
+//! It knows Ethernet II, IPv4 and TCP; anything else is a packet of some size. Lengths come from
+//! the packet and are never trusted.
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -81,8 +82,9 @@ pub(crate) fn parse(frame: &[u8]) -> Option<Layout> {
     Some(layout)
 }
 
-/// Flips the lowest bit of the middle byte of the payload, or of the transport header when there is none, so that the
-/// transport checksum fails (a single flipped bit always shows in it). The IP header stays right.
+/// Flips the lowest bit of the middle byte of the payload, or of the transport header when there is
+/// none, so that the transport checksum fails (a single flipped bit always shows in it). The IP
+/// header stays right.
 pub(crate) fn corrupt(frame: &mut [u8]) {
     let Some(layout) = parse(frame) else { return };
     let part = if layout.payload.is_empty() { layout.transport..layout.payload.end } else { layout.payload };
@@ -126,7 +128,8 @@ pub(crate) fn put_pseudo_checksum(frame: &mut [u8], layout: &Layout) {
     }
 }
 
-/// Does what a device does for checksum offload: sums from `start`, the sum at `place` included, and writes it there.
+/// Does what a device does for checksum offload: sums from `start`, the sum at `place` included,
+/// and writes it there.
 pub(crate) fn complete_checksum(frame: &mut [u8], start: usize, place: usize) {
     let Some(covered) = frame.get(start..) else { return };
     let checksum = !fold(sum(covered));
@@ -156,8 +159,8 @@ fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// What a router answers to a packet that is too big (RFC 792, with the next hop's MTU as RFC 1191 section 4 has it):
-/// a frame back to its sender. `None` when the packet may not be answered.
+/// What a router answers to a packet that is too big (RFC 792, with the next hop's MTU as RFC 1191
+/// section 4 has it): a frame back to its sender. `None` when the packet may not be answered.
 pub(crate) fn too_big_answer(frame: &[u8], router: Ipv4Addr, mtu: u32) -> Option<Vec<u8>> {
     let layout = parse(frame)?;
     let quoted = frame.get(ETHERNET..layout.transport + 8)?;

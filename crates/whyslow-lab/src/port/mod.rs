@@ -1,6 +1,7 @@
 //! Ports carry frames between a host's device and the emulator.
 //!
-//! A port knows frames and when they came; it promises to count what it could not carry. It ignores what is in them.
+//! A port knows frames and when they came; it promises to count what it could not carry. It ignores
+//! what is in them.
 
 pub(crate) mod frame;
 pub(crate) mod ring;
@@ -18,7 +19,8 @@ use ring::VNET_HEADER;
 /// A frame on its way out.
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
-    /// What is left to the device (`struct virtio_net_hdr`); zero is nothing. Only ports with offload carry it.
+    /// What is left to the device (`struct virtio_net_hdr`); zero is nothing. Only ports with
+    /// offload carry it.
     pub(crate) offload: [u8; VNET_HEADER],
     /// The frame.
     pub(crate) bytes: Vec<u8>,
@@ -103,7 +105,8 @@ impl Clock {
         self.offset = i128::from(monotonic_ns) - i128::from(realtime_ns);
     }
 
-    /// A kernel timestamp on this clock. Never in the future, nor more than a second ago: that would be a stepped clock.
+    /// A kernel timestamp on this clock. Never in the future, nor more than a second ago: that
+    /// would be a stepped clock.
     pub(crate) fn at_realtime(&self, realtime_ns: u64) -> u64 {
         let now = self.now();
         let at = i128::from(realtime_ns) + self.offset - i128::from(self.epoch.monotonic_ns);

@@ -1,5 +1,6 @@
-//! A packet socket with a receive ring shared with the kernel (TPACKET_V2, packet(7)): no system call a packet, kernel
-//! timestamps, and a size that an ordinary user may choose, which a socket's receive buffer is not.
+//! A packet socket with a receive ring shared with the kernel (TPACKET_V2, packet(7)): no system
+//! call a packet, kernel timestamps, and a size that an ordinary user may choose, which a socket's
+//! receive buffer is not.
 
 use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -57,15 +58,16 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 const BLOCK: usize = 1 << 20;
-/// Room in a slot before the frame: tpacket2_hdr, sockaddr_ll, alignment, virtio-net header (packet_mmap.rst).
+/// Room in a slot before the frame: tpacket2_hdr, sockaddr_ll, alignment, virtio-net header
+/// (packet_mmap.rst).
 const SLOT_HEADER: usize = 128;
 
 impl Ring {
     /// Opens `device` of the calling thread's network namespace.
     pub(crate) fn open(device: &str, config: RingConfig) -> nix::Result<Self> {
         let protocol = (libc::ETH_P_ALL as u16).to_be();
-        // Protocol 0 until the ring is there, so that nothing is received into the socket's own queue.
-        // SAFETY: a plain system call; the result is checked and owned.
+        // Protocol 0 until the ring is there, so that nothing is received into the socket's own
+        // queue. SAFETY: a plain system call; the result is checked and owned.
         let socket = unsafe { owned(libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0))? };
         set(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
         if config.offload {
@@ -106,13 +108,15 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Shows at most `limit` waiting frames, in order, and gives their slots back to the kernel. Returns how many.
+    /// Shows at most `limit` waiting frames, in order, and gives their slots back to the kernel.
+    /// Returns how many.
     pub(crate) fn read(&mut self, limit: usize, mut each: impl FnMut(Captured<'_>)) -> usize {
         for count in 0..limit {
             let offset =
                 self.next / self.slots_per_block * self.block_size + self.next % self.slots_per_block * self.slot_size;
-            // SAFETY: the offset is inside the mapping, and a slot is longer than its header. `tp_status` is the first
-            // field; the kernel hands the slot over by setting it, and takes it back when it is cleared, hence atomic.
+            // SAFETY: the offset is inside the mapping, and a slot is longer than its header.
+            // `tp_status` is the first field; the kernel hands the slot over by setting it, and
+            // takes it back when it is cleared, hence atomic.
             let (status, header, slot) = unsafe {
                 let base = self.memory.as_ptr().cast::<u8>().add(offset);
                 let status = &*base.cast::<AtomicU32>();
@@ -164,7 +168,8 @@ impl AsFd for Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and no borrow of it outlives `read`. Failing leaves it mapped: harmless.
+        // SAFETY: the mapping is ours, and no borrow of it outlives `read`. Failing leaves it
+        // mapped: harmless.
         let _ = unsafe { munmap(self.memory, self.size) };
     }
 }

@@ -1,8 +1,8 @@
 //! Super-packets: what a stack hands to a device that offers segmentation offload.
 //!
-//! A super-packet is one frame with up to 64 KB of TCP payload and the MSS to cut it by. A link decides on each segment,
-//! so it is cut here: into ranges first, and into frames only when they leave. Neighbours that leave together may leave as
-//! one super-packet again.
+//! A super-packet is one frame with up to 64 KB of TCP payload and the MSS to cut it by. A link
+//! decides on each segment, so it is cut here: into ranges first, and into frames only when they
+//! leave. Neighbours that leave together may leave as one super-packet again.
 
 use std::ops::Range;
 
@@ -28,14 +28,14 @@ fn u16_of(header: &[u8; VNET_HEADER], at: usize) -> usize {
 
 /// A frame that a port received, with all that was left to a device known.
 #[derive(Debug)]
-pub(crate) struct Super {
+pub(crate) struct SuperPacket {
     /// The frame.
     pub(crate) bytes: Vec<u8>,
     layout: Layout,
     segment: usize,
 }
 
-impl Super {
+impl SuperPacket {
     /// Takes a frame that is to be cut, or gives it back when it is a packet as it is.
     pub(crate) fn new(bytes: Vec<u8>, layout: Layout, offload: &[u8; VNET_HEADER]) -> Result<Self, Vec<u8>> {
         let segment = u16_of(offload, 4);
@@ -80,7 +80,8 @@ impl Super {
         }
     }
 
-    /// Writes neighbouring segments as one frame to `out`: complete when it is one segment, else a super-packet.
+    /// Writes neighbouring segments as one frame to `out`: complete when it is one segment, else a
+    /// super-packet.
     pub(crate) fn write(&self, which: Range<usize>, out: &mut Outgoing) {
         let payload = self.payload(&which);
         let header = self.layout.payload.start;

@@ -1,4 +1,5 @@
-//! A port on one end of a veth pair: a packet socket that takes what the host sends and gives it what should arrive.
+//! A port on one end of a veth pair: a packet socket that takes what the host sends and gives it
+//! what should arrive.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -18,7 +19,8 @@ pub(crate) struct VethPort {
 const BATCH: usize = 32;
 
 impl VethPort {
-    /// Opens `device` of the calling thread's network namespace. With `offload` frames may be super-packets.
+    /// Opens `device` of the calling thread's network namespace. With `offload` frames may be
+    /// super-packets.
     pub(crate) fn open(device: &str, mtu: u32, offload: bool) -> nix::Result<Self> {
         let (snaplen, slots) = if offload { (65_600, 512) } else { (mtu as usize + super::frame::ETHERNET, 8192) };
         let ring = Ring::open(device, RingConfig { snaplen, slots, offload, incoming_only: true })?;
@@ -66,8 +68,8 @@ fn send_batch(socket: BorrowedFd<'_>, frames: &[Outgoing], offload: bool) -> u64
     let count = frames.len().min(BATCH);
     let (mut sent, mut refused, mut retries) = (0, 0, 0);
     while sent < count {
-        // SAFETY: the messages from `sent` to `count` point to parts and frames that live through the call, which only
-        // reads what they point to.
+        // SAFETY: the messages from `sent` to `count` point to parts and frames that live through
+        // the call, which only reads what they point to.
         let result = Errno::result(unsafe {
             libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr().add(sent), (count - sent) as u32, 0)
         });

@@ -1,9 +1,10 @@
 //! The kernel's account of sockets that are not ours: those of other people's programs on a host.
 //!
-//! Knows: how to ask for all of a namespace's TCP sockets at once (sock_diag(7), as `ss -ti` does). Promises: a series holds the same columns
-//! as one of our own sockets ([`crate::sample`]); a socket is told from another that has its addresses later. Ignores: connections of a
-//! host with itself. What happened after the last reading is not seen: a socket that closes between two readings ends up to one
-//! interval early.
+//! Knows: how to ask for all of a namespace's TCP sockets at once (sock_diag(7), as `ss -ti` does).
+//! Promises: a series holds the same columns as one of our own sockets ([`crate::sample`]); a
+//! socket is told from another that has its addresses later. Ignores: connections of a host with
+//! itself. What happened after the last reading is not seen: a socket that closes between two
+//! readings ends up to one interval early.
 
 use crate::net::Path;
 use crate::net::config::Host;
@@ -21,9 +22,11 @@ use std::time::{Duration, Instant};
 /// `TCPDIAG_GETSOCK`: the old request, which asks for sockets of both families.
 const GET_SOCKETS: u16 = 18;
 const REQUEST_AND_DUMP: u16 = 0x301;
-/// States whose sockets have a `struct tcp_info`: all but LISTEN, TIME-WAIT and those that wait for the end of a handshake.
+/// States whose sockets have a `struct tcp_info`: all but LISTEN, TIME-WAIT and those that wait for
+/// the end of a handshake.
 const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
-/// Attributes of an answer (linux/inet_diag.h), which are asked for by bits: number 1 by the lowest.
+/// Attributes of an answer (linux/inet_diag.h), which are asked for by bits: number 1 by the
+/// lowest.
 const INFO: u16 = 2;
 const CONGESTION: u16 = 4;
 const MEMORY: u16 = 7;
@@ -119,7 +122,7 @@ impl Reader {
     }
 
     fn keep(&mut self, t: u64, body: &[u8]) {
-        let Some(told) = Told::parse(body).filter(|told| told.peer.ip() == self.peer) else { return };
+        let Some(told) = SocketCounters::parse(body).filter(|told| told.peer.ip() == self.peer) else { return };
         let row = sample::row(t, told.info, &told.memory, told.unread, told.unacknowledged);
         let connection = self.series.len();
         let series = self.series.entry(told.cookie).or_insert_with(|| Series {
@@ -145,7 +148,7 @@ impl Reader {
 }
 
 /// What a message tells of one socket.
-struct Told<'a> {
+struct SocketCounters<'a> {
     cookie: u64,
     local: SocketAddr,
     peer: SocketAddr,
@@ -156,7 +159,7 @@ struct Told<'a> {
     congestion: &'a str,
 }
 
-impl<'a> Told<'a> {
+impl<'a> SocketCounters<'a> {
     fn parse(body: &'a [u8]) -> Option<Self> {
         let head = body.get(..MESSAGE)?;
         let word = |at: usize| Some(u32::from_ne_bytes(head.get(at..at + 4)?.try_into().ok()?));
@@ -275,7 +278,7 @@ mod tests {
         for cut in 0..message.len() {
             let mut rest = &message[..cut];
             assert_eq!(next_message(&mut rest), None);
-            assert!(Told::parse(&message[..cut]).is_none());
+            assert!(SocketCounters::parse(&message[..cut]).is_none());
         }
     }
 }

@@ -1,12 +1,16 @@
-//! Programs that nobody here wrote, over the lab's path: real servers and clients, and what must be said of their captures.
+//! Programs that nobody here wrote, over the lab's path: real servers and clients, and what must be
+//! said of their captures.
 //!
 //! ```text
-//!   scenarios (a table) ─▶ draw ─▶ the path of `lab exec`, both programs ─▶ captures, counters, emulator's log ─▶ label confirmed, or not
+//!   scenarios ─▶ draw ─▶ path of `lab exec`, ─▶ captures, counters, ─▶ label confirmed, or not
+//!   (a table)            both programs          emulator's log
 //! ```
 //!
-//! Knows: which programs make which cause, and by what settings (`scenarios`); how they are started (`programs`); what both kernels say
-//! of their sockets (`counters`). Promises: what is right is written down before anything is explained, from the configuration, and
-//! holds only where the kernels' counters and the emulator's log confirm it; no file and no process is left. Ignores: the explanation.
+//! Knows: which programs make which cause, and by what settings (`scenarios`); how they are started
+//! (`programs`); what both kernels say of their sockets (`counters`). Promises: what is right is
+//! written down before anything is explained, from the configuration, and holds only where the
+//! kernels' counters and the emulator's log confirm it; no file and no process is left. Ignores:
+//! the explanation.
 
 pub(crate) mod counters;
 pub(crate) mod programs;
@@ -34,7 +38,8 @@ const OWN: &str = include_str!("own.py");
 /// What a scenario is, and what must be said of it.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// Causes that may cost most; the first one is what was meant, the others say the same of it in other words. `none`: nothing is wrong.
+    /// Causes that may cost most; the first one is what was meant, the others say the same of it in
+    /// other words. `none`: nothing is wrong.
     pub right: &'static [&'static str],
     /// Causes that the configuration rules out, beside the right one too.
     pub never: &'static [&'static str],
@@ -105,7 +110,8 @@ impl Drawing {
     }
 }
 
-/// The command as this path's hosts take it: they have no default route, but one to each other, on which the lab has set what it sets.
+/// The command as this path's hosts take it: they have no default route, but one to each other, on
+/// which the lab has set what it sets.
 fn here(command: &str) -> String {
     let own = "ip route show | grep eth0 | sed 's/ initcwnd [0-9]*//; s/ initrwnd [0-9]*//'";
     command.replace("ip route show default", own)
@@ -114,7 +120,8 @@ fn here(command: &str) -> String {
 /// `each` runs of every scenario that this machine has the programs for.
 ///
 /// # Errors
-/// None that chance could bring about: a drawn scenario that cannot be built is a mistake in the table, which a test looks for.
+/// None that chance could bring about: a drawn scenario that cannot be built is a mistake in the
+/// table, which a test looks for.
 pub fn draw(seed: u64, each: u32) -> Result<Drawing, ScenarioError> {
     let is_root = Machine::here().root;
     let mut drawing = Drawing {
@@ -221,7 +228,7 @@ fn once(
         return Ok(Err("there are no programs for it".to_owned()));
     };
     let scenario = &run.scenario;
-    let place = Place::new()?;
+    let place = RunFolder::new()?;
     for program in [server, client] {
         place.write(program)?;
     }
@@ -267,9 +274,9 @@ fn once(
 }
 
 /// A folder for the programs of one run, gone with this value.
-struct Place(PathBuf);
+struct RunFolder(PathBuf);
 
-impl Place {
+impl RunFolder {
     fn new() -> Result<Self, RunError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -305,7 +312,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RunFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -1,8 +1,10 @@
-//! How each program is started: its command line, the files that it is given, the port by which it is known to be ready.
+//! How each program is started: its command line, the files that it is given, the port by which it
+//! is known to be ready.
 //!
-//! Knows: configurations that change nothing but what a scenario is about. Promises: whatever a program writes lies in the run's own folder,
-//! `$DIR`, and goes with it; it needs nothing that another program on this machine holds. Ignores: how programs are started on a host and
-//! ended ([`crate::exec`]).
+//! Knows: configurations that change nothing but what a scenario is about. Promises: whatever a
+//! program writes lies in the run's own folder, `$DIR`, and goes with it; it needs nothing that
+//! another program on this machine holds. Ignores: how programs are started on a host and ended
+//! ([`crate::exec`]).
 
 /// A server or a client.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +30,8 @@ pub(crate) struct Mend {
     pub named: &'static str,
     /// … this stands, in its command line and its files, …
     text: String,
-    /// … in place of which this is put; `{B}` in it is the first number of bytes in the fix's words.
+    /// … in place of which this is put; `{B}` in it is the first number of bytes in the fix's
+    /// words.
     instead: String,
 }
 
@@ -199,7 +202,8 @@ pub(crate) fn rsyncd(files: &str) -> Program {
     }
 }
 
-/// A database of its own. Its memory is in a namespace that goes with it, since it may be ended at any time.
+/// A database of its own. Its memory is in a namespace that goes with it, since it may be ended at
+/// any time.
 pub(crate) fn postgres() -> Program {
     let line = "PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH\n\
                 mkdir pg && chown postgres pg && chmod 711 .\n\

@@ -1,7 +1,8 @@
 //! The table of scenarios: which programs, over which path, and what must be said.
 //!
-//! Knows: what a configuration makes TCP do. Promises: names are unique; claims are about figures of the kernels and of the emulator's log.
-//! Ignores: how an explanation is found. A path's parameters are drawn where the label holds for all of their range.
+//! Knows: what a configuration makes TCP do. Promises: names are unique; claims are about figures
+//! of the kernels and of the emulator's log. Ignores: how an explanation is found. A path's
+//! parameters are drawn where the label holds for all of their range.
 
 mod data;
 mod own;
@@ -55,7 +56,8 @@ impl Row {
     }
 }
 
-/// The link is full, whatever else happens: a queue of more than 30 ms is deep by the vocabulary, and a rate limit looks the same.
+/// The link is full, whatever else happens: a queue of more than 30 ms is deep by the vocabulary,
+/// and a rate limit looks the same.
 const FULL: &[&str] = &["bandwidth", "bufferbloat", "shaper"];
 /// Whoever reads slowly closes the window, or nearly.
 const SLOW_READER: &[&str] = &["zero-window", "receive-window", "host-cpu"];
@@ -433,7 +435,8 @@ fn wide(rtt: f64) -> Vec<Setting> {
     all
 }
 
-/// A path whose rate is soon reached, in the direction named; the queue holds what passes in this many seconds.
+/// A path whose rate is soon reached, in the direction named; the queue holds what passes in this
+/// many seconds.
 fn tight(direction: &str, rtt: f64, rate: f64, queue: f64) -> Vec<Setting> {
     let mut all = on_the_way(rtt);
     let queue = (rate / 8.0 * queue).max(16.0 * 1514.0);
@@ -444,7 +447,8 @@ fn tight(direction: &str, rtt: f64, rate: f64, queue: f64) -> Vec<Setting> {
     all
 }
 
-/// A round trip, and how late its packets may be for it: other people's programs start slowly enough to need no more.
+/// A round trip, and how late its packets may be for it: other people's programs start slowly
+/// enough to need no more.
 fn on_the_way(rtt: f64) -> Vec<Setting> {
     vec![set("path.rtt", ms(rtt)), set("emulator.tolerance", ms((rtt / 15.0).max(0.003)))]
 }

@@ -74,7 +74,7 @@ fn what_a_scenario_says_of_a_fix_is_found_in_its_programs() {
 
 #[test]
 fn a_folder_and_what_is_in_it_go_with_their_value() {
-    let place = Place::new().unwrap();
+    let place = RunFolder::new().unwrap();
     let folder = place.0.clone();
     place.write(&Program::default().with_file("file", "in {DIR}")).unwrap();
     assert_eq!(std::fs::read_to_string(folder.join("file")).unwrap(), format!("in {}", folder.display()));

@@ -1,5 +1,5 @@
-//! A host as a scenario writes it: every setting that changes how its TCP behaves, with the value it gets when the
-//! scenario is silent. Nothing is left to the machine's own defaults.
+//! A host as a scenario writes it: every setting that changes how its TCP behaves, with the value
+//! it gets when the scenario is silent. Nothing is left to the machine's own defaults.
 
 use super::units::{Size, Time};
 use crate::net::config::{HostConfig, Route};

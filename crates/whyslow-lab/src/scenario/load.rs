@@ -1,5 +1,5 @@
-//! From text to experiments: the matrix is crossed on the parsed text, so that every value keeps its place in the file and
-//! an error can point at it.
+//! From text to experiments: the matrix is crossed on the parsed text, so that every value keeps
+//! its place in the file and an error can point at it.
 
 use super::{Expectation, Experiment, Scenario, ScenarioError, Variant};
 use serde::Deserialize;
@@ -130,7 +130,8 @@ fn moved<'t>(value: DeValue<'t>, place: &Range<usize>) -> Node<'t> {
     Spanned::new(place.clone(), value)
 }
 
-/// Reads an experiment. `file` is only for messages; `overrides` are `key=value` as on the command line.
+/// Reads an experiment. `file` is only for messages; `overrides` are `key=value` as on the command
+/// line.
 pub fn load(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Experiment, ScenarioError> {
     let source = Source { file, text, overrides };
     let document = DeTable::parse(text).map_err(|e| from_toml(&source, &DeTable::new(), &e))?;
@@ -341,8 +342,8 @@ fn cases_of<'t>(source: &Source<'_>, cases: Option<(Range<usize>, Node<'t>)>) ->
     Ok(all)
 }
 
-/// A table under `set` is a set of keys below it, so that it is laid over what the file says and does not replace it; a
-/// quoted key (`"path.down.loss" = { … }`) replaces.
+/// A table under `set` is a set of keys below it, so that it is laid over what the file says and
+/// does not replace it; a quoted key (`"path.down.loss" = { … }`) replaces.
 fn flatten<'t>(key: &str, span: Range<usize>, value: Node<'t>, into: &mut Vec<Setting<'t>>) {
     let place = value.span();
     match value.into_inner() {

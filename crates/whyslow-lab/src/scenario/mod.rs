@@ -1,10 +1,13 @@
-//! Scenarios: what a path is like, what its hosts are set to, what they do, and what should come of it.
+//! Scenarios: what a path is like, what its hosts are set to, what they do, and what should come of
+//! it.
 //!
-//! A file is TOML: one scenario, or a `[matrix]` that crosses lists of values, or `[[case]]`s that name sets of values, or
-//! both crossed. Everything is typed and carries its unit; an unknown key, a missing unit or an impossible value is an
-//! error that names the file, the line, the key and what is allowed, and nothing has been started then.
+//! A file is TOML: one scenario, or a `[matrix]` that crosses lists of values, or `[[case]]`s that
+//! name sets of values, or both crossed. Everything is typed and carries its unit; an unknown key,
+//! a missing unit or an impossible value is an error that names the file, the line, the key and
+//! what is allowed, and nothing has been started then.
 //!
-//! Knows: the text and its meaning. Promises: a scenario that loads can be built. Ignores: running it ([`crate::run`]).
+//! Knows: the text and its meaning. Promises: a scenario that loads can be built. Ignores: running
+//! it ([`crate::run`]).
 
 pub mod error;
 pub mod host;
@@ -29,7 +32,8 @@ use work::Work;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scenario {
-    /// The cause that is meant to hold the transfer back: a slug such as `receive-window`; `none` for a healthy one.
+    /// The cause that is meant to hold the transfer back: a slug such as `receive-window`; `none`
+    /// for a healthy one.
     pub cause: String,
     /// The path between client and server (with a proxy: between client and proxy).
     pub path: PathSpec,
@@ -82,7 +86,8 @@ pub struct ProxySpec {
     pub path: PathSpec,
     /// Bytes that the proxy holds in each direction.
     pub buffer: ProxyBuffer,
-    /// The leg without window scaling, for a balancer that forgets the option on one side (none: as `host` says).
+    /// The leg without window scaling, for a balancer that forgets the option on one side (none: as
+    /// `host` says).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unscaled: Option<Leg>,
 }
@@ -128,7 +133,8 @@ pub struct Experiment {
 /// One combination of the matrix.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What is different from the other runs: `path.rtt=7ms`; the experiment's name when there is one run only.
+    /// What is different from the other runs: `path.rtt=7ms`; the experiment's name when there is
+    /// one run only.
     pub label: String,
     /// The same as key and value.
     pub values: BTreeMap<String, String>,

@@ -1,7 +1,7 @@
 //! Quantities as people write them: a number and its unit, never a bare number.
 //!
-//! Each type is read from text ("100ms", "8mbit", "64KiB", "1%") and written back as text, so that a recorded scenario
-//! can be run again as it stands.
+//! Each type is read from text ("100ms", "8mbit", "64KiB", "1%") and written back as text, so that
+//! a recorded scenario can be run again as it stands.
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -68,7 +68,8 @@ fn quantity(text: &str, units: &[Unit]) -> Option<f64> {
 /// A whole number of base units; refuses what is too large to count exactly.
 fn whole(text: &str, units: &[Unit]) -> Option<u64> {
     let value = quantity(text, units)?.round();
-    // 2^53: beyond it an f64 skips numbers, and no time, size or rate of an experiment is that large.
+    // 2^53: beyond it an f64 skips numbers, and no time, size or rate of an experiment is that
+    // large.
     (value <= 9_007_199_254_740_992.0).then_some(value as u64)
 }
 

@@ -15,7 +15,8 @@ pub enum Work {
     Turns(Turns),
     /// Two small writes and then a read, over and over.
     WriteWriteRead(WriteWriteRead),
-    /// A download over a window that the two programs keep themselves, as SSH channels and HTTP/2 streams do.
+    /// A download over a window that the two programs keep themselves, as SSH channels and HTTP/2
+    /// streams do.
     Credit(Credit),
 }
 
@@ -46,7 +47,8 @@ pub struct Transfers {
     pub protocol: Protocol,
     /// Largest TLS record that the sender makes (512 B to 16 KiB of payload).
     pub record: Size,
-    /// Size of the request (of the answer to an upload); HTTP has its own. Without a byte of it the server sends unasked.
+    /// Size of the request (of the answer to an upload); HTTP has its own. Without a byte of it the
+    /// server sends unasked.
     pub request: Size,
     /// The server waits this long before it answers.
     pub think: Time,
@@ -62,14 +64,16 @@ pub struct Transfers {
     /// After so many bytes of an answer that end closes, whatever is still to come: with a reset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_after: Option<Size>,
-    /// The client waits for its connection, and for an answer, for so long, and closes. A server that thinks longer has none to
-    /// give then; one that the path cuts off gives up a little later.
+    /// The client waits for its connection, and for an answer, for so long, and closes. A server
+    /// that thinks longer has none to give then; one that the path cuts off gives up a little
+    /// later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<Time>,
     /// Nobody listens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
-    /// The sender forgets what it learned of its peer before each new connection, halfway through the pause.
+    /// The sender forgets what it learned of its peer before each new connection, halfway through
+    /// the pause.
     pub forget: bool,
 }
 
@@ -175,7 +179,8 @@ pub enum Side {
 pub struct Pace {
     /// Bytes a write.
     pub chunk: Size,
-    /// From the start of one write to the start of the next; 0 writes as fast as the socket takes it.
+    /// From the start of one write to the start of the next; 0 writes as fast as the socket takes
+    /// it.
     pub every: Time,
 }
 

@@ -1,7 +1,9 @@
-//! Forgets what the kernel remembers of earlier peers (`ip tcp_metrics flush`), over generic netlink.
+//! Forgets what the kernel remembers of earlier peers (`ip tcp_metrics flush`), over generic
+//! netlink.
 //!
-//! Flushing takes the machine's own root; an ordinary user, who is root of a user namespace only, makes the kernel ignore the
-//! remembered threshold instead, which comes to the same for the next connection.
+//! Flushing takes the machine's own root; an ordinary user, who is root of a user namespace only,
+//! makes the kernel ignore the remembered threshold instead, which comes to the same for the next
+//! connection.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -1,8 +1,9 @@
-//! The programs that use the path: small, blocking, one connection at a time, as close to the socket as the thing they show
-//! allows.
+//! The programs that use the path: small, blocking, one connection at a time, as close to the
+//! socket as the thing they show allows.
 //!
-//! Both ends are told the same [`Work`](crate::scenario::work::Work), so that neither needs a protocol to know how much to
-//! send. They run as processes of their own inside the hosts' namespaces (see [`crate::agent`]).
+//! Both ends are told the same [`Work`](crate::scenario::work::Work), so that neither needs a
+//! protocol to know how much to send. They run as processes of their own inside the hosts'
+//! namespaces (see [`crate::agent`]).
 
 pub mod credit;
 pub mod metrics;
@@ -17,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::Duration;
 
-/// What the application saw of one transfer, upload or turn. Times are nanoseconds since the Unix epoch.
+/// What the application saw of one transfer, upload or turn. Times are nanoseconds since the Unix
+/// epoch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Which of this end's connections carried it.

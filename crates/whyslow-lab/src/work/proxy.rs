@@ -1,5 +1,6 @@
-//! A userspace TCP proxy: it accepts from the client, connects on to the server, and carries the bytes with a buffer of its
-//! own. Each leg is a TCP connection by itself, with its own RTT, windows and losses.
+//! A userspace TCP proxy: it accepts from the client, connects on to the server, and carries the
+//! bytes with a buffer of its own. Each leg is a TCP connection by itself, with its own RTT,
+//! windows and losses.
 
 use super::stream::Stream;
 use super::{Opened, during};
@@ -23,7 +24,8 @@ pub fn run(
 ) -> io::Result<Vec<Opened>> {
     let mut opened = Vec::new();
     for _ in 0..connections {
-        // The kernel decides about window scaling when it answers or sends a SYN, so one leg can differ from the other.
+        // The kernel decides about window scaling when it answers or sends a SYN, so one leg can
+        // differ from the other.
         scale(unscaled, Leg::Client)?;
         let near = Stream::accept(listener, None, sampler)?;
         scale(unscaled, Leg::Server)?;

@@ -1,5 +1,5 @@
-//! Sockets with everything set before they connect or listen: what a listener has, its connections inherit, and a
-//! buffer size set later no longer takes part in the choice of the window scale.
+//! Sockets with everything set before they connect or listen: what a listener has, its connections
+//! inherit, and a buffer size set later no longer takes part in the choice of the window scale.
 
 use crate::scenario::host::SocketOptions;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -51,7 +51,8 @@ fn new(address: SocketAddr, options: &SocketOptions) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The kernel doubles what it is asked for, and silently gives less when a system-wide limit says so.
+/// The kernel doubles what it is asked for, and silently gives less when a system-wide limit says
+/// so.
 fn granted(what: &str, limit: &str, asked: usize, got: usize) -> io::Result<()> {
     if got >= asked.saturating_mul(2) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! A connection that may be wrapped in TLS 1.3, and the paced ways of writing to and reading from it.
+//! A connection that may be wrapped in TLS 1.3, and the paced ways of writing to and reading from
+//! it.
 
 use super::{Opened, during, sleep_until, socket};
 use crate::sample::{Handle, Sampler, now};
@@ -142,8 +143,8 @@ impl Stream {
         }
     }
 
-    /// Says that nothing more will be written, waits for the other end to say so too, and closes. The kernel's last word
-    /// about the socket is kept, with everything acknowledged in it.
+    /// Says that nothing more will be written, waits for the other end to say so too, and closes.
+    /// The kernel's last word about the socket is kept, with everything acknowledged in it.
     pub fn close_first(mut self) -> io::Result<()> {
         self.say_goodbye();
         self.drain()?;

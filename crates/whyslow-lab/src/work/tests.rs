@@ -184,7 +184,8 @@ fn turns_and_write_write_read() {
 #[test]
 fn credit_is_never_exceeded() {
     let (listener, address) = listener();
-    // The client never grants (its grant is as large as the window and the size larger), so the server must stop there.
+    // The client never grants (its grant is as large as the window and the size larger), so the
+    // server must stop there.
     let work = Credit { size: Size(300_000), window: Size(100_000), grant: Size(50_000), message: Size(10_000) };
     let server_work = work.clone();
     let server = std::thread::spawn(move || {

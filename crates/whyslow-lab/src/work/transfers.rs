@@ -269,7 +269,8 @@ fn one_server(
             Some(stream) => stream,
             None => {
                 if work.forget && direction == Direction::Down {
-                    // The kernel remembers when the peer has acknowledged the end: not before half the pause, let us say.
+                    // The kernel remembers when the peer has acknowledged the end: not before half
+                    // the pause, let us say.
                     std::thread::sleep(work.pause.duration() / 2);
                     metrics::forget().map_err(during("forget tcp_metrics"))?;
                 }

@@ -1,5 +1,5 @@
-//! Small messages that wait for each other: request and response in turns, and the write-write-read that Nagle's algorithm
-//! and delayed ACKs make slow together.
+//! Small messages that wait for each other: request and response in turns, and the write-write-read
+//! that Nagle's algorithm and delayed ACKs make slow together.
 
 use super::stream::Stream;
 use super::{Opened, Transfer, during};

@@ -103,7 +103,8 @@ pub fn a_proxy_stands_between_two_links() {
         .unwrap();
     echo.unwrap().join().unwrap();
     carry.unwrap().join().unwrap();
-    // The proxy connects on when it is connected to: 10 ms on the near link, and twice 40 ms on the far one at most.
+    // The proxy connects on when it is connected to: 10 ms on the near link, and twice 40 ms on the
+    // far one at most.
     assert!((50..200).contains(&took.as_millis()), "{took:?}");
     let outcome = path.stop().unwrap();
     assert_eq!(outcome.links.len(), 4);

@@ -51,7 +51,8 @@ pub fn both_captures_and_the_log_tell_the_same() {
     assert!(client.iter().all(|packet| packet.is_right == Some(true)), "checksums are right");
     assert!(sent.iter().all(|packet| packet.original <= 1514), "no super-packets");
     assert!(sent.iter().any(|packet| packet.original == 1514 && packet.is_right.is_none()), "cut at the snaplen");
-    // The log's clock and the captures' are the same; the link takes the delay and the time on the wire.
+    // The log's clock and the captures' are the same; the link takes the delay and the time on the
+    // wire.
     let epoch = path.epoch().realtime_ns;
     for (packet, record) in sent.iter().zip(&log.records) {
         assert!((packet.at_ns - epoch).abs_diff(record.in_ns) < 2_000_000, "{} and {}", packet.at_ns, record.in_ns);

@@ -1,7 +1,9 @@
-//! Paths on this machine's own kernel. Runs twice: as whoever runs it, and, if that is root, as an ordinary user too.
+//! Paths on this machine's own kernel. Runs twice: as whoever runs it, and, if that is root, as an
+//! ordinary user too.
 //!
-//! It brings its own `main`: namespaces are entered while the process has one thread, and one test runs at a time so that
-//! none disturbs another's timing. Where the kernel forbids namespaces it says so and tests nothing.
+//! It brings its own `main`: namespaces are entered while the process has one thread, and one test
+//! runs at a time so that none disturbs another's timing. Where the kernel forbids namespaces it
+//! says so and tests nothing.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod capture;
@@ -127,7 +129,8 @@ fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|n| (n ^ n >> 8 ^ n >> 16) as u8).collect()
 }
 
-/// The server sends `length` bytes, the client reads them and finds them right. Returns how long it took.
+/// The server sends `length` bytes, the client reads them and finds them right. Returns how long it
+/// took.
 fn download(path: &Path, length: usize) -> std::io::Result<Duration> {
     let address = SocketAddr::new(path.address(Host::Server).unwrap(), 8080);
     let listener = path.within(Host::Server, || TcpListener::bind(address)).unwrap().unwrap();

@@ -1,5 +1,6 @@
-//! Whole runs on this machine's own kernel: programs, captures, truth. As whoever runs it and, if that is root, as an ordinary
-//! user too. It brings its own `main`, since it is its own agent; where the kernel forbids namespaces it says so.
+//! Whole runs on this machine's own kernel: programs, captures, truth. As whoever runs it and, if
+//! that is root, as an ordinary user too. It brings its own `main`, since it is its own agent;
+//! where the kernel forbids namespaces it says so.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod schema;
@@ -77,7 +78,8 @@ fn experiment(text: &str) -> Experiment {
     scenario::load("test.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Runs it in `out`, with patience for a busy machine; `None` (and a word about it) when the machine spoiled every try.
+/// Runs it in `out`, with patience for a busy machine; `None` (and a word about it) when the
+/// machine spoiled every try.
 #[track_caller]
 fn results(text: &str, out: &Path) -> Option<Vec<RunResult>> {
     let settings = Settings { attempts: 20, ..Settings::new(out) };

@@ -1,11 +1,12 @@
-//! Two transfers side by side (`whyslow compare`): a page, or JSON (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
+//! Two transfers side by side (`whyslow compare`): a page, or JSON
+//! (`"schema": "whyslow-compare/1"`, see `docs/json.md`).
 
 use super::terminal::names;
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::{AnsiColor, Effects, Style};
 use std::io::{self, Write};
 use whyslow_core::analysis::{End, Near};
-use whyslow_core::compare::{Comparison, Side, Told};
+use whyslow_core::compare::{Comparison, RoundSide, TransferSummary};
 use whyslow_core::units::Nanos;
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
@@ -30,7 +31,7 @@ pub fn json(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
 pub fn terminal(comparison: &Comparison, width: usize) -> String {
     let mut page = Page::new(width.clamp(*WIDTHS.start(), *WIDTHS.end()));
     for (name, told) in NAMES.iter().zip(&comparison.transfers) {
-        print_told(&mut page, name, told);
+        print_transfer(&mut page, name, told);
     }
     page.gap();
     for sentence in &comparison.summary {
@@ -48,7 +49,7 @@ pub fn terminal(comparison: &Comparison, width: usize) -> String {
     page.finish()
 }
 
-fn print_told(page: &mut Page, name: &str, told: &Told) {
+fn print_transfer(page: &mut Page, name: &str, told: &TransferSummary) {
     page.line(&Line::new().styled(BOLD, name).plain("  ").styled(BOLD, &told.path));
     let near = match told.near {
         Near::Client => ", captured next to the client",
@@ -132,7 +133,7 @@ fn print_rounds(page: &mut Page, comparison: &Comparison) {
     table.print(page, 2);
 }
 
-fn cells(side: &Option<Side>) -> [String; 4] {
+fn cells(side: &Option<RoundSide>) -> [String; 4] {
     let Some(side) = side else { return Default::default() };
     [
         units::short(side.start_s),

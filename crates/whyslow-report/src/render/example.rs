@@ -93,7 +93,7 @@ pub fn transfer(bytes: u64, start: f64, before: &[(Limit, f64)], parts: &[(Limit
         limits,
         timeline,
         findings: Vec::new(),
-        verdict: HEALTHY.into(),
+        verdict: HEALTHY_VERDICT.into(),
     }
 }
 
@@ -108,7 +108,7 @@ pub fn connection(id: u64, transfers: Vec<Transfer>) -> Connection {
             time_s: Nanos::from_millis(95),
             seq: 14_281,
             bytes: 1428,
-            kind: ResendKind::Fast,
+            kind: RetransmissionKind::Fast,
             unseen_original: true,
         }],
         retransmissions_total: 5,
@@ -283,7 +283,7 @@ pub fn slow_start() -> Analysis {
 pub fn healthy() -> Analysis {
     let mut told =
         transfer(20_480, 52.0, &[(Limit::Handshake, 25.9), (Limit::RequestWait, 26.1)], &[(Limit::Bandwidth, 27.3)]);
-    told.verdict = HEALTHY.into();
+    told.verdict = HEALTHY_VERDICT.into();
     analysis(vec![connection(1, vec![told])])
 }
 
@@ -438,7 +438,8 @@ pub fn many() -> Analysis {
     analysis
 }
 
-/// A download that was captured at both ends, with losses on its way; nearer to the server is where it is told.
+/// A download that was captured at both ends, with losses on its way; nearer to the server is where
+/// it is told.
 pub fn both_ends() -> Analysis {
     let mut analysis = slow_start();
     let mut other = slow_start();
@@ -480,7 +481,7 @@ pub fn both_ends() -> Analysis {
         matched_by: MatchedBy::InitialNumbers,
         clock: Some(PairClock { offset_s: ms(-1_234.5), drift_ppm: Some(12.3), drift_error_ppm: Some(0.4) }),
         directions: vec![way(End::Client, 180, 0, 13.1), way(End::Server, 535, 12, 61.0)],
-        legs: vec![leg(Place::Client, 0.1), leg(Place::Between, 25.8), leg(Place::Server, 0.0)],
+        legs: vec![leg(PathPart::Client, 0.1), leg(PathPart::Between, 25.8), leg(PathPart::Server, 0.0)],
         changes: vec![Change {
             what: "addresses",
             from: Some(End::Client),

@@ -1,4 +1,5 @@
-//! Segments of a made-up connection: a flight, a loss that is repaired, a window that closes, an end.
+//! Segments of a made-up connection: a flight, a loss that is repaired, a window that closes, an
+//! end.
 
 use super::{frame, ms};
 use whyslow_core::analysis::End;
@@ -27,7 +28,7 @@ fn segment(number: u64, at: f64, from: End, flags: Flags, seq: u64, len: u32, ac
         sacks: 0,
         dsack: false,
         in_flight: (len > 0).then_some(u64::from(len)),
-        taken: None,
+        applied: None,
         rtt: None,
     }
 }
@@ -49,7 +50,7 @@ pub fn lossy() -> Vec<Point> {
     }
     for index in 0..4_u64 {
         let mut ack = segment(15 + index, 40.6 + index as f64 / 10.0, Client, Flags::ACK, 101, 0, 2_001);
-        ack.taken = Some((ack.time, 8_000 - 1_000 * index));
+        ack.applied = Some((ack.time, 8_000 - 1_000 * index));
         if index == 0 {
             ack.rtt = Some(ms(20.0));
         } else {
@@ -61,12 +62,12 @@ pub fn lossy() -> Vec<Point> {
     again.kind = Kind::Fast;
     points.push(again);
     let mut closed = segment(20, 61.2, Client, Flags::ACK, 101, 0, 10_001);
-    (closed.window, closed.raw_window, closed.taken, closed.rtt) = (Some(0), 0, Some((ms(61.2), 0)), Some(ms(20.1)));
+    (closed.window, closed.raw_window, closed.applied, closed.rtt) = (Some(0), 0, Some((ms(61.2), 0)), Some(ms(20.1)));
     points.push(closed);
     points.push(segment(21, 90.0, Client, Flags::ACK, 101, 0, 10_001));
     points.push(segment(22, 90.1, Server, Flags::ACK | Flags::PSH | Flags::FIN, 10_001, 500, 101));
     let mut last = segment(23, 110.2, Client, Flags::ACK, 101, 0, 10_502);
-    (last.taken, last.rtt) = (Some((last.time, 0)), Some(ms(20.1)));
+    (last.applied, last.rtt) = (Some((last.time, 0)), Some(ms(20.1)));
     points.push(last);
     points
 }

@@ -1,4 +1,5 @@
-//! A transfer that nobody has made yet (`whyslow predict`): a page, or JSON (`"schema": "whyslow-predict/1"`, see `docs/json.md`).
+//! A transfer that nobody has made yet (`whyslow predict`): a page, or JSON
+//! (`"schema": "whyslow-predict/1"`, see `docs/json.md`).
 
 use super::terminal::timeline;
 use crate::text::{Column, Line, Page, Table, units};
@@ -178,7 +179,7 @@ pub fn json(plan: &Plan, forecast: &Forecast, changes: &[Change]) -> String {
         "phases": phases,
         "rounds": rounds,
         "rounds_total": forecast.outcome.rounds_total,
-        "resent": forecast.outcome.resent,
+        "resent": forecast.outcome.retransmitted,
         "extrapolated": forecast.outcome.extrapolated,
         "changes": changes,
     });

@@ -53,9 +53,9 @@ struct Line<'a> {
     row: Row<'a>,
 }
 
-/// Writes one object a line: the captures, then the connections, then the findings that span connections, then the
-/// connections that two captures hold. Each object has `schema`, and one of `capture`, `connection`, `finding` and `pair`
-/// which says what it is.
+/// Writes one object a line: the captures, then the connections, then the findings that span
+/// connections, then the connections that two captures hold. Each object has `schema`, and one of
+/// `capture`, `connection`, `finding` and `pair` which says what it is.
 ///
 /// # Errors
 /// Only those of `out`.

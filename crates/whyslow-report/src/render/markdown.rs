@@ -8,8 +8,8 @@ const CODE: Style = AnsiColor::Cyan.on_default();
 const HEADING: Style = Style::new().effects(Effects::BOLD);
 const DIM: Style = Style::new().effects(Effects::DIMMED);
 
-/// Lays a document out at most `width` columns wide: headings bold, paragraphs wrapped, lists indented, code as it is,
-/// the address of a link after its text.
+/// Lays a document out at most `width` columns wide: headings bold, paragraphs wrapped, lists
+/// indented, code as it is, the address of a link after its text.
 pub fn terminal(markdown: &str, width: usize) -> String {
     let mut layout = Layout::new(width);
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
@@ -28,7 +28,8 @@ pub fn html(markdown: &str) -> String {
 /// What is open at one place of the document.
 struct Layout {
     page: Page,
-    /// Words of the paragraph that is being read, each with its style; a word may have several pieces.
+    /// Words of the paragraph that is being read, each with its style; a word may have several
+    /// pieces.
     words: Vec<Vec<(Style, String)>>,
     /// Whether the next text begins a new word.
     apart: bool,

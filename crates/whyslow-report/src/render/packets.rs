@@ -1,8 +1,9 @@
-//! A connection's packets as a table, with what the analysis says of each: CSV, or JSON objects, one a line.
+//! A connection's packets as a table, with what the analysis says of each: CSV, or JSON objects,
+//! one a line.
 //!
-//! Both are written packet by packet, so that they take no memory. The columns are a contract: they are added to, never
-//! renamed. Times are seconds from the capture's first packet, sequence numbers relative to the SYN (as Wireshark's), and
-//! what is not known is empty, or null.
+//! Both are written packet by packet, so that they take no memory. The columns are a contract: they
+//! are added to, never renamed. Times are seconds from the capture's first packet, sequence numbers
+//! relative to the SYN (as Wireshark's), and what is not known is empty, or null.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -158,7 +159,8 @@ fn note(mark: Mark) -> Option<&'static str> {
     }
 }
 
-/// A letter for each flag, as in RFC 9293's order from the highest bit down; `A` is ACK, and `a` accurate ECN.
+/// A letter for each flag, as in RFC 9293's order from the highest bit down; `A` is ACK, and `a`
+/// accurate ECN.
 fn flags(point: &Point) -> String {
     const LETTERS: [(u16, char); 9] = [
         (0x100, 'a'),

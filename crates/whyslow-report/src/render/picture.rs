@@ -1,8 +1,9 @@
 //! A track of a connection as a picture: SVG that any program draws, for tickets and papers.
 //!
-//! The signs are those of tcptrace and Wireshark, on white: a bar for a segment, the ACKs' staircase, the window's edge above
-//! it. What matters has a letter beside its colour, so that it can be told in print: `F T P S` for what was sent again,
-//! `O` out of order, `W` and `K` probes, `Z` a closed window.
+//! The signs are those of tcptrace and Wireshark, on white: a bar for a segment, the ACKs'
+//! staircase, the window's edge above it. What matters has a letter beside its colour, so that it
+//! can be told in print: `F T P S` for what was sent again, `O` out of order, `W` and `K` probes,
+//! `Z` a closed window.
 
 mod canvas;
 mod packets;
@@ -11,7 +12,7 @@ use crate::text::units;
 use canvas::{Canvas, INK, Unit};
 use std::fmt::Write;
 use whyslow_core::analysis::End;
-use whyslow_core::series::{Kind, Lane, Mark, MarkSum, Point, Series, View, marks_of};
+use whyslow_core::series::{Kind, Lane, Mark, MarkSum, Point, Series, SeriesView, marks_of};
 use whyslow_core::units::Nanos;
 
 const DATA: &str = "#1f4e79";
@@ -67,7 +68,7 @@ pub fn svg(series: &Series, picture: &Picture<'_>) -> String {
     let range = picture.range.unwrap_or(whole);
     let range = (range.0.max(whole.0), range.1.min(whole.1).max(range.0.max(whole.0)));
     let view = series.view(range.0, range.1, Canvas::columns(picture.size));
-    let seen = Seen { series, picture, view: &view, range };
+    let seen = DrawnRange { series, picture, view: &view, range };
     let mut canvas = match picture.track {
         Track::Sequence => seen.sequence(),
         Track::InFlight => seen.in_flight(),
@@ -82,14 +83,14 @@ pub fn svg(series: &Series, picture: &Picture<'_>) -> String {
     canvas.finish()
 }
 
-struct Seen<'a> {
+struct DrawnRange<'a> {
     series: &'a Series,
     picture: &'a Picture<'a>,
-    view: &'a View<'a>,
+    view: &'a SeriesView<'a>,
     range: (Nanos, Nanos),
 }
 
-impl Seen<'_> {
+impl DrawnRange<'_> {
     fn canvas(&self, y: (f64, f64), unit: Unit, what: &str) -> Canvas {
         let way = match self.picture.of {
             End::Client => "client's data",
@@ -137,7 +138,8 @@ impl Seen<'_> {
             let both = [lane.segments.get(), lane.ack.get(), lane.edge.get().filter(|_| self.knows_window())];
             both.into_iter().flatten().reduce(|one, two| (one.0.min(two.0), one.1.max(two.1)))
         };
-        // A window far above the data would press it flat, and one that is soon out of sight needs no room.
+        // A window far above the data would press it flat, and one that is soon out of sight needs
+        // no room.
         let data = Self::spread(self.lanes().map(|(_, lane)| lane.segments.get()));
         let all = Self::spread(self.lanes().map(|(_, lane)| drawn(lane))).unwrap_or((0.0, 1.0));
         let top = data.map_or(all.1, |data| {
@@ -176,7 +178,7 @@ impl Seen<'_> {
             let x = canvas.x(point.time);
             if point.from == of {
                 let (Some(start), Some(end)) = (point.seq, point.end()) else { continue };
-                if end > start && !point.kind.is_resent() {
+                if end > start && !point.kind.is_retransmit() {
                     let (low, high) = (canvas.y(start as f64), canvas.y(end as f64));
                     let _ = write!(bars, "M{x:.1} {low:.1}V{high:.1}");
                     if zoomed {
@@ -328,7 +330,7 @@ impl Seen<'_> {
                 let own = points.iter().filter(|point| point.from == self.picture.of);
                 let sent = own.filter_map(|point| Some((point.time, point.in_flight?)));
                 let other = points.iter().filter(|point| point.from != self.picture.of);
-                let mut steps: Vec<(Nanos, u64)> = sent.chain(other.filter_map(|point| point.taken)).collect();
+                let mut steps: Vec<(Nanos, u64)> = sent.chain(other.filter_map(|point| point.applied)).collect();
                 steps.sort_by_key(|step| step.0);
                 canvas.path(&steps_path(&canvas, &steps), &format!("stroke=\"{DATA}\" stroke-width=\"1.4\""));
             }

@@ -135,8 +135,8 @@ fn print_rounds(out: &mut String, transfer: &Transfer) {
     let _ = writeln!(out, "\n</details>");
 }
 
-/// Text from a capture is hostile: nothing in it is markup, a link or a mention, and nothing in it is
-/// hidden, not even as an entity that Markdown makes a character of (`&#8238;`).
+/// Text from a capture is hostile: nothing in it is markup, a link or a mention, and nothing in it
+/// is hidden, not even as an entity that Markdown makes a character of (`&#8238;`).
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in harmless(text).chars() {

@@ -5,10 +5,11 @@ use super::{compare as side_by_side, example, json, picture, summary, terminal, 
 use crate::text::is_hidden;
 use serde_json::Value;
 use whyslow_core::analysis::{Analysis, Cause, End};
-use whyslow_core::compare::{Which, choose, compare};
-use whyslow_core::series::Builder;
+use whyslow_core::compare::{TransferName, choose, compare};
+use whyslow_core::series::SeriesBuilder;
 
-/// A reading order turned round, an erased screen, a line within the line, and a name that looks like another.
+/// A reading order turned round, an erased screen, a line within the line, and a name that looks
+/// like another.
 const HOSTILE: &str = "a\u{202e}fdp.exe\u{1b}[2J\r\n\u{9b}31m\u{200b}b\u{feff}\u{e0041}\u{2067}\u{7f}\u{ad}\t";
 /// The same as it is shown.
 const SHOWN: &str = r"a\u{202e}fdp.exe\u{1b}[2J\u{d}\u{a}\u{9b}31m\u{200b}b\u{feff}\u{e0041}\u{2067}\u{7f}\u{ad} ";
@@ -71,7 +72,7 @@ fn no_renderer_prints_what_is_hidden() {
         hides_nothing("markdown", &summary::markdown(analysis.captures.first(), connection));
     }
     let points = example::points::lossy();
-    let mut builder = Builder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
+    let mut builder = SeriesBuilder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
     points.iter().for_each(|point| builder.push(point));
     let wanted = picture::Picture {
         track: picture::Track::Sequence,
@@ -95,7 +96,7 @@ fn no_renderer_prints_what_is_hidden() {
     let mut lines = Vec::new();
     json::lines(&analysis, &mut lines).unwrap();
     String::from_utf8(lines).unwrap().lines().for_each(|line| hides_nothing("jsonl", line));
-    let at = |connection| choose(&analysis, Which { connection: Some(connection), transfer: None }).unwrap();
+    let at = |connection| choose(&analysis, TransferName { connection: Some(connection), transfer: None }).unwrap();
     let both = compare(&at(1), &at(3));
     hides_nothing("compare", &anstream::adapter::strip_str(&side_by_side::terminal(&both, 100)).to_string());
     let mut object = Vec::new();
@@ -116,7 +117,7 @@ fn texts<'a>(name: &str, value: &'a Value, act: &mut dyn FnMut(&str, &'a str)) {
 #[test]
 fn a_path_in_json_opens_its_file_and_all_other_text_can_be_printed() {
     let analysis = hostile();
-    let at = |connection| choose(&analysis, Which { connection: Some(connection), transfer: None }).unwrap();
+    let at = |connection| choose(&analysis, TransferName { connection: Some(connection), transfer: None }).unwrap();
     let (mut object, mut lines, mut both) = (Vec::new(), Vec::new(), Vec::new());
     json::pretty(&analysis, &mut object).unwrap();
     json::lines(&analysis, &mut lines).unwrap();

@@ -1,11 +1,14 @@
-//! A connection's graphs for xplot, in the kinds of tcptrace: time and sequence, throughput, round trips, outstanding data.
+//! A connection's graphs for xplot, in the kinds of tcptrace: time and sequence, throughput, round
+//! trips, outstanding data.
 //!
-//! One file for each kind and each side's data, written packet by packet. Colours and signs are tcptrace's, and the connection's
-//! first segment has time and number 0, as with its `-zxy`; where the analysis says more, so do the letters: a segment that was sent again
-//! is `F` (for duplicate ACKs), `T` (by the timer), `P` (a tail loss probe) or `S` (needlessly), and not just `R`. Outstanding
-//! data is what its sender knew to be in flight (RFC 6675), where tcptrace takes the difference of numbers at the capture; round
-//! trips are of the whole path wherever the capture stands; and where the clock shows no time between two segments there is no
-//! throughput, where tcptrace takes a millisecond.
+//! One file for each kind and each side's data, written packet by packet. Colours and signs are
+//! tcptrace's, and the connection's first segment has time and number 0, as with its `-zxy`; where
+//! the analysis says more, so do the letters: a segment that was sent again is `F` (for duplicate
+//! ACKs), `T` (by the timer), `P` (a tail loss probe) or `S` (needlessly), and not just `R`.
+//! Outstanding data is what its sender knew to be in flight (RFC 6675), where tcptrace takes the
+//! difference of numbers at the capture; round trips are of the whole path wherever the capture
+//! stands; and where the clock shows no time between two segments there is no throughput, where
+//! tcptrace takes a millisecond.
 
 use crate::text::harmless;
 use std::io::{self, Write};
@@ -50,7 +53,8 @@ struct Sent {
 }
 
 impl<W: Write> Xplot<W> {
-    /// Graphs of the data that `of` sends, written to `out` in the order of [`KINDS`]. `title` names the connection.
+    /// Graphs of the data that `of` sends, written to `out` in the order of [`KINDS`]. `title`
+    /// names the connection.
     ///
     /// # Errors
     /// Only those of `out`.
@@ -132,7 +136,7 @@ impl<W: Write> Xplot<W> {
         }
         let color = match point.kind {
             Kind::OutOfOrder => "pink",
-            kind if kind.is_resent() => "red",
+            kind if kind.is_retransmit() => "red",
             _ => "white",
         };
         writeln!(file, "{color}\ndarrow {time:.6} {start}")?;
@@ -201,7 +205,8 @@ impl<W: Write> Xplot<W> {
         Ok(())
     }
 
-    /// Yellow: each segment over the time since the one before. Red: the last ten. Blue: all so far.
+    /// Yellow: each segment over the time since the one before. Red: the last ten. Blue: all so
+    /// far.
     fn throughput(&mut self, bytes: u64, time: f64) -> io::Result<()> {
         let (sent, file) = (&mut self.sent, &mut self.out[1]);
         let first = sent.first.unwrap_or(time);

@@ -2,15 +2,16 @@
 //!
 //! Such text is whatever somebody sent or named: it may hold characters that nobody sees and that
 //! change what is seen of the rest. They are written out, as `\u{202e}`, wherever text is shown: in
-//! the terminal, on stderr, in Markdown, SVG, xplot's files, and in JSON's text for people. These are:
+//! the terminal, on stderr, in Markdown, SVG, xplot's files, and in JSON's text for people. These
+//! are:
 //!
 //! - controls (Unicode's category Cc): C0 with ESC, DEL, and C1, which steer a terminal; a tab
 //!   becomes a blank;
 //! - line and paragraph separators (Zl, Zp), which end a line for some programs and not for others;
-//! - what has no shape of its own (Unicode's `Default_Ignorable_Code_Point`, UAX #44): all that turns
-//!   the reading order round (U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069), the zero-width
-//!   blank, joiners and U+FEFF, the soft hyphen, fillers, variation selectors and tags, which make two
-//!   different names look the same or hide text in one;
+//! - what has no shape of its own (Unicode's `Default_Ignorable_Code_Point`, UAX #44): all that
+//!   turns the reading order round (U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069), the
+//!   zero-width blank, joiners and U+FEFF, the soft hyphen, fillers, variation selectors and tags,
+//!   which make two different names look the same or hide text in one;
 //! - interlinear annotations (U+FFF9–U+FFFB), which hide what they annotate.
 //!
 //! Letters of any script stay as they are, blanks of any width too.

@@ -4,7 +4,7 @@ use super::{Line, width};
 use anstyle::Style;
 
 /// A column of text is never narrower than this, even if the page then is wider than wanted.
-const LEAST_ROOM: usize = 24;
+const MIN_ROOM: usize = 24;
 
 /// A page under construction.
 #[derive(Debug)]
@@ -37,17 +37,18 @@ impl Page {
         }
     }
 
-    /// Adds text after `head`, wrapped; its further lines begin at the column where its first one began.
+    /// Adds text after `head`, wrapped; its further lines begin at the column where its first one
+    /// began.
     pub fn wrapped(&mut self, head: &Line, style: Style, text: &str) {
         self.hanging(head, style, text, None, head.width());
     }
 
-    /// Adds text after `head`, wrapped, with `beside` at the right end of the first line; its further lines begin at
-    /// column `indent`.
+    /// Adds text after `head`, wrapped, with `beside` at the right end of the first line; its
+    /// further lines begin at column `indent`.
     pub fn hanging(&mut self, head: &Line, style: Style, text: &str, beside: Option<&Line>, indent: usize) {
         let beside_room = beside.map_or(0, |beside| beside.width() + 2);
         let first = self.width.saturating_sub(head.width() + beside_room);
-        let rest = self.width.saturating_sub(indent).max(LEAST_ROOM);
+        let rest = self.width.saturating_sub(indent).max(MIN_ROOM);
         for (index, part) in wrap(text, first, rest).iter().enumerate() {
             let line = if index == 0 { head.clone() } else { Line::new().pad(indent) };
             let line = line.styled(style, part);
@@ -64,8 +65,9 @@ impl Page {
     }
 }
 
-/// Breaks a text between words into lines, the first one of at most `first` columns and the others of `rest`. A longer
-/// word has a line for itself, whole: it may be a command to copy. There is at least one line.
+/// Breaks a text between words into lines, the first one of at most `first` columns and the others
+/// of `rest`. A longer word has a line for itself, whole: it may be a command to copy. There is at
+/// least one line.
 pub(super) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,5 @@
-//! [`Table`]: columns as wide as what is in them, the least important ones left out where there is no room.
+//! [`Table`]: columns as wide as what is in them, the least important ones left out where there is
+//! no room.
 
 use super::{Line, Page, width};
 use anstyle::{Effects, Style};

@@ -26,8 +26,8 @@ pub fn count(value: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(value))
 }
 
-/// A length of time in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`, `4,512 s`.
-/// What is shorter than 10 ms is told in milliseconds.
+/// A length of time in seconds, to the millisecond while that matters: `0.184 s`, `63.21 s`,
+/// `4,512 s`. What is shorter than 10 ms is told in milliseconds.
 pub fn seconds(time: Nanos) -> String {
     let value = time.as_secs_f64();
     match value.abs() {
@@ -39,7 +39,8 @@ pub fn seconds(time: Nanos) -> String {
     }
 }
 
-/// A length of time to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`, `4 min 12 s`, `3 h 05 min`.
+/// A length of time to three digits, in a unit that fits: `340 µs`, `25.8 ms`, `1.02 s`,
+/// `4 min 12 s`, `3 h 05 min`.
 pub fn span(time: Nanos) -> String {
     let value = time.as_secs_f64();
     match value.abs() {

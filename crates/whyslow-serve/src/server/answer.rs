@@ -1,6 +1,6 @@
 //! [`Answer`]: what is sent back, out of memory or out of a file.
 
-use super::crowd::Busy;
+use super::connection_limit::Busy;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Response, StatusCode};

@@ -1,13 +1,14 @@
 //! [`Site`]: requests of the page to answers.
 //!
-//! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits for a client runs on none.
+//! What takes long, or waits for the disk, runs on threads of its own, so many at once; what waits
+//! for a client runs on none.
 
 use super::answer::{self, Answer, Content, refusal, text};
-use super::crowd::Seat;
+use super::connection_limit::Seat;
 use super::{Limits, upload};
-use crate::desk::{Desk, Opened, Part, Upload};
-use crate::gate::Gate;
 use crate::query::Query;
+use crate::request_guard::RequestGuard;
+use crate::session::{Opened, Session, Upload, UploadPart};
 use crate::slice::Slice;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue};
@@ -18,7 +19,7 @@ use std::io::{self, Seek};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use whyslow_core::compare::Which;
+use whyslow_core::compare::TransferName;
 use whyslow_core::units::Nanos;
 use whyslow_io::Scratch;
 use whyslow_report::render;
@@ -30,8 +31,8 @@ const NOTHING_OPEN: &str = "nothing is open";
 
 /// All that answers need.
 pub(super) struct Site {
-    pub(super) gate: Gate,
-    pub(super) desk: Arc<Desk>,
+    pub(super) gate: RequestGuard,
+    pub(super) desk: Arc<Session>,
     pub(super) page: &'static str,
     pub(super) scratch: Scratch,
     pub(super) limits: Limits,
@@ -40,10 +41,11 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Answers a request. Who it comes from is judged by its head; where that is not right no more of it is read.
+    /// Answers a request. Who it comes from is judged by its head; where that is not right no more
+    /// of it is read.
     pub(super) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Answer {
         let (head, body) = request.into_parts();
-        match self.gate.admit(&head) {
+        match self.gate.authorize(&head) {
             Ok(wanted) => {
                 let busy = seat.busy();
                 self.route(wanted, &head, body).await.map(|content| content.held(busy))
@@ -84,7 +86,7 @@ impl Site {
             }
             // Two transfers side by side, named as on the command line: `a=3.2&b=5.1`.
             (&Method::GET, "compare") => {
-                let which = ["a", "b"].map(|name| query.get(name).and_then(|text| Which::read(&text)));
+                let which = ["a", "b"].map(|name| query.get(name).and_then(|text| TransferName::read(&text)));
                 self.of_opened(move |opened| match which {
                     [Some(a), Some(b)] => json(&opened.compare([a, b])?),
                     _ => Err("which two transfers?".to_owned()),
@@ -105,7 +107,8 @@ impl Site {
     /// An answer about what is open, which may have to be read once more.
     async fn of_opened(&self, job: impl FnOnce(&Opened) -> Result<Answer, String> + Send + 'static) -> Answer {
         let Some(opened) = self.desk.opened() else { return text(StatusCode::NOT_FOUND, NOTHING_OPEN) };
-        // Whoever waits here holds no thread. The permit goes with the work, which does not end when its client leaves.
+        // Whoever waits here holds no thread. The permit goes with the work, which does not end
+        // when its client leaves.
         let permit = Arc::clone(&self.work).acquire_owned().await;
         let done = spawn_blocking(move || {
             let answer = job(&opened);
@@ -118,10 +121,10 @@ impl Site {
         }
     }
 
-    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than memory. What is open changes
-    /// once all of it is there.
+    /// Keeps a file that was dropped on the page, as long as it is open: it may be larger than
+    /// memory. What is open changes once all of it is there.
     async fn take(&self, query: Query<'_>, head: &Parts, body: Incoming) -> Answer {
-        let part = Part {
+        let part = UploadPart {
             set: query.get("set").unwrap_or_default(),
             rest: query.number("rest").unwrap_or(0),
             of: query.number("of"),
@@ -138,7 +141,7 @@ impl Site {
             }
         };
         let name = query.get("name").unwrap_or_else(|| "capture".to_owned());
-        let beside = query.get("beside").map(|which| Which::read(&which).unwrap_or_default());
+        let beside = query.get("beside").map(|which| TransferName::read(&which).unwrap_or_default());
         let desk = Arc::clone(&self.desk);
         // What was open is given back to the system.
         match spawn_blocking(move || desk.take(Upload { name, path }, &part, beside)).await {
@@ -159,7 +162,8 @@ fn json(value: &impl Serialize) -> Result<Answer, String> {
     Ok(answer::of(JSON, Bytes::from(json)))
 }
 
-/// A connection's packets in a time range. They go through a file without a name: they may be more than memory holds.
+/// A connection's packets in a time range. They go through a file without a name: they may be more
+/// than memory holds.
 fn slice(opened: &Opened, id: u64, range: Option<(Nanos, Nanos)>) -> Result<Answer, String> {
     let (place, connection) = opened.place(id)?;
     let range = range.ok_or("from when to when?")?;

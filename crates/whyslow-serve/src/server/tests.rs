@@ -1,4 +1,5 @@
-//! Limits that take long to be met, made short. What a client can do to the program itself is tested with the program.
+//! Limits that take long to be met, made short. What a client can do to the program itself is
+//! tested with the program.
 
 use super::{LIMITS, Limits, Server};
 use std::io::{Read, Write};

@@ -1,7 +1,8 @@
 //! A file that comes through the page: all of it, or nothing.
 //!
-//! How long it will be is said in the head, and asked for there is room; whoever does not say, or brings less, has brought
-//! nothing. A client that sends slowly holds no thread: its bytes go to the disk in pieces.
+//! How long it will be is said in the head, and asked for there is room; whoever does not say, or
+//! brings less, has brought nothing. A client that sends slowly holds no thread: its bytes go to
+//! the disk in pieces.
 
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes};
@@ -19,10 +20,11 @@ use whyslow_io::Scratch;
 
 /// Bytes that go to the disk at once.
 const PIECE: usize = 256 << 10;
-/// Bytes that must come within a client's patience: a few hundred a second, which no disk or share is too slow for.
-const LEAST: u64 = 16 << 10;
+/// Bytes that must come within a client's patience: a few hundred a second, which no disk or share
+/// is too slow for.
+const MIN: u64 = 16 << 10;
 /// The largest file that is taken, where the system does not say how much room there is.
-const MOST: u64 = 1 << 40;
+const MAX: u64 = 1 << 40;
 
 /// Why there is no file.
 #[derive(Debug)]
@@ -79,20 +81,22 @@ impl From<io::Error> for Failure {
 /// # Errors
 /// When that is not said, or there is no room for it.
 pub(super) fn length(headers: &HeaderMap, scratch: &Scratch) -> Result<u64, Failure> {
-    // A length that is no number, or two that differ, came no further than the server's own reading of the head. In chunks
-    // the end alone would tell how much it was, and what stands beside them is no length (RFC 9112 section 6.3).
+    // A length that is no number, or two that differ, came no further than the server's own reading
+    // of the head. In chunks the end alone would tell how much it was, and what stands beside them
+    // is no length (RFC 9112 section 6.3).
     if headers.contains_key(TRANSFER_ENCODING) {
         return Err(Failure::NoLength);
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let (length, room) = (length.ok_or(Failure::NoLength)?, scratch.room().unwrap_or(MOST));
+    let (length, room) = (length.ok_or(Failure::NoLength)?, scratch.room().unwrap_or(MAX));
     if length > room { Err(Failure::NoRoom { length, room }) } else { Ok(length) }
 }
 
 /// Takes a file of this length.
 ///
 /// # Errors
-/// When it does not come whole, or so slowly that little comes within `patience`, or cannot be kept.
+/// When it does not come whole, or so slowly that little comes within `patience`, or cannot be
+/// kept.
 pub(super) async fn receive<B>(
     mut body: B,
     length: u64,
@@ -104,7 +108,7 @@ where
 {
     let mut file = Filling(Some(blocking(move || scratch.file("")).await?));
     let (mut came, mut piece) = (0_u64, Vec::new());
-    let (mut until, mut enough) = (Instant::now() + patience, LEAST);
+    let (mut until, mut enough) = (Instant::now() + patience, MIN);
     while came < length {
         let frame = timeout_at(until, poll_fn(|cx| Pin::new(&mut body).poll_frame(cx))).await;
         let Some(Ok(frame)) = frame.map_err(|_| Failure::Slow)? else {
@@ -114,7 +118,7 @@ where
         piece.extend_from_slice(&data);
         came += data.len() as u64;
         if came >= enough {
-            (until, enough) = (Instant::now() + patience, came + LEAST);
+            (until, enough) = (Instant::now() + patience, came + MIN);
         }
         if piece.len() >= PIECE || came >= length {
             piece = file.write(piece).await?;
@@ -123,7 +127,8 @@ where
     Ok(file.finish()?)
 }
 
-/// A file that is written, and goes on a thread that may wait for the disk where it is not finished.
+/// A file that is written, and goes on a thread that may wait for the disk where it is not
+/// finished.
 struct Filling(Option<NamedTempFile>);
 
 impl Filling {

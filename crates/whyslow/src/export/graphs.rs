@@ -23,7 +23,8 @@ pub(super) fn check(folder: &Path) -> anyhow::Result<()> {
 /// Writes the graphs of a connection of this capture, and says how they are called.
 ///
 /// # Errors
-/// When one of them is an input or cannot be written, or the packets cannot be read: then there is none of them.
+/// When one of them is an input or cannot be written, or the packets cannot be read: then there is
+/// none of them.
 pub(super) fn write(packets: &Packets<'_>, folder: &Path, capture: &str, sources: &Sources) -> anyhow::Result<()> {
     let mut made = Made::folder(folder)?;
     let stem = match capture {

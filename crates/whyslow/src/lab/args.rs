@@ -143,11 +143,13 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 pub(crate) struct Score {
-    /// Real servers and clients instead: nginx, curl, OpenSSH, PostgreSQL and others, as far as they are installed.
+    /// Real servers and clients instead: nginx, curl, OpenSSH, PostgreSQL and others, as far as
+    /// they are installed.
     #[arg(long)]
     pub real: bool,
 
-    /// With --real, apply each fix that is printed as a command and comes with a promise, and measure what it brings.
+    /// With --real, apply each fix that is printed as a command and comes with a promise, and
+    /// measure what it brings.
     #[arg(long, requires = "real")]
     pub fixes: bool,
 
@@ -208,7 +210,8 @@ pub(crate) struct Path {
     #[arg(long, value_name = "SHARE", value_parser = quantity::<Share>)]
     pub reorder: Option<String>,
 
-    /// Set a key of the scenario, as `path.down.loss=1%` or `client.window_scaling=false`; may be given more than once.
+    /// Set a key of the scenario, as `path.down.loss=1%` or `client.window_scaling=false`; may be
+    /// given more than once.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
 }

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The signals that stop a run: what was captured by the first one is explained; a second one, of either, ends this program
-/// at once.
+/// The signals that stop a run: what was captured by the first one is explained; a second one, of
+/// either, ends this program at once.
 pub(super) struct Ending {
     /// One has come, and the next one ends the program.
     stopped: Arc<AtomicBool>,
@@ -45,8 +45,8 @@ impl Ending {
         &self.stopped
     }
 
-    /// The run is over: which signal stopped it, if any. Whoever listens to Ctrl-C from now on decides what it does;
-    /// the other signal ends the program.
+    /// The run is over: which signal stopped it, if any. Whoever listens to Ctrl-C from now on
+    /// decides what it does; the other signal ends the program.
     pub(super) fn hand_over(self) -> Option<i32> {
         for id in self.interrupts {
             unregister(id);

@@ -1,4 +1,5 @@
-//! A lab's scenario as a question to `whyslow predict`, and how near the answer comes to what the lab measured.
+//! A lab's scenario as a question to `whyslow predict`, and how near the answer comes to what the
+//! lab measured.
 
 use std::fmt::Write;
 use whyslow_core::units::Nanos;
@@ -15,11 +16,12 @@ pub(super) const EXPERIMENTS: &[&str] = &["slow-start", "reuse", "idle-restart",
 const MSS: [u64; 2] = [1460, 1448];
 /// A window is about this part of the receive buffer (Linux ≥ 6.6: what overhead leaves).
 const OF_RECEIVE_BUFFER: f64 = 0.6;
-/// A send buffer that is set is doubled, and 4,096 bytes that are written count as 5,700; the program is woken when a third is free,
-/// so that five sixths are filled on average.
+/// A send buffer that is set is doubled, and 4,096 bytes that are written count as 5,700; the
+/// program is woken when a third is free, so that five sixths are filled on average.
 const OF_SEND_BUFFER: f64 = 2.0 * 4096.0 / 5700.0 * 5.0 / 6.0;
 
-/// What the last transfer of a run is, as a plan; none where a plan cannot say what the scenario has.
+/// What the last transfer of a run is, as a plan; none where a plan cannot say what the scenario
+/// has.
 fn plan(scenario: &Scenario) -> Option<Plan> {
     let (way, work) = match &scenario.work {
         Work::Download(work) => (Way::Download, work),

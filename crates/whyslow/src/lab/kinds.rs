@@ -1,34 +1,36 @@
-//! Retransmissions, one by one: what the explanation says of each, and what the kernel and the emulator know of it.
+//! Retransmissions, one by one: what the explanation says of each, and what the kernel and the
+//! emulator know of it.
 //!
-//! Knows: how a listed retransmission and a segment of the truth are found to be the same: by connection, bytes and time.
-//! Promises: counts segments on the wire, of which a capture with offload shows several as one; a segment whose truth is not
-//! known, or that lies behind the end of the list, is counted as such and judges nobody. Ignores: where the truth comes from
-//! ([`whyslow_lab::resent`]).
+//! Knows: how a listed retransmission and a segment of the truth are found to be the same: by
+//! connection, bytes and time. Promises: counts segments on the wire, of which a capture with
+//! offload shows several as one; a segment whose truth is not known, or that lies behind the end of
+//! the list, is counted as such and judges nobody. Ignores: where the truth comes from
+//! ([`whyslow_lab::retransmissions`]).
 
 use std::fmt::Write;
 use std::path::Path;
-use whyslow_core::analysis::{Analysis, Direction, End, ResendKind, Retransmission};
+use whyslow_core::analysis::{Analysis, Direction, End, Retransmission, RetransmissionKind};
 use whyslow_core::units::Nanos;
 use whyslow_io::{Input, Stop};
 use whyslow_lab::count;
 use whyslow_lab::log::Direction as Way;
-use whyslow_lab::resent::{self, Resent};
+use whyslow_lab::retransmissions::{self, WireRetransmission};
 use whyslow_lab::run::folder;
 use whyslow_lab::scenario::Experiment;
 use whyslow_lab::trace::Why;
 use whyslow_lab::truth::RunResult;
 
-const KINDS: [(ResendKind, &str); 4] = [
-    (ResendKind::Fast, "fast"),
-    (ResendKind::Timeout, "timeout"),
-    (ResendKind::TailProbe, "tail probe"),
-    (ResendKind::Spurious, "spurious"),
+const KINDS: [(RetransmissionKind, &str); 4] = [
+    (RetransmissionKind::Fast, "fast"),
+    (RetransmissionKind::Timeout, "timeout"),
+    (RetransmissionKind::TailProbe, "tail probe"),
+    (RetransmissionKind::Spurious, "spurious"),
 ];
-/// A capture and the emulator's log see a packet within this time of each other, at most, seconds: a receiver with offload waits
-/// for more before it hands packets over.
+/// A capture and the emulator's log see a packet within this time of each other, at most, seconds:
+/// a receiver with offload waits for more before it hands packets over.
 const TOGETHER: f64 = 0.005;
 /// Mistakes told one by one.
-const MOST_TOLD: usize = 40;
+const MAX_TOLD: usize = 40;
 
 /// How many there were, were said, and were said where they were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +80,7 @@ impl Tally {
         self.wrong.extend(other.wrong);
     }
 
-    fn kind(&mut self, kind: ResendKind) -> &mut Count {
+    fn kind(&mut self, kind: RetransmissionKind) -> &mut Count {
         &mut self.kinds[KINDS.iter().position(|(other, _)| *other == kind).unwrap_or(0)]
     }
 }
@@ -96,15 +98,15 @@ pub(super) fn report(made: &[(Experiment, Vec<RunResult>)], out: &Path) -> anyho
     Ok(page)
 }
 
-/// Both captures of every run that is a result: what is sent again has a reason whether or not the run's cause is the one that was
-/// meant.
+/// Both captures of every run that is a result: what is sent again has a reason whether or not the
+/// run's cause is the one that was meant.
 fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) -> anyhow::Result<String> {
     let mut tallies = [Tally::default(), Tally::default()];
     let (mut agreed, mut runs) = (0, 0);
     for run in &experiment.runs {
         let Some(result) = results.iter().find(|r| r.label == run.label && r.problems.is_empty()) else { continue };
         let folder = folder(out, &experiment.name, run, result.repetition);
-        let Some(known) = resent::read(&folder)? else { continue };
+        let Some(known) = retransmissions::read(&folder)? else { continue };
         runs += 1;
         agreed += u64::from(known.segments.len() as u64 == known.counted);
         for (end, file) in [(End::Client, "client.pcap"), (End::Server, "server.pcap")] {
@@ -128,15 +130,15 @@ fn one_experiment(experiment: &Experiment, results: &[RunResult], out: &Path) ->
     Ok(table(&tallies) + &agree + "\n\n")
 }
 
-/// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that the analysis counts from,
-/// nanoseconds since the Unix epoch.
-fn judge(label: &str, analysis: &Analysis, end: End, zero: u64, truth: &[Resent]) -> [Tally; 2] {
+/// Judges the capture of one end: what that end sent, and what it received. `zero`: the moment that
+/// the analysis counts from, nanoseconds since the Unix epoch.
+fn judge(label: &str, analysis: &Analysis, end: End, zero: u64, truth: &[WireRetransmission]) -> [Tally; 2] {
     let mut tallies = [Tally::default(), Tally::default()];
     for connection in &analysis.connections {
         for direction in &connection.directions {
             let sends = direction.from == end;
             let way = if direction.from == End::Client { Way::Up } else { Way::Down };
-            let moment = |segment: &Resent| if sends { Some(segment.sent) } else { segment.arrived };
+            let moment = |segment: &WireRetransmission| if sends { Some(segment.sent) } else { segment.arrived };
             let told = truth
                 .iter()
                 .filter(|segment| segment.client_port == connection.client.port && segment.direction == way)
@@ -153,7 +155,7 @@ fn name(end: End) -> &'static str {
 }
 
 /// `told`: the truth, and when each passed the capture point.
-fn one_direction(place: &str, direction: &Direction, told: &[(&Resent, f64)]) -> Tally {
+fn one_direction(place: &str, direction: &Direction, told: &[(&WireRetransmission, f64)]) -> Tally {
     let mut tally = Tally::default();
     let said = &direction.retransmissions;
     let is_cut = direction.retransmissions_total > said.len() as u64;
@@ -213,19 +215,21 @@ fn one_direction(place: &str, direction: &Direction, told: &[(&Resent, f64)]) ->
     tally
 }
 
-fn word(kind: ResendKind) -> &'static str {
+fn word(kind: RetransmissionKind) -> &'static str {
     KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, word)| word)
 }
 
-/// What a segment must be called. That it was needless can be known where the receiver tells; elsewhere it may be called so, and
-/// else goes by its mechanism.
-fn kind_of(segment: &Resent, said: Option<ResendKind>) -> Option<ResendKind> {
+/// What a segment must be called. That it was needless can be known where the receiver tells;
+/// elsewhere it may be called so, and else goes by its mechanism.
+fn kind_of(segment: &WireRetransmission, said: Option<RetransmissionKind>) -> Option<RetransmissionKind> {
     match segment.why {
         _ if segment.doubled => None,
-        _ if segment.reported || (segment.needless && said == Some(ResendKind::Spurious)) => Some(ResendKind::Spurious),
-        Some(Why::Fast) => Some(ResendKind::Fast),
-        Some(Why::Timeout) => Some(ResendKind::Timeout),
-        Some(Why::TailProbe) => Some(ResendKind::TailProbe),
+        _ if segment.reported || (segment.needless && said == Some(RetransmissionKind::Spurious)) => {
+            Some(RetransmissionKind::Spurious)
+        }
+        Some(Why::Fast) => Some(RetransmissionKind::Fast),
+        Some(Why::Timeout) => Some(RetransmissionKind::Timeout),
+        Some(Why::TailProbe) => Some(RetransmissionKind::TailProbe),
         Some(Why::Other) | None => None,
     }
 }
@@ -254,8 +258,8 @@ fn table(tallies: &[Tally; 2]) -> String {
     }
     let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
     if !wrong.is_empty() {
-        let _ = writeln!(table, "Wrong: {}, of which the first {}:\n", wrong.len(), wrong.len().min(MOST_TOLD));
-        for line in wrong.iter().take(MOST_TOLD) {
+        let _ = writeln!(table, "Wrong: {}, of which the first {}:\n", wrong.len(), wrong.len().min(MAX_TOLD));
+        for line in wrong.iter().take(MAX_TOLD) {
             let _ = writeln!(table, "- {line}");
         }
         table += "\n";

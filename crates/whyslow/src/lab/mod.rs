@@ -181,11 +181,19 @@ fn execute(task: &Exec, out: Output) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What both captures show together: one page for a person, told from the sender's end, and everything for a program.
+/// What both captures show together: one page for a person, told from the sender's end, and
+/// everything for a program.
 fn both_ends(done: exec::Executed, json: bool, cut: Option<String>) -> ExplainTask {
     let inputs = done.captures.into_iter().map(Input::Path).collect();
     let format = if json { Explanation::Json } else { Explanation::Terminal { top: crate::settings::TOP } };
-    ExplainTask { inputs, format, connection: None, fail_on: Vec::new(), how: whyslow_io::How::default(), cut }
+    ExplainTask {
+        inputs,
+        format,
+        connection: None,
+        fail_on: Vec::new(),
+        how: whyslow_io::ExplainOptions::default(),
+        cut,
+    }
 }
 
 fn open_shell(task: &Shell) -> anyhow::Result<ExitCode> {
@@ -214,7 +222,8 @@ fn check_path(task: &Check, mut out: Output) -> anyhow::Result<ExitCode> {
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
-/// Real programs: the same path, and a label that their configuration and the kernels' counters give.
+/// Real programs: the same path, and a label that their configuration and the kernels' counters
+/// give.
 fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode> {
     let each = task.each.unwrap_or(3);
     let drawing = real::draw(task.seed, each)?;
@@ -241,7 +250,8 @@ fn score_real_programs(task: &Score, mut out: Output) -> anyhow::Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the runs and judges them; then those again, with the fix applied, for which one was printed and a promise made.
+/// Makes the runs and judges them; then those again, with the fix applied, for which one was
+/// printed and a promise made.
 fn score_and_fix(
     task: &Score,
     each: u32,
@@ -320,7 +330,8 @@ fn scenario(path: &Path) -> anyhow::Result<Scenario> {
     if let Some(rtt) = &path.rtt {
         keys.push(("path.rtt".to_owned(), rtt.clone()));
     }
-    // How long a packet waits that later ones overtake: as long as the path takes, and 10 ms where it takes no time.
+    // How long a packet waits that later ones overtake: as long as the path takes, and 10 ms where
+    // it takes no time.
     let late = path.rtt.as_deref().unwrap_or("10ms");
     let reorder = path.reorder.as_ref().map(|share| format!(r#"{{ share = "{share}", delay = "{late}" }}"#));
     let options = [

@@ -1,14 +1,16 @@
-//! `whyslow lab score`: transfers whose cause is known, explained, and how often the explanation is right.
+//! `whyslow lab score`: transfers whose cause is known, explained, and how often the explanation is
+//! right.
 //!
-//! Knows: what is compared, and how it is told; what counts as right: [`right`]. Promises: only runs whose cause the kernel's own counters
-//! confirmed are judged, and the others are counted. Ignores: how an explanation came about; it is read from its JSON contract, as any other
-//! program would.
+//! Knows: what is compared, and how it is told; what counts as right: [`right`]. Promises: only
+//! runs whose cause the kernel's own counters confirmed are judged, and the others are counted.
+//! Ignores: how an explanation came about; it is read from its JSON contract, as any other program
+//! would.
 
 mod calibration;
 pub(super) mod real;
 mod right;
 
-use right::{HEALTHY, Wrong};
+use right::{HEALTHY, WrongFinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -32,7 +34,7 @@ struct Judged {
     sends: bool,
     /// The cause that cost most, and the confidence in it.
     top: Option<(&'static str, f64)>,
-    wrong: Option<Wrong>,
+    wrong: Option<WrongFinding>,
     /// Least round trip: said, and the sender's kernel's, seconds.
     rtt: Option<(f64, f64)>,
     /// Most in flight: said, and the sender's kernel's, segments.
@@ -41,7 +43,8 @@ struct Judged {
     resent: Option<(f64, f64)>,
     /// Shares of the transfers' time by who held them: said, and the sender's kernel's.
     shares: Option<([f64; 3], [f64; 3])>,
-    /// The transfer's time without its cause, where that was promised; and measured with the cause mended; seconds.
+    /// The transfer's time without its cause, where that was promised; and measured with the cause
+    /// mended; seconds.
     mended: Option<(Option<f64>, f64)>,
 }
 
@@ -107,8 +110,9 @@ fn promise(analysis: &Analysis, cause: &str, last: bool) -> Option<f64> {
         .map(Nanos::as_secs_f64)
 }
 
-/// Shares of the time of the server's transfers, said and by its kernel: of the time that the kernel had data outstanding, it says how
-/// long a window held it; the rest of the transfers' time it had nothing to send.
+/// Shares of the time of the server's transfers, said and by its kernel: of the time that the
+/// kernel had data outstanding, it says how long a window held it; the rest of the transfers' time
+/// it had nothing to send.
 fn shares(analysis: &Analysis, sender: End, figure: impl Fn(&str) -> Option<f64>) -> Option<([f64; 3], [f64; 3])> {
     let sent = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|t| t.from == sender);
     let (mut whole, mut windows, mut idle) = (0.0, 0.0, 0.0);
@@ -266,7 +270,8 @@ fn name(end: End) -> &'static str {
     if end == End::Client { "client" } else { "server" }
 }
 
-/// For each draw: how often its cause was found, and what was said instead. For each cause: how often it was said where it is.
+/// For each draw: how often its cause was found, and what was said instead. For each cause: how
+/// often it was said where it is.
 fn confusion(judged: &[&Judged]) -> String {
     let mut table = "| drawn | found | precision | said instead |\n|---|---|---|---|\n".to_owned();
     let draws: BTreeSet<&str> = judged.iter().map(|j| drawn(&j.label)).collect();
@@ -320,7 +325,7 @@ mod tests {
             sends: false,
             top: top.map(|cause| (cause, 0.9)),
             wrong: (top.unwrap_or(HEALTHY) != cause)
-                .then(|| Wrong { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
+                .then(|| WrongFinding { said: format!("`{}`", top.unwrap_or_default()), cause: None }),
             rtt: Some((0.0101, 0.01)),
             in_flight: Some((10.0, 12.0)),
             resent: Some((4.0, 5.0)),

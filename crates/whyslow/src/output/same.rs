@@ -4,7 +4,8 @@ use anyhow::bail;
 use std::path::Path;
 use whyslow_io::Input;
 
-/// The inputs of a command, known by what they are and not by their names: a link to one is that one.
+/// The inputs of a command, known by what they are and not by their names: a link to one is that
+/// one.
 pub(crate) struct Sources(Vec<(String, Identity)>);
 
 impl Sources {
@@ -60,8 +61,8 @@ mod unix {
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub(super) struct Identity(u64, u64);
 
-    /// Of what keeps what is written to it for whoever reads: no terminal, no /dev/null, and no socket, which is often
-    /// both stdin and stdout.
+    /// Of what keeps what is written to it for whoever reads: no terminal, no /dev/null, and no
+    /// socket, which is often both stdin and stdout.
     fn of(metadata: &Metadata) -> Option<Identity> {
         let kind = metadata.file_type();
         let keeps = kind.is_file() || kind.is_fifo() || kind.is_block_device();

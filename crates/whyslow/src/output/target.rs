@@ -1,10 +1,10 @@
 //! [`Target`]: where a command writes what it was asked for.
 //!
-//! A file is written beside its place and gets it when it is whole: whatever goes wrong by then, what
-//! was there before is there still, and nothing else is. It keeps the mode and, where that is allowed,
-//! the owner of what it replaces; of a symbolic link the file behind it is replaced, and a hard link's
-//! other names keep what they had. What is no regular file (a FIFO, /dev/null, a descriptor of the shell's)
-//! is written as it comes.
+//! A file is written beside its place and gets it when it is whole: whatever goes wrong by then,
+//! what was there before is there still, and nothing else is. It keeps the mode and, where that is
+//! allowed, the owner of what it replaces; of a symbolic link the file behind it is replaced, and a
+//! hard link's other names keep what they had. What is no regular file (a FIFO, /dev/null, a
+//! descriptor of the shell's) is written as it comes.
 
 use super::same::Sources;
 use anyhow::Context;
@@ -18,7 +18,7 @@ const PIECE: usize = 64 << 10;
 /// What a file is called that is not whole yet, where the system has no files without names.
 const PREFIX: &str = ".whyslow-";
 /// Symbolic links that lead to a file, at most, as Linux counts.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Where data goes. Its errors name it.
 pub(crate) struct Target {
@@ -47,8 +47,8 @@ struct Beside {
 }
 
 impl Target {
-    /// Opens it, before anything is read: what cannot be written to is said at once. No path, and `-`,
-    /// are stdout.
+    /// Opens it, before anything is read: what cannot be written to is said at once. No path, and
+    /// `-`, are stdout.
     ///
     /// # Errors
     /// When it is one of the inputs, or cannot be written to.
@@ -80,7 +80,8 @@ impl Target {
         Self::finish_all([self])
     }
 
-    /// As [`Target::finish`], of several files that belong together: none gets its place before all are whole.
+    /// As [`Target::finish`], of several files that belong together: none gets its place before all
+    /// are whole.
     ///
     /// # Errors
     /// As those of one.
@@ -139,7 +140,8 @@ impl Write for Sink {
     }
 }
 
-/// The descriptor that is open already has a place in its file; the same name opened anew would begin at the first byte.
+/// The descriptor that is open already has a place in its file; the same name opened anew would
+/// begin at the first byte.
 fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
@@ -171,8 +173,8 @@ impl Beside {
         if place.file_name().is_none() {
             return Err(ErrorKind::NotFound.into());
         }
-        // A new file's mode is what the process' umask leaves of it; what replaces one that others may not read is not
-        // for them to read either, until it has that one's mode.
+        // A new file's mode is what the process' umask leaves of it; what replaces one that others
+        // may not read is not for them to read either, until it has that one's mode.
         let mode = if replaced.is_some() { 0o600 } else { 0o666 };
         let (file, temporary) = match nameless(folder(&place), mode)? {
             Some(file) => (file, None),
@@ -181,7 +183,8 @@ impl Beside {
         Ok(Self { file, temporary, place, replaced })
     }
 
-    /// It is whole, and on the disk: a disk that is full, or a server that refuses, says so here at the latest.
+    /// It is whole, and on the disk: a disk that is full, or a server that refuses, says so here at
+    /// the latest.
     fn settle(&self) -> io::Result<()> {
         if let Some(replaced) = &self.replaced {
             keep_owner_and_mode(&self.file, replaced)?;
@@ -201,7 +204,7 @@ impl Beside {
 /// Where a path leads to, whether or not there is a file.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&place) else { return Ok(place) };
         place = folder(&place).join(next);
     }
@@ -227,8 +230,8 @@ fn named(folder: &Path, mode: u32) -> io::Result<(File, Option<TempPath>)> {
     Ok((file, Some(temporary)))
 }
 
-/// A file without a name: whatever ends this process, nothing of it stays. None where the system or the file system
-/// has no such files (open(2), O_TMPFILE).
+/// A file without a name: whatever ends this process, nothing of it stays. None where the system or
+/// the file system has no such files (open(2), O_TMPFILE).
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path, mode: u32) -> io::Result<Option<File>> {
     use rustix::fs::{CWD, Mode, OFlags, openat};

@@ -1,4 +1,5 @@
-//! What the tests over whole captures share: where these are, and what must hold for every explanation.
+//! What the tests over whole captures share: where these are, and what must hold for every
+//! explanation.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its own part")]
 
 use serde_json::Value;
@@ -110,7 +111,8 @@ impl Known<'_> {
     fn within(&self, holder: &Value) -> Result<f64, String> {
         positive(holder, &["duration_s"])?;
         let (start, took) = (number(holder, "start_s")?, number(holder, "duration_s")?);
-        // Packets are not always stored in the order of their times: then something began before the first of them.
+        // Packets are not always stored in the order of their times: then something began before
+        // the first of them.
         ensure(start >= 0.0 || self.clock_steps, || format!("it begins at {start} s"))?;
         let rounded = ROUNDED + start.abs() * f64::EPSILON;
         ensure(start + took <= self.until + rounded, || format!("{took} s from {start} s on, in {} s", self.until))?;

@@ -1,7 +1,7 @@
-//! The casebook: a case for every cause, in which every page is what the program prints, every scenario
-//! the recipe of its sample, and every derived capture what its commands make.
-//! `CASEBOOK=update cargo test -p whyslow --test program casebook` rewrites pages (those of the README and
-//! docs/ too), scenarios and the index' table of causes in place.
+//! The casebook: a case for every cause, in which every page is what the program prints, every
+//! scenario the recipe of its sample, and every derived capture what its commands make.
+//! `CASEBOOK=update cargo test -p whyslow --test program casebook` rewrites pages (those of the
+//! README and docs/ too), scenarios and the index' table of causes in place.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +150,8 @@ fn every_page_and_scenario_is_the_real_one() {
     assert!(wrong.is_empty(), "not what is printed; CASEBOOK=update rewrites it:\n{}", wrong.join("\n"));
 }
 
-/// The table by which the index ends: each cause, the first sentence of its documentation, the title of its case.
+/// The table by which the index ends: each cause, the first sentence of its documentation, the
+/// title of its case.
 #[test]
 fn the_index_lists_every_cause() {
     let path = root().join("casebook/README.md");
@@ -192,8 +193,8 @@ fn costs(analysis: &Value) -> BTreeMap<String, f64> {
     costs
 }
 
-/// Above all others on the page is the cause that the case is about, and it is printed. A risk, and what a capture cannot show,
-/// have no cost.
+/// Above all others on the page is the cause that the case is about, and it is printed. A risk, and
+/// what a capture cannot show, have no cost.
 #[test]
 fn each_case_is_about_the_cause_that_its_page_names() {
     for (cause, case) in cases() {
@@ -228,8 +229,9 @@ fn every_scenario_loads_and_is_meant_for_its_cause() {
     }
 }
 
-/// The commands of a case whose capture was derived from a sample make that capture: byte for byte, or, where another version of a
-/// tool writes it in another way, one with the same explanation to the last figure.
+/// The commands of a case whose capture was derived from a sample make that capture: byte for byte,
+/// or, where another version of a tool writes it in another way, one with the same explanation to
+/// the last figure.
 #[test]
 fn what_was_derived_is_what_its_commands_make() {
     if !whyslow_testing::tools(&["editcap", "mergecap", "tshark", "tcpdump"]) {

@@ -1,4 +1,5 @@
-//! What is printed to be pasted: whole commands, that a shell understands, and that do on a real kernel what the fix says.
+//! What is printed to be pasted: whole commands, that a shell understands, and that do on a real
+//! kernel what the fix says.
 
 use crate::common;
 use serde_json::Value;

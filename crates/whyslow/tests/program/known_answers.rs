@@ -1,6 +1,7 @@
-//! Real captures with known answers: what their authors said of them, what tshark and tcptrace measure, and, where the two
-//! tools count differently from whyslow, by which mechanism. They are not part of the project: the tests look for them
-//! beside the repository, or where WHYSLOW_CAPTURES says, and say that they skip where they are not.
+//! Real captures with known answers: what their authors said of them, what tshark and tcptrace
+//! measure, and, where the two tools count differently from whyslow, by which mechanism. They are
+//! not part of the project: the tests look for them beside the repository, or where
+//! WHYSLOW_CAPTURES says, and say that they skip where they are not.
 
 use crate::common::{self, bulk, causes, main_connection};
 use serde_json::Value;
@@ -88,7 +89,8 @@ fn thu_a_server_that_starts_at_ten_segments() {
     assert_eq!(causes(transfer), ["slow-start", "tls-record-buffering"]);
     let resumed: u64 = rounds(transfer)[..2].iter().sum();
     assert!((14_280..resumed).contains(&16_408), "the first record spans the first two rounds");
-    // The first TLS record is whole with the second round: a TLS client sees its first byte a round trip late.
+    // The first TLS record is whole with the second round: a TLS client sees its first byte a round
+    // trip late.
     let second_round = starts(transfer)[1] - seconds(&transfer["start_s"]);
     assert!((seconds(&transfer["first_byte_s"]) - second_round).abs() < 1e-9);
     assert!(near(seconds(&transfer["first_byte_s"]), 0.026, 0.02));
@@ -144,7 +146,8 @@ fn five_uploads_on_one_connection_grow_faster() {
         assert!(near(time, truth, 0.02), "{time} s instead of {truth} s");
     }
     assert!(uploads.iter().all(|upload| near(seconds(&upload["bytes"]), 103_123.0, 0.001)));
-    // Nearly all packets were left out of the text: whole times are told, and nothing of what came to pass between.
+    // Nearly all packets were left out of the text: whole times are told, and nothing of what came
+    // to pass between.
     for upload in &uploads {
         assert!(causes(upload).is_empty());
         assert_eq!(upload["limits"][0]["limit"], "unknown");
@@ -190,7 +193,8 @@ fn a_receive_buffer_of_4096_bytes() {
         let transfer = bulk(connection);
         assert_eq!(connection["near"], "server", "both stand at the server's side in time");
         assert!(near(seconds(&connection["rtt_ms"]["p50"]), 100.4, 0.002));
-        // So small a window that the sender halves its segments, where the path carries far larger ones.
+        // So small a window that the sender halves its segments, where the path carries far larger
+        // ones.
         assert_eq!(causes(transfer), ["receive-window", "small-segments"]);
         assert!(rounds(transfer)[1..].iter().all(|&bytes| bytes == 2_048));
         // Two segments of 1,024 B a round.
@@ -204,8 +208,9 @@ fn a_receive_buffer_of_4096_bytes() {
 #[test]
 fn a_fifth_of_the_segments_lost_before_the_capture() {
     let mut both = Vec::new();
-    // 795 and 800 late segments (860 packets) fill holes. By the server's IP numbers 1,229 packets are missing; 44 times such a one
-    // was in no hole, and a silence of a timer's length followed. The rest are copies that were lost again.
+    // 795 and 800 late segments (860 packets) fill holes. By the server's IP numbers 1,229 packets
+    // are missing; 44 times such a one was in no hole, and a silence of a timer's length followed.
+    // The rest are copies that were lost again.
     for (end, late) in [("client", 795 + 44), ("server", 800 + 44)] {
         let Some(analysis) = known(&format!("exp2/loss_20pct/{end}.pcap")) else { return };
         let connection = main_connection(&analysis);
@@ -254,7 +259,8 @@ fn a_send_buffer_of_4096_bytes() {
 fn a_speed_test_over_a_lossy_path() {
     let Some(lossy) = known("mlab/ndt-4dh2l_1591894023_0000000000363A84.pcap.gz") else { return };
     let capture = &lossy["captures"][0];
-    // In 16 ACKs something on the path has cut the SACK option off the packet, but not out of the TCP header's length.
+    // In 16 ACKs something on the path has cut the SACK option off the packet, but not out of the
+    // TCP header's length.
     assert_eq!((capture["packets"].as_u64(), capture["tcp_packets"].as_u64()), (Some(5_690), Some(5_674)));
     assert_eq!(problem(capture, "malformed-packet"), 16);
     let connection = main_connection(&lossy);
@@ -262,8 +268,8 @@ fn a_speed_test_over_a_lossy_path() {
     let server = &connection["directions"][1];
     assert_eq!(server["bytes"], 7_232_887);
     assert!(near(7_232_887.0 / seconds(&connection["duration_s"]), 698_075.0, 1e-5));
-    // tcptrace: 101 segments, 147,460 B, which is 2.0 % of the bytes. Of the 2,841 segments in the capture it is 3.6 %, for
-    // the sender's network card makes two of most.
+    // tcptrace: 101 segments, 147,460 B, which is 2.0 % of the bytes. Of the 2,841 segments in the
+    // capture it is 3.6 %, for the sender's network card makes two of most.
     assert_eq!(resent(server), 101);
     assert_eq!(server["retransmitted"]["spurious"], 1, "one D-SACK");
     let transfer = bulk(connection);
@@ -298,22 +304,25 @@ fn a_speed_test_over_a_path_that_stalls() {
     let [client, server] = [0, 1].map(|end| &connection["directions"][end]);
     // tcptrace: 93,762 and 45,403 unique bytes.
     assert_eq!((client["bytes"].as_u64(), server["bytes"].as_u64()), (Some(93_762), Some(45_403)));
-    // The client's: frames 131, 319, 323, 325 and 327 repeat bytes of the capture (tcptrace's 5), and 154, 156, 158, 160, 162,
-    // 164, 321 and 332 fill holes whose first copies were lost before it. tshark calls six of these out of order: they come
-    // 10 ms behind what overtook them, but answer its SACKs, with newer timestamps.
+    // The client's: frames 131, 319, 323, 325 and 327 repeat bytes of the capture (tcptrace's 5),
+    // and 154, 156, 158, 160, 162, 164, 321 and 332 fill holes whose first copies were lost before
+    // it. tshark calls six of these out of order: they come 10 ms behind what overtook them, but
+    // answer its SACKs, with newer timestamps.
     assert_eq!((resent(client), client["retransmitted"]["unseen_original"].as_u64()), (13, Some(8)));
-    // Frames 323, 325 and 327 repeat what was acknowledged; of frames 319 and 131, D-SACK 320 calls the first needless.
+    // Frames 323, 325 and 327 repeat what was acknowledged; of frames 319 and 131, D-SACK 320 calls
+    // the first needless.
     assert_eq!(client["retransmitted"]["spurious"], 4);
     assert_eq!((client["out_of_order"].as_u64(), server["out_of_order"].as_u64()), (Some(0), Some(0)));
     // The server's: tcptrace's 12. tshark calls eleven retransmissions and frame 145 a fast one.
     assert_eq!(resent(server), 12);
     // D-SACKs in frames 39, 44, 46, 47 and 286.
     assert_eq!(server["retransmitted"]["spurious"], 5);
-    // Frames 145 and 282 answer SACKs at once; 110 and 308 resend the highest segment with others outstanding, which only a
-    // probe does; 309, 310 and 330 resend the first after a silence.
+    // Frames 145 and 282 answer SACKs at once; 110 and 308 resend the highest segment with others
+    // outstanding, which only a probe does; 309, 310 and 330 resend the first after a silence.
     let kind = |kind: &str| server["retransmitted"][kind].as_u64();
     assert_eq!((kind("fast"), kind("tail_probe"), kind("timeout")), (Some(2), Some(2), Some(3)));
-    // The client is silent for 5.64 s (frames 303 to 311); within it, the server's timer for 2.59 s (309 to 310).
+    // The client is silent for 5.64 s (frames 303 to 311); within it, the server's timer for 2.59 s
+    // (309 to 310).
     let transfers = connection["transfers"].as_array().unwrap();
     let stalled = transfers.iter().filter(|transfer| transfer["from"] == "server");
     let stalled = stalled.max_by(|a, b| seconds(&a["duration_s"]).total_cmp(&seconds(&b["duration_s"]))).unwrap();
@@ -330,12 +339,14 @@ fn a_reader_that_stops() {
         (client["zero_windows"].as_u64(), client["window_probes"].as_u64(), resent(client)),
         (Some(7), Some(6), 0)
     );
-    // tcptrace counts the 24,554,344 B that it sees, at 992,496 B/s; 21,656 B more were acknowledged and not captured.
+    // tcptrace counts the 24,554,344 B that it sees, at 992,496 B/s; 21,656 B more were
+    // acknowledged and not captured.
     assert_eq!(client["bytes"], 24_554_344 + 21_656);
     let capture_loss = connection["problems"].as_array().unwrap();
     assert!(capture_loss[0]["detail"].as_str().unwrap().starts_with("21,656 B in 2 stretches"));
     assert!(near(24_554_344.0 / seconds(&connection["duration_s"]), 992_496.0, 1e-5));
-    // tcptrace's 8.58 s is the longest silence; the window was shut from frame 18431 (9.53 s) to 18444 (31.61 s).
+    // tcptrace's 8.58 s is the longest silence; the window was shut from frame 18431 (9.53 s) to
+    // 18444 (31.61 s).
     assert!((seconds(&client["zero_window_s"]) - 22.08).abs() < 0.001);
     assert_eq!(causes(bulk(connection))[0], "zero-window");
     // Its clock ticks every 10 ms: the handshake and 95 % of the round trips fall into one tick.
@@ -355,8 +366,8 @@ fn a_satellite() {
     // 10,136 B resent = 7 segments of 1,448 B.
     assert_eq!((resent(client), client["retransmitted"]["fast"].as_u64()), (7, Some(7)));
     assert_eq!(client["max_window"], 121_180);
-    // tcptrace's one D-SACK is frame 2534, whose TCP checksum is wrong (0xd593 instead of 0x087c): the sender dropped it, and so
-    // do we. The bytes in it were sent once.
+    // tcptrace's one D-SACK is frame 2534, whose TCP checksum is wrong (0xd593 instead of 0x087c):
+    // the sender dropped it, and so do we. The bytes in it were sent once.
     assert_eq!(problem(connection, "bad-checksum"), 1);
     assert_eq!((client["retransmitted"]["spurious"].as_u64(), client["duplicated"].as_u64()), (Some(0), Some(0)));
 }
@@ -370,15 +381,15 @@ fn frames_captured_twice_are_no_loss() {
     // The FIN is one of the 486; tcptrace counts the other 485, 584,269 B with it, as sent again.
     assert_eq!((resent(server), server["bytes"].as_u64(), server["packets"].as_u64()), (0, Some(584_267), Some(486)));
     assert!(!causes(bulk(connection)).iter().any(|cause| ["loss", "timeout", "reordering"].contains(cause)));
-    // The second copies have one hop less to live: the capture is on the router. The SYN is answered after 1.384 ms, the
-    // SYN-ACK after 0.929 ms. 125 packets are stamped 10 ms too early, some ACKs before what they acknowledge: those
-    // measure nothing.
+    // The second copies have one hop less to live: the capture is on the router. The SYN is
+    // answered after 1.384 ms, the SYN-ACK after 0.929 ms. 125 packets are stamped 10 ms too early,
+    // some ACKs before what they acknowledge: those measure nothing.
     assert_eq!((problem(connection, "clock-step"), connection["near"].as_str()), (125, Some("middle")));
     let trip = seconds(&connection["rtt_ms"]["min"]);
     assert!((1.8..=2.313).contains(&trip), "{trip} ms");
-    // The sender had nothing outstanding before 88 of its segments, for 1.19 s together, in a window of 64,240 B that was
-    // never more than 8 % full: 4 KiB, 16 KiB, 4 KiB … written as its program had them, each with a short last segment. The
-    // longest, 102 ms, is before frame 253.
+    // The sender had nothing outstanding before 88 of its segments, for 1.19 s together, in a
+    // window of 64,240 B that was never more than 8 % full: 4 KiB, 16 KiB, 4 KiB … written as its
+    // program had them, each with a short last segment. The longest, 102 ms, is before frame 253.
     assert_eq!(causes(bulk(connection)), ["application"]);
     let pause = bulk(connection)["findings"][0]["evidence"][1]["frames"].clone();
     assert_eq!(pause, serde_json::json!([248, 253]));
@@ -436,7 +447,8 @@ fn pku_and_thu_a_fixed_window_against_one_that_opens() {
     assert_eq!([&first["arrived_s"][0], &first["arrived_s"][1]].map(ms), [27.5, 26.1]);
     assert_eq!([&first["readable_s"][0], &first["readable_s"][1]].map(ms), [27.5, 51.8]);
     assert_eq!(first["first_record"][1], 16_413);
-    // After six rounds A has 392,863 B and B 334,152; in the seventh, which begins together, B sends 161,130 and A 65,535.
+    // After six rounds A has 392,863 B and B 334,152; in the seventh, which begins together, B
+    // sends 161,130 and A 65,535.
     let leads = told["leads"].as_array().unwrap();
     let turn = leads.iter().find(|lead| lead["faster"] == 1 && lead["from_bytes"].as_u64().unwrap() > 100_000).unwrap();
     assert!((392_863..=458_400).contains(&turn["from_bytes"].as_u64().unwrap()), "{leads:#?}");
@@ -449,7 +461,8 @@ fn pku_and_thu_a_fixed_window_against_one_that_opens() {
     assert!(told["caveats"].as_array().unwrap().is_empty());
 }
 
-/// How often each sign is in an xplot file of `whyslow export`, by colour; none when the captures are not there.
+/// How often each sign is in an xplot file of `whyslow export`, by colour; none when the captures
+/// are not there.
 #[track_caller]
 fn plotted(name: &str, graph: &str) -> Option<impl Fn(&str, &str) -> usize> {
     let file = capture(name)?;
@@ -483,8 +496,9 @@ fn plotted(name: &str, graph: &str) -> Option<impl Fn(&str, &str) -> usize> {
 
 #[test]
 fn xplot_graphs_have_what_tcptrace_draws() {
-    // tcptrace -G: 7 red segments with `R`, 3 third duplicates, 179 SACKs (of which the one D-SACK is in a segment whose checksum is
-    // wrong, which its receiver drops), 3,900 round trips (of which the first is the handshake's).
+    // tcptrace -G: 7 red segments with `R`, 3 third duplicates, 179 SACKs (of which the one D-SACK
+    // is in a segment whose checksum is wrong, which its receiver drops), 3,900 round trips (of
+    // which the first is the handshake's).
     let Some(count) = plotted("tcptrace/dsack.dmp.gz", "c2s_tsg") else { return };
     assert_eq!((count("line", "red"), count("text", "F"), count("text", "3")), (7, 7, 3));
     assert_eq!((count("text", "S"), count("text", "D")), (178, 0));

@@ -1,5 +1,5 @@
-//! Two captures of one transfer: the samples that were recorded at both ends, as they are and with their clocks, addresses
-//! and numbers changed, and real captures of both ends.
+//! Two captures of one transfer: the samples that were recorded at both ends, as they are and with
+//! their clocks, addresses and numbers changed, and real captures of both ends.
 
 use crate::common;
 use serde_json::Value;
@@ -40,7 +40,8 @@ fn close(value: &Value, wanted: f64, within: f64) {
     assert!((value.as_f64().unwrap() - wanted).abs() <= within, "{value} is not {wanted}");
 }
 
-/// What the samples' README and recipes say of each run: lost towards the client, and the delay of each way in milliseconds.
+/// What the samples' README and recipes say of each run: lost towards the client, and the delay of
+/// each way in milliseconds.
 #[test]
 fn the_samples_of_both_ends_tell_what_was_made() {
     for (name, lost, delay) in [
@@ -184,8 +185,9 @@ fn address_translation_hides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let [client, server] = ends("loss");
     let plain = pair(&[client.clone(), server.clone()]);
-    // 10.77.0.1:P becomes 203.0.113.7:P+1 at the server, whose packets come over two hops, and whose clock is an hour ahead:
-    // it follows the client's capture in time, and is no part of it. Checksums are the network's.
+    // 10.77.0.1:P becomes 203.0.113.7:P+1 at the server, whose packets come over two hops, and
+    // whose clock is an hour ahead: it follows the client's capture in time, and is no part of it.
+    // Checksums are the network's.
     let translated = rewritten(&server, &folder, |time, packet| {
         *time += 3_600_000_000_000;
         let (ip, tcp) = (14, 34);
@@ -236,7 +238,8 @@ fn rotation_sets_of_both_ends_are_paired_as_wholes() {
     let whole = pair(&files);
     assert_eq!(without_clocks(&whole), without_clocks(&plain));
     assert_eq!(whole["connections"], serde_json::json!([1, 2]));
-    // Frames are numbered within their files: the client's three come first, and the server's are the fourth and the fifth.
+    // Frames are numbered within their files: the client's three come first, and the server's are
+    // the fourth and the fifth.
     let frames = |pair: &Value| pair["directions"][1]["lost_frames"].clone();
     let moved: Vec<String> = frames(&plain)
         .as_array()
@@ -276,12 +279,14 @@ fn a_pair_that_comes_through_a_pipe_is_said_not_to_be_compared() {
     assert!(problems.contains("not-compared") && problems.contains("cannot be read twice"), "{problems}");
 }
 
-/// The captures of both ends of downloads between two hosts, where netem stands between a host's stack and its capture: what it
-/// drops or delays lies on that host's side of the capture, and not between the two.
+/// The captures of both ends of downloads between two hosts, where netem stands between a host's
+/// stack and its capture: what it drops or delays lies on that host's side of the capture, and not
+/// between the two.
 #[test]
 fn real_captures_of_both_ends() {
     let Some(folder) = whyslow_testing::captures() else { return };
-    // tshark -q -z conv,tcp: packets of each end in each capture; the clocks' offset is that of the SYN's and SYN-ACK's times.
+    // tshark -q -z conv,tcp: packets of each end in each capture; the clocks' offset is that of the
+    // SYN's and SYN-ACK's times.
     for (name, sides, round_trips) in [
         ("bandwidth_1mbps", [3086, 61_533_532], [0.0, 0.24, 0.0]),
         ("loss_20pct", [3612, 43_559_931], [0.0, 0.24, 0.0]),

@@ -1,4 +1,5 @@
-//! The bundled captures: each was recorded with a known cause (see samples/README.md), and must be explained by it.
+//! The bundled captures: each was recorded with a known cause (see samples/README.md), and must be
+//! explained by it.
 
 use crate::common;
 use serde_json::Value;
@@ -388,7 +389,8 @@ fn the_figures_are_the_kernels() {
     let second = |connection: &Value| connection["directions"][1].clone();
     let of = |name: &str| explain(name)["connections"][0].clone();
     assert_eq!(second(&of("no-window-scaling-server"))["max_window"], 65_535);
-    // The 64 KiB of credit that the client gives: at frame 686, 622,592 B are sent and 557,056 B acknowledged.
+    // The 64 KiB of credit that the client gives: at frame 686, 622,592 B are sent and 557,056 B
+    // acknowledged.
     assert_eq!(second(&of("protocol-window-server"))["max_in_flight"], 65_536);
     assert_eq!(second(&of("receive-window-server"))["max_in_flight"], 18_824);
     assert_eq!(second(&of("zero-window-server"))["zero_windows"], 3);
@@ -398,8 +400,9 @@ fn the_figures_are_the_kernels() {
         let kinds = second(&of(&format!("reordering-{end}")))["retransmitted"].clone();
         assert_eq!((kinds["spurious"].as_u64(), kinds["fast"].as_u64()), (Some(2), Some(0)), "{end}");
     }
-    // The holes of 16 of them closed by themselves; the other two are those that the sender sent again.
-    // The sender took its window back both times, so that opening it took longer than the repairs did.
+    // The holes of 16 of them closed by themselves; the other two are those that the sender sent
+    // again. The sender took its window back both times, so that opening it took longer than the
+    // repairs did.
     for end in ["client", "server"] {
         assert_eq!(causes(&explain(&format!("reordering-{end}"))), ["slow-start", "reordering"], "{end}");
     }

@@ -1,15 +1,17 @@
-//! The second pass and the first one agree: what the packets of a connection are told to be is what the analysis counts.
+//! The second pass and the first one agree: what the packets of a connection are told to be is what
+//! the analysis counts.
 
 use crate::common;
 use std::path::{Path, PathBuf};
 use whyslow_core::analysis::{Connection, Direction, End};
-use whyslow_core::series::{Builder, Flags, Kind, Mark, Point, marks_of};
-use whyslow_io::{Input, Place, Stop};
+use whyslow_core::series::{Flags, Kind, Mark, Point, SeriesBuilder, marks_of};
+use whyslow_io::{Input, PacketSource, Stop};
 
 fn points(input: &Input, connection: &Connection) -> Vec<Point> {
     let mut points = Vec::new();
     let late =
-        whyslow_io::follow(&Place::alone(input, connection), &mut |point| points.push(point), &mut |_| ()).unwrap();
+        whyslow_io::follow(&PacketSource::alone(input, connection), &mut |point| points.push(point), &mut |_| ())
+            .unwrap();
     assert_eq!(late, 0);
     points
 }
@@ -57,7 +59,7 @@ fn check(path: &Path) -> usize {
             agrees(path, connection, half, &points);
         }
         let range = (connection.start_s, connection.start_s + connection.duration_s);
-        let mut builder = Builder::new(range, points.len() as u64);
+        let mut builder = SeriesBuilder::new(range, points.len() as u64);
         points.iter().for_each(|point| builder.push(point));
         let series = builder.finish();
         assert_eq!(series.packets(), points.len() as u64, "{}", path.display());
@@ -124,7 +126,8 @@ fn round_trips_and_windows_are_those_of_the_analysis() {
     let largest = acks().filter_map(|point| point.window).max();
     assert_eq!(largest, connection.directions[1].max_window);
     let trips: Vec<f64> = acks().filter_map(|point| Some(point.rtt?.as_millis_f64())).collect();
-    // From the client's side the data's ACKs come at once: a whole round trip is what was added for the way to the sender and back.
+    // From the client's side the data's ACKs come at once: a whole round trip is what was added for
+    // the way to the sender and back.
     let least = connection.rtt_ms.min.unwrap();
     assert!(!trips.is_empty() && trips.iter().all(|trip| *trip >= least - 0.001), "{least}: {trips:?}");
 }

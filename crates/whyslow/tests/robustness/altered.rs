@@ -1,5 +1,5 @@
-//! The bundled captures as they come in tickets: their addresses rewritten and their checksums left as they were, cut to the headers; or with
-//! one bit that is not as it was sent.
+//! The bundled captures as they come in tickets: their addresses rewritten and their checksums left
+//! as they were, cut to the headers; or with one bit that is not as it was sent.
 
 use super::{Outcome, explain, over_all, samples};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Every capture there is, whole and damaged: it is explained without contradicting itself, or refused with a reason.
+//! Every capture there is, whole and damaged: it is explained without contradicting itself, or
+//! refused with a reason.
 //!
 //! Damage is the same on every run: its place depends on the file's name only.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -15,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use whyslow_io::{Input, Stop};
 
 /// What the test may have held at once, explanations as JSON included.
-const MOST_MEMORY: u64 = 500 << 20;
+const MAX_MEMORY: u64 = 500 << 20;
 
 /// Every file below a folder, in the order of names.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -67,7 +68,7 @@ fn over_all(captures: &[PathBuf], mut check: impl FnMut(&Path) -> Result<(), Str
     assert!(wrong.is_empty(), "{} of {} captures:\n{}", wrong.len(), captures.len(), wrong.join("\n"));
     if let Some(most) = most_memory() {
         println!("{} captures, at most {} MB in memory", captures.len(), most >> 20);
-        assert!(most < MOST_MEMORY, "{most} bytes in memory");
+        assert!(most < MAX_MEMORY, "{most} bytes in memory");
     }
 }
 
@@ -118,7 +119,8 @@ fn samples() -> Vec<PathBuf> {
     all
 }
 
-/// Damaged copies: cut short at two places, a few bytes changed in the head, and a few in a thousand anywhere.
+/// Damaged copies: cut short at two places, a few bytes changed in the head, and a few in a
+/// thousand anywhere.
 fn damaged(path: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let name = path.file_name().unwrap().to_string_lossy();
     let seed = name.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::capture::build::{Bytes, MICROS, MODIFIED, NANOS, PcapNg};
+use crate::capture::build::{ByteBuilder, MICROS, MODIFIED, NANOS, PcapNgBuilder};
 
 #[test]
 fn every_pcap_magic_in_both_orders() {
@@ -17,7 +17,7 @@ fn every_pcap_magic_in_both_orders() {
 #[test]
 fn pcapng_needs_its_byte_order_magic() {
     for big in [false, true] {
-        let file = PcapNg::new(big).bytes;
+        let file = PcapNgBuilder::new(big).bytes;
         assert_eq!(detect(&file, false), Ok(Some(Format::PcapNg)));
         assert_eq!(detect(&file[..11], false), Ok(None));
         assert_eq!(section_order(&file), Some(if big { Order::Big } else { Order::Little }));
@@ -43,7 +43,8 @@ fn text_is_text() {
 #[test]
 fn what_it_is_and_what_to_do() {
     let erf = {
-        let record = Bytes::new(false).u32(5).u32(1_600_000_000).raw(&[2, 4, 0, 32, 0, 0, 0, 20]).raw(&[0; 16]).bytes;
+        let record =
+            ByteBuilder::new(false).u32(5).u32(1_600_000_000).raw(&[2, 4, 0, 32, 0, 0, 0, 20]).raw(&[0; 16]).bytes;
         [record.clone(), record].concat()
     };
     for (bytes, what, remedy) in [

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use crate::capture::build::{MICROS, MODIFIED, NANOS, Pcap};
+use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder};
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Reader, Summary};
 use crate::units::Nanos;
@@ -28,7 +28,7 @@ fn times(keep: &Keep) -> Vec<i64> {
 fn microseconds_and_nanoseconds_in_both_orders() {
     for (magic, unit) in [(MICROS, 1_000), (NANOS, 1), (MODIFIED, 1_000)] {
         for big in [false, true] {
-            let file = Pcap::new(magic, big).packet(1, 5, b"one").record(2, 999_999, 3, 1500, b"two").bytes();
+            let file = PcapBuilder::new(magic, big).packet(1, 5, b"one").record(2, 999_999, 3, 1500, b"two").bytes();
             let (keep, summary) = read(&file).unwrap();
             assert_eq!(times(&keep), [SECOND + 5 * unit, 2 * SECOND + 999_999 * unit]);
             assert_eq!(keep.packets[0].data, b"one");
@@ -46,7 +46,7 @@ fn microseconds_and_nanoseconds_in_both_orders() {
 
 #[test]
 fn ixia_has_a_longer_file_header() {
-    let mut file = Pcap::new(0x1c00_01ac, false).packet(1, 5, b"one");
+    let mut file = PcapBuilder::new(0x1c00_01ac, false).packet(1, 5, b"one");
     file.header_extra = vec![0; 4];
     let (keep, summary) = read(&file.bytes()).unwrap();
     assert_eq!(times(&keep), [SECOND + 5]);
@@ -55,7 +55,7 @@ fn ixia_has_a_longer_file_header() {
 
 #[test]
 fn a_header_and_nothing_else() {
-    let (_, summary) = read(&Pcap::new(MICROS, false).bytes()).unwrap();
+    let (_, summary) = read(&PcapBuilder::new(MICROS, false).bytes()).unwrap();
     assert_eq!(summary.packets, 0);
     assert_eq!(summary.first_time, None);
     assert_eq!(summary.link_types, [LinkType(1)]);
@@ -64,14 +64,14 @@ fn a_header_and_nothing_else() {
 
 #[test]
 fn a_torn_file_header_is_an_error() {
-    let error = read(&Pcap::new(MICROS, false).bytes()[..20]).unwrap_err();
+    let error = read(&PcapBuilder::new(MICROS, false).bytes()[..20]).unwrap_err();
     assert_eq!(error.offset, 20);
     assert!(error.message.contains("20 of 24 bytes"), "{error}");
 }
 
 #[test]
 fn a_torn_record_gives_no_packet_and_is_reported() {
-    let file = Pcap::new(MICROS, false).packet(1, 1, &[1; 60]).packet(1, 2, &[2; 60]).bytes();
+    let file = PcapBuilder::new(MICROS, false).packet(1, 1, &[1; 60]).packet(1, 2, &[2; 60]).bytes();
     // The second record starts at byte 100.
     for left in [101, 115, 116, 175] {
         let (keep, summary) = read(&file[..left]).unwrap();
@@ -85,7 +85,7 @@ fn a_torn_record_gives_no_packet_and_is_reported() {
 
 #[test]
 fn cut_packets_are_a_short_snaplen() {
-    let file = Pcap::new(MICROS, false).snaplen(96).packet(1, 1, &[0; 60]).record(1, 2, 96, 1514, &[0; 96]);
+    let file = PcapBuilder::new(MICROS, false).snaplen(96).packet(1, 1, &[0; 60]).record(1, 2, 96, 1514, &[0; 96]);
     let (_, summary) = read(&file.record(1, 3, 96, 1514, &[0; 96]).bytes()).unwrap();
     assert_eq!(slugs(&summary), [("short-snaplen", 2)]);
     let detail = detail(&summary, "short-snaplen");
@@ -95,14 +95,14 @@ fn cut_packets_are_a_short_snaplen() {
 
 #[test]
 fn a_snaplen_of_zero_is_no_limit() {
-    let (keep, summary) = read(&Pcap::new(MICROS, false).snaplen(0).packet(1, 1, &[0; 9000]).bytes()).unwrap();
+    let (keep, summary) = read(&PcapBuilder::new(MICROS, false).snaplen(0).packet(1, 1, &[0; 9000]).bytes()).unwrap();
     assert_eq!(keep.packets[0].data.len(), 9000);
     assert_eq!(summary.problems, []);
 }
 
 #[test]
 fn longer_than_the_snaplen_is_read_whole() {
-    let file = Pcap::new(MICROS, false).snaplen(10).packet(1, 1, &[0; 60]).packet(1, 2, &[0; 70]).bytes();
+    let file = PcapBuilder::new(MICROS, false).snaplen(10).packet(1, 1, &[0; 60]).packet(1, 2, &[0; 70]).bytes();
     let (keep, summary) = read(&file).unwrap();
     assert_eq!(keep.packets.iter().map(|packet| packet.data.len()).collect::<Vec<_>>(), [60, 70]);
     assert_eq!(summary.problems, []);
@@ -110,7 +110,7 @@ fn longer_than_the_snaplen_is_read_whole() {
 
 #[test]
 fn captured_more_than_there_was() {
-    let file = Pcap::new(MICROS, false).record(1, 1, 60, 40, &[0; 60]).record(1, 1, 60, 41, &[0; 60]).bytes();
+    let file = PcapBuilder::new(MICROS, false).record(1, 1, 60, 40, &[0; 60]).record(1, 1, 60, 41, &[0; 60]).bytes();
     let (keep, summary) = read(&file).unwrap();
     assert_eq!(keep.packets[0].original_len, 60);
     assert_eq!(slugs(&summary), [("odd-length", 2)]);
@@ -119,7 +119,7 @@ fn captured_more_than_there_was() {
 
 #[test]
 fn fractions_of_more_than_a_second() {
-    let file = Pcap::new(MICROS, false).packet(1, 1_500_000, b"odd").packet(3, 0, b"right").bytes();
+    let file = PcapBuilder::new(MICROS, false).packet(1, 1_500_000, b"odd").packet(3, 0, b"right").bytes();
     let (keep, summary) = read(&file).unwrap();
     assert_eq!(times(&keep), [2_500_000_000, 3_000_000_000]);
     assert_eq!(slugs(&summary), [("odd-time", 1)]);
@@ -127,13 +127,13 @@ fn fractions_of_more_than_a_second() {
 
 #[test]
 fn times_beyond_2038_do_not_turn_negative() {
-    let (keep, _) = read(&Pcap::new(NANOS, false).packet(u32::MAX, u32::MAX, b"late").bytes()).unwrap();
+    let (keep, _) = read(&PcapBuilder::new(NANOS, false).packet(u32::MAX, u32::MAX, b"late").bytes()).unwrap();
     assert_eq!(times(&keep), [i64::from(u32::MAX) * (SECOND + 1)]);
 }
 
 #[test]
 fn link_type_field_with_more_in_it() {
-    let mut file = Pcap::new(MICROS, true).packet(1, 1, b"x");
+    let mut file = PcapBuilder::new(MICROS, true).packet(1, 1, b"x");
     // An FCS of 4 bytes.
     file.network = 0x2400_0071;
     let (keep, summary) = read(&file.bytes()).unwrap();
@@ -148,7 +148,7 @@ fn link_type_field_with_more_in_it() {
 #[test]
 fn old_versions_swap_the_lengths() {
     for (version, first, second) in [((2, 2), 1500, 4), ((543, 0), 1500, 4), ((2, 3), 1500, 4), ((2, 3), 4, 1500)] {
-        let mut file = Pcap::new(MICROS, false).record(1, 1, first, second, b"data");
+        let mut file = PcapBuilder::new(MICROS, false).record(1, 1, first, second, b"data");
         file.version = version;
         let (keep, summary) = read(&file.bytes()).unwrap();
         assert_eq!((keep.packets[0].data.as_slice(), keep.packets[0].original_len), (&b"data"[..], 1500));
@@ -158,7 +158,7 @@ fn old_versions_swap_the_lengths() {
 
 #[test]
 fn aix_has_its_own_link_types_and_nanoseconds() {
-    let mut file = Pcap::new(MICROS, true).packet(1, 7, b"data");
+    let mut file = PcapBuilder::new(MICROS, true).packet(1, 7, b"data");
     file.version = (2, 2);
     file.network = 6;
     let (keep, summary) = read(&file.bytes()).unwrap();
@@ -168,7 +168,7 @@ fn aix_has_its_own_link_types_and_nanoseconds() {
 
 #[test]
 fn an_unknown_version_is_read_and_reported() {
-    let mut file = Pcap::new(MICROS, false).packet(1, 1, b"data");
+    let mut file = PcapBuilder::new(MICROS, false).packet(1, 1, b"data");
     file.version = (2, 5);
     let (keep, summary) = read(&file.bytes()).unwrap();
     assert_eq!(keep.packets.len(), 1);
@@ -178,7 +178,7 @@ fn an_unknown_version_is_read_and_reported() {
 
 #[test]
 fn a_clock_that_was_set() {
-    let file = Pcap::new(MICROS, false)
+    let file = PcapBuilder::new(MICROS, false)
         .packet(100, 0, b"a")
         .packet(100, 50_000, b"b")
         .packet(100, 10_000, b"from another queue")
@@ -195,7 +195,8 @@ fn a_clock_that_was_set() {
 
 #[test]
 fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
-    let file = [50, 60, 55, 90, 40, 70].iter().fold(Pcap::new(MICROS, false), |file, at| file.packet(1, *at, b"x"));
+    let file =
+        [50, 60, 55, 90, 40, 70].iter().fold(PcapBuilder::new(MICROS, false), |file, at| file.packet(1, *at, b"x"));
     for pushed in [1, 40, 1000] {
         let (keep, summary) = read_in(&file.bytes(), pushed);
         assert_eq!(keep.packets.len(), 6);
@@ -207,7 +208,7 @@ fn the_first_and_the_last_time_are_the_earliest_and_the_latest() {
 #[test]
 fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
     let lengths = [(0, 9), (7, 7), (3, 9), (2, 9), (5, 5)];
-    let file = lengths.iter().fold(Pcap::new(MICROS, false), |file, (captured, original)| {
+    let file = lengths.iter().fold(PcapBuilder::new(MICROS, false), |file, (captured, original)| {
         file.record(1, 1, *captured, *original, &[0; 9][..*captured as usize])
     });
     let (_, summary) = read(&file.bytes()).unwrap();
@@ -217,8 +218,8 @@ fn what_was_captured_of_cut_packets_is_told_of_the_longest_of_them() {
 }
 
 /// Ten packets of a plain file, 76 bytes of record each.
-fn ten() -> Pcap {
-    (0..10).fold(Pcap::new(MICROS, false), |file, at| file.packet(1_600_000_000, at * 1000, &[at as u8; 60]))
+fn ten() -> PcapBuilder {
+    (0..10).fold(PcapBuilder::new(MICROS, false), |file, at| file.packet(1_600_000_000, at * 1000, &[at as u8; 60]))
 }
 
 #[test]
@@ -268,17 +269,18 @@ fn damage_for_good() {
 #[test]
 fn long_records_of_links_without_bounds() {
     for (network, longest) in [(1, 262_144), (231, 128 << 20), (279, 8 << 20)] {
-        let mut file = Pcap::new(MICROS, false).snaplen(0).packet(1, 1, &vec![0; 262_145]);
+        let mut file = PcapBuilder::new(MICROS, false).snaplen(0).packet(1, 1, &vec![0; 262_145]);
         file.network = network;
         let (keep, _) = read(&file.bytes()).unwrap();
         assert_eq!(keep.packets.len(), usize::from(longest > 262_144), "link type {network}");
     }
 }
 
-/// What one of the two loops makes of a file's records: the packets, how far it came, and what it knows then.
+/// What one of the two loops makes of a file's records: the packets, how far it came, and what it
+/// knows then.
 fn looped<const USUAL: bool>(file: &[u8], end: bool) -> String {
     let (header, records) = file.split_first_chunk().unwrap();
-    let mut pcap = super::Pcap::new(super::Variant::from_magic(*file.first_chunk().unwrap()).unwrap());
+    let mut pcap = super::PcapReader::new(super::Variant::from_magic(*file.first_chunk().unwrap()).unwrap());
     pcap.begin(header);
     assert!(pcap.is_usual());
     let mut keep = Keep::default();
@@ -302,7 +304,7 @@ proptest! {
         snaplen in prop_oneof![Just(0u32), Just(64)],
         end in any::<bool>(),
     ) {
-        let mut file = Pcap::new(MICROS, false).snaplen(snaplen);
+        let mut file = PcapBuilder::new(MICROS, false).snaplen(snaplen);
         for (step, (seconds, fraction, original, captured, honest)) in (0u32..).zip(records) {
             let original = if honest { original.max(captured as u32) } else { original };
             file = file.record(seconds.saturating_add(step), fraction, captured as u32, original, &vec![7; captured]);

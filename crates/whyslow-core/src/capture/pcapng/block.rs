@@ -1,7 +1,7 @@
 //! What the blocks say, one by one.
 
 use super::kind;
-use super::{HEAD, Interface, MOST_INTERFACES, PcapNg, Resolution, TAIL};
+use super::{HEAD, Interface, MAX_INTERFACES, PcapNgReader, Resolution, TAIL};
 use crate::capture::bytes::{Order, section_order};
 use crate::capture::pcap::longest_packet;
 use crate::capture::{LinkType, Sink};
@@ -17,10 +17,11 @@ mod option {
     pub(super) const ISB_OSDROP: u16 = 7;
 }
 
-/// What is wrong inside a block whose length is right: slug and detail, to which the place is added.
+/// What is wrong inside a block whose length is right: slug and detail, to which the place is
+/// added.
 type Wrong = (&'static str, String);
 
-impl PcapNg {
+impl PcapNgReader {
     /// Reads a whole block, its head and tail included.
     pub(super) fn block<S: Sink>(&mut self, block: &[u8], sink: &mut S) {
         let block_type = self.order.u32_at(block, 0).unwrap_or_default();
@@ -70,8 +71,8 @@ impl PcapNg {
         let (Some(link), Some(snaplen)) = (order.u16_at(body, 0), order.u32_at(body, 4)) else {
             return Err(damaged("an interface description is cut short"));
         };
-        if self.interfaces.len() >= MOST_INTERFACES {
-            return Err(damaged(&format!("a section declares more than {MOST_INTERFACES} interfaces")));
+        if self.interfaces.len() >= MAX_INTERFACES {
+            return Err(damaged(&format!("a section declares more than {MAX_INTERFACES} interfaces")));
         }
         let link = LinkType(link);
         let mut resolution = Resolution::default();
@@ -250,7 +251,8 @@ fn options(order: Order, mut bytes: &[u8], mut take: impl FnMut(u16, &[u8])) -> 
     Ok(())
 }
 
-/// Reads a name resolution block: records of type, length and value, padded; an address and its names.
+/// Reads a name resolution block: records of type, length and value, padded; an address and its
+/// names.
 fn names<S: Sink>(order: Order, mut bytes: &[u8], sink: &mut S) -> Result<(), Wrong> {
     const END: u16 = 0;
     const IPV4: u16 = 1;

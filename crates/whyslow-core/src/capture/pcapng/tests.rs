@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::time::Resolution;
-use crate::capture::build::PcapNg;
+use crate::capture::build::PcapNgBuilder;
 use crate::capture::reader::tests::{Keep, read, slugs};
 use crate::capture::{Clock, LinkType, Summary};
 use crate::units::Nanos;
@@ -25,7 +25,7 @@ fn u64_of(big: bool, value: u64) -> Vec<u8> {
 #[test]
 fn interfaces_in_both_orders() {
     for big in [false, true] {
-        let file = PcapNg::new(big)
+        let file = PcapNgBuilder::new(big)
             .interface(1, 262_144, &[(9, vec![9]), (2, b"eth0".to_vec())])
             .interface(101, 0, &[])
             .packet(0, 7, 60, &[1; 60], &[(1, b"a comment".to_vec()), (2, vec![0; 4])])
@@ -42,14 +42,15 @@ fn interfaces_in_both_orders() {
     }
 }
 
-/// Blocks with options, and with what is odd, are read one by one, and others in a row; it makes no difference.
+/// Blocks with options, and with what is odd, are read one by one, and others in a row; it makes no
+/// difference.
 #[test]
 fn packets_with_and_without_options_are_read_alike() {
     let comment: &[(u16, Vec<u8>)] = &[(1, b"a comment".to_vec())];
     for big in [false, true] {
         // Whether a packet has options, a bit each.
         let reads = [0u32, 0x3ff, 0x155, 0x2f0].map(|with| {
-            let mut file = PcapNg::new(big).interface(1, 0, &[]).interface(113, 96, &[(9, vec![9])]);
+            let mut file = PcapNgBuilder::new(big).interface(1, 0, &[]).interface(113, 96, &[(9, vec![9])]);
             let ticks = [50, 60, 55, 90, 40, 70, 10_000_000, 80, 85, 90];
             for (at, ticks) in ticks.into_iter().enumerate() {
                 let options = if with >> at & 1 != 0 { comment } else { &[] };
@@ -73,7 +74,7 @@ fn packets_with_and_without_options_are_read_alike() {
 
 #[test]
 fn sections_have_their_own_order_and_interfaces() {
-    let file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);
+    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);
     let file = file.section(true).interface(113, 0, &[]).packet(0, 6, 1, b"b", &[]).packet(1, 7, 1, b"c", &[]);
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(times(&keep), [5_000, 6_000]);
@@ -85,7 +86,7 @@ fn sections_have_their_own_order_and_interfaces() {
 #[test]
 fn a_declared_section_length_changes_nothing() {
     for length in [0, 52, 1 << 40] {
-        let mut file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);
+        let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 5, 1, b"a", &[]);
         file.bytes[16..24].copy_from_slice(&i64::to_le_bytes(length));
         let (keep, summary) = read(&file.bytes).unwrap();
         assert_eq!(keep.packets.len(), 1);
@@ -119,7 +120,7 @@ fn resolutions() {
 fn offsets_may_be_negative() {
     for big in [false, true] {
         for (offset, time) in [(10, 15 * SECOND), (-10, -5 * SECOND), (i64::MIN, i64::MIN + 5 * SECOND)] {
-            let file = PcapNg::new(big).interface(1, 0, &[(14, u64_of(big, offset as u64)), (9, vec![0])]);
+            let file = PcapNgBuilder::new(big).interface(1, 0, &[(14, u64_of(big, offset as u64)), (9, vec![0])]);
             let (keep, _) = read(&file.packet(0, 5, 1, b"a", &[]).bytes).unwrap();
             assert_eq!(times(&keep), [time]);
         }
@@ -128,7 +129,7 @@ fn offsets_may_be_negative() {
 
 #[test]
 fn simple_packets_have_no_time() {
-    let file = PcapNg::new(false).interface(1, 4, &[]).simple(100, b"data").simple(3, b"abc");
+    let file = PcapNgBuilder::new(false).interface(1, 4, &[]).simple(100, b"data").simple(3, b"abc");
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!((keep.packets[0].data.as_slice(), keep.packets[0].original_len), (&b"data"[..], 100));
     assert_eq!(keep.packets[1].data, b"abc");
@@ -136,7 +137,7 @@ fn simple_packets_have_no_time() {
     assert_eq!((summary.clock, summary.first_time, summary.last_time), (Clock::None, None, None));
 
     // Among others they get the latest time, so that nothing seems to jump.
-    let file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 9, 1, b"a", &[]).simple(3, b"abc");
+    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 9, 1, b"a", &[]).simple(3, b"abc");
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(times(&keep), [9_000, 9_000]);
     assert_eq!(slugs(&summary), [("no-time", 1)]);
@@ -146,7 +147,7 @@ fn simple_packets_have_no_time() {
 #[test]
 fn obsolete_packets() {
     for big in [false, true] {
-        let file = PcapNg::new(big).interface(1, 0, &[]).interface(105, 0, &[]);
+        let file = PcapNgBuilder::new(big).interface(1, 0, &[]).interface(105, 0, &[]);
         let file = file.obsolete(1, 3, 5, b"abc").obsolete(0, 0xffff, 6, b"d");
         let (keep, summary) = read(&file.bytes).unwrap();
         assert_eq!(times(&keep), [5_000, 6_000]);
@@ -159,7 +160,7 @@ fn obsolete_packets() {
 fn drops_are_summed() {
     for big in [false, true] {
         let drops = |value| u64_of(big, value);
-        let file = PcapNg::new(big)
+        let file = PcapNgBuilder::new(big)
             .interface(1, 0, &[])
             .interface(1, 0, &[])
             .packet(0, 1, 1, b"a", &[(4, drops(2))])
@@ -181,7 +182,7 @@ fn drops_are_summed() {
 #[test]
 fn names_go_to_the_sink() {
     for big in [false, true] {
-        let file = PcapNg::new(big).names(&[
+        let file = PcapNgBuilder::new(big).names(&[
             (1, b"\x0a\0\0\x01one.example\0also.example\0".to_vec()),
             (3, b"\x02\0\0\0\0\x01\x02\0hardware\0".to_vec()),
             (2, [&[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1][..], b"six.ex\xffmple\0"].concat()),
@@ -202,7 +203,7 @@ fn names_go_to_the_sink() {
 
 #[test]
 fn other_blocks_are_counted() {
-    let file = PcapNg::new(false)
+    let file = PcapNgBuilder::new(false)
         .interface(1, 0, &[])
         .block(10, b"secrets!")
         .block(0xbad, b"\0\0\0\x01")
@@ -219,7 +220,7 @@ fn other_blocks_are_counted() {
 
 #[test]
 fn a_torn_block_gives_no_packet_and_is_reported() {
-    let start = PcapNg::new(true).interface(1, 0, &[]).packet(0, 1, 60, &[1; 60], &[]);
+    let start = PcapNgBuilder::new(true).interface(1, 0, &[]).packet(0, 1, 60, &[1; 60], &[]);
     let at = start.bytes.len();
     let file = start.packet(0, 2, 60, &[2; 60], &[]).bytes;
     for left in [at + 1, at + 8, at + 30, file.len() - 1] {
@@ -233,14 +234,14 @@ fn a_torn_block_gives_no_packet_and_is_reported() {
 
 #[test]
 fn a_torn_section_header_is_an_error() {
-    let error = read(&PcapNg::new(false).bytes[..20]).unwrap_err();
+    let error = read(&PcapNgBuilder::new(false).bytes[..20]).unwrap_err();
     assert!(error.message.contains("first section header"), "{error}");
 }
 
 #[test]
 fn trailing_bytes_are_reported() {
     for (trailing, slug) in [(&[0; 16][..], "damaged-record"), (&[0; 5], "torn-record"), (b"\r\n", "torn-record")] {
-        let file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a", &[]);
+        let file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a", &[]);
         let (keep, summary) = read(&[&file.bytes, trailing].concat()).unwrap();
         assert_eq!(keep.packets.len(), 1);
         assert_eq!(slugs(&summary), [(slug, 1)]);
@@ -250,7 +251,7 @@ fn trailing_bytes_are_reported() {
 /// A file of ten packets, and where each of their blocks begins.
 fn ten(big: bool) -> (Vec<u8>, Vec<usize>) {
     let mut starts = Vec::new();
-    let mut file = PcapNg::new(big).interface(1, 0, &[]);
+    let mut file = PcapNgBuilder::new(big).interface(1, 0, &[]);
     for at in 0..10 {
         starts.push(file.bytes.len());
         file = file.packet(0, at, 60, &[at as u8; 60], &[]);
@@ -267,7 +268,8 @@ fn damage_costs_the_packets_that_it_hits() {
             file[at..at + 4].copy_from_slice(&if big { value.to_be_bytes() } else { value.to_le_bytes() });
             file
         };
-        // The lengths at either end, with values too small, too large, reaching past the end, and into other blocks.
+        // The lengths at either end, with values too small, too large, reaching past the end, and
+        // into other blocks.
         for at in [starts[3] + 4, starts[4] - 4] {
             for claim in [0, 11, 88, 184, 2_000, 65_536, u32::MAX] {
                 let (keep, summary) = read(&write(at, claim)).unwrap();
@@ -299,7 +301,7 @@ fn a_damaged_first_section_header_is_survived() {
 
 #[test]
 fn lengths_without_the_padding_are_understood() {
-    let mut file = PcapNg::new(false).interface(1, 0, &[]);
+    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]);
     let start = file.bytes.len();
     file = file.packet(0, 1, 5, b"12345", &[]).packet(0, 2, 1, b"6", &[]);
     // 40 bytes with the padding; 37 without.
@@ -314,7 +316,7 @@ fn lengths_without_the_padding_are_understood() {
 
 #[test]
 fn damaged_options_do_not_cost_the_packet() {
-    let mut file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 1, 4, b"data", &[(1, b"comment".to_vec())]);
+    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 4, b"data", &[(1, b"comment".to_vec())]);
     let option_length = file.bytes.len() - 4 - 4 - 8 - 2;
     assert_eq!(file.bytes[option_length], 7);
     file.bytes[option_length] = 200;
@@ -325,14 +327,15 @@ fn damaged_options_do_not_cost_the_packet() {
 
 #[test]
 fn captured_more_than_there_was() {
-    let (keep, summary) = read(&PcapNg::new(false).interface(1, 0, &[]).packet(0, 1, 3, b"data", &[]).bytes).unwrap();
+    let (keep, summary) =
+        read(&PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 3, b"data", &[]).bytes).unwrap();
     assert_eq!(keep.packets[0].original_len, 4);
     assert_eq!(slugs(&summary), [("odd-length", 1)]);
 }
 
 #[test]
 fn an_unknown_version_is_read_and_reported() {
-    let mut file = PcapNg::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a", &[]);
+    let mut file = PcapNgBuilder::new(false).interface(1, 0, &[]).packet(0, 1, 1, b"a", &[]);
     file.bytes[12] = 2;
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(keep.packets.len(), 1);
@@ -341,8 +344,9 @@ fn an_unknown_version_is_read_and_reported() {
 
 #[test]
 fn each_interface_has_its_clock() {
-    let packet = |file: PcapNg, interface, seconds: u64| file.packet(interface, seconds * 1_000_000, 1, b"a", &[]);
-    let file = PcapNg::new(false).interface(1, 0, &[]).interface(1, 0, &[]);
+    let packet =
+        |file: PcapNgBuilder, interface, seconds: u64| file.packet(interface, seconds * 1_000_000, 1, b"a", &[]);
+    let file = PcapNgBuilder::new(false).interface(1, 0, &[]).interface(1, 0, &[]);
     // Two interfaces are written in turn, the second one a second late: no step.
     let file = [(0, 10), (1, 9), (0, 11), (1, 10)].iter().fold(file, |file, (at, time)| packet(file, *at, *time));
     assert_eq!(read(&file.bytes).unwrap().1.problems, []);
@@ -353,7 +357,7 @@ fn each_interface_has_its_clock() {
 
 #[test]
 fn blocks_before_any_interface() {
-    let file = PcapNg::new(false).simple(1, b"a").packet(0, 1, 1, b"b", &[]).statistics(0, &[]);
+    let file = PcapNgBuilder::new(false).simple(1, b"a").packet(0, 1, 1, b"b", &[]).statistics(0, &[]);
     let (keep, summary) = read(&file.bytes).unwrap();
     assert_eq!(keep.packets, []);
     assert_eq!(slugs(&summary), [("undeclared-interface", 3)]);

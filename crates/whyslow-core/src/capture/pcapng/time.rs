@@ -28,7 +28,8 @@ impl Default for Resolution {
 }
 
 impl Resolution {
-    /// Sets the unit: the value of `if_tsresol`, a negative power of 10, or of 2 with the highest bit set.
+    /// Sets the unit: the value of `if_tsresol`, a negative power of 10, or of 2 with the highest
+    /// bit set.
     pub(super) fn set_unit(&mut self, value: u8) {
         let exponent = u32::from(value & 0x7f);
         self.scale = match exponent {

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::capture::build::{MICROS, MODIFIED, NANOS, Pcap as PcapFile, PcapNg as PcapNgFile};
+use crate::capture::build::{MICROS, MODIFIED, NANOS, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile};
 use crate::capture::{LinkType, Packet};
 use crate::units::Nanos;
 use proptest::prelude::*;
@@ -70,7 +70,8 @@ fn same_in_pieces(bytes: &[u8], sizes: &[usize]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Packets in which half of the bytes could be part of a record's header, to try the search for the next one.
+/// Packets in which half of the bytes could be part of a record's header, to try the search for the
+/// next one.
 fn data() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop_oneof![Just(0), Just(1), Just(6), any::<u8>()], 0..120)
 }
@@ -211,7 +212,8 @@ fn a_large_carry_is_given_back() {
     assert_eq!(reader.finish(&mut keep).unwrap().packets, 1);
 }
 
-/// A file that makes the search for the next record wait at every byte must not cost more than its size.
+/// A file that makes the search for the next record wait at every byte must not cost more than its
+/// size.
 #[test]
 fn searching_is_linear() {
     let mut file = PcapNgFile::new(false).bytes;

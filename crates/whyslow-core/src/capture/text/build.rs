@@ -1,8 +1,9 @@
 //! What a line says → the bytes of a packet, from the IP header.
 //!
-//! What tcpdump does not print without `-v` is written so that it claims nothing: TTL 0; identification 0 with "don't
-//! fragment", which RFC 6864 calls atomic. The checksum is the printed one; where none was printed it is right for what
-//! is known of the segment, and never one that an unfinished checksum has, which would tell of offload.
+//! What tcpdump does not print without `-v` is written so that it claims nothing: TTL 0;
+//! identification 0 with "don't fragment", which RFC 6864 calls atomic. The checksum is the printed
+//! one; where none was printed it is right for what is known of the segment, and never one that an
+//! unfinished checksum has, which would tell of offload.
 
 use super::grammar::IpLine;
 use std::net::IpAddr;
@@ -12,7 +13,7 @@ pub(super) const RAW: u16 = 101;
 
 /// A TCP segment to be written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment<'a> {
+pub(super) struct SegmentToWrite<'a> {
     pub(super) src: IpAddr,
     pub(super) dst: IpAddr,
     pub(super) src_port: u16,
@@ -32,7 +33,7 @@ pub(super) struct Segment<'a> {
 }
 
 /// Writes the segment to `out`; gives its length on the wire. Both ends must be of one family.
-pub(super) fn segment(out: &mut Vec<u8>, segment: &Segment<'_>) -> u32 {
+pub(super) fn segment(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>) -> u32 {
     let header = header_len(segment);
     let tcp_len = segment.payload_len.saturating_add(header as u32);
     out.clear();
@@ -66,9 +67,9 @@ pub(super) fn segment(out: &mut Vec<u8>, segment: &Segment<'_>) -> u32 {
     (start as u32).saturating_add(tcp_len)
 }
 
-/// The TCP header's length: that of the options, or more where the IP line says so (an option's contents were not
-/// printed).
-fn header_len(segment: &Segment<'_>) -> usize {
+/// The TCP header's length: that of the options, or more where the IP line says so (an option's
+/// contents were not printed).
+fn header_len(segment: &SegmentToWrite<'_>) -> usize {
     let known = 20 + segment.options.len();
     let outer = if segment.src.is_ipv4() { 20 } else { 0 };
     let by_ip = segment.ip.length.and_then(|length| length.checked_sub(outer)?.checked_sub(segment.payload_len));
@@ -87,7 +88,7 @@ struct Pseudo {
 }
 
 /// Writes the IP header.
-fn ip_header(out: &mut Vec<u8>, segment: &Segment<'_>, tcp_len: u32) -> Pseudo {
+fn ip_header(out: &mut Vec<u8>, segment: &SegmentToWrite<'_>, tcp_len: u32) -> Pseudo {
     let addresses = ip_header_of(out, (segment.src, segment.dst), &segment.ip, 6, tcp_len);
     Pseudo { addresses: addresses + 6, length: (tcp_len >> 16) + (tcp_len & 0xffff) }
 }
@@ -120,7 +121,8 @@ fn ip_header_of(out: &mut Vec<u8>, ends: (IpAddr, IpAddr), ip: &IpLine, protocol
     }
 }
 
-/// The first 12 bytes of an IPv4 header; a length beyond 16 bits is 0, as segmentation offload leaves it.
+/// The first 12 bytes of an IPv4 header; a length beyond 16 bits is 0, as segmentation offload
+/// leaves it.
 fn v4_header(out: &mut Vec<u8>, ip: &IpLine, flags: u16, protocol: u8, length: u32) {
     out.extend([0x45, ip.tos]);
     out.extend(u16::try_from(length).unwrap_or(0).to_be_bytes());
@@ -136,7 +138,8 @@ fn finish_v4(out: &mut [u8]) {
     }
 }
 
-/// A packet of another protocol over IP, or with protocol 6 a TCP segment without its header; gives its length.
+/// A packet of another protocol over IP, or with protocol 6 a TCP segment without its header; gives
+/// its length.
 pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
     let (length, shown) = match protocol {
         6 => (40, 20),
@@ -157,7 +160,7 @@ pub(super) fn bare_ip(out: &mut Vec<u8>, protocol: u8) -> u32 {
 
 /// An ICMP error to be written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Error {
+pub(super) struct IcmpToWrite {
     pub(super) by: IpAddr,
     pub(super) to: IpAddr,
     /// Type and code.
@@ -172,8 +175,9 @@ pub(super) struct Error {
     pub(super) segment: Option<([u16; 2], u32)>,
 }
 
-/// Writes the error to `out`, with the segment's headers as far as they are known; gives its length. All addresses are of one family.
-pub(super) fn error(out: &mut Vec<u8>, error: &Error) -> u32 {
+/// Writes the error to `out`, with the segment's headers as far as they are known; gives its
+/// length. All addresses are of one family.
+pub(super) fn error(out: &mut Vec<u8>, error: &IcmpToWrite) -> u32 {
     let mut quoted = Vec::with_capacity(48);
     let ip = IpLine::default();
     let headers = if error.to.is_ipv4() { 20 } else { 40 };

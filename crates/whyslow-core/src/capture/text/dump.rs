@@ -7,18 +7,19 @@ const MAX: usize = 256 * 1024;
 
 /// The bytes dumped below one packet's line.
 #[derive(Debug, Default)]
-pub(super) struct Dump {
+pub(super) struct HexDump {
     bytes: Vec<u8>,
     broken: bool,
 }
 
-impl Dump {
+impl HexDump {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.broken = false;
     }
 
-    /// Takes `0x0010:  7f00 0001 …` with or without its characters; false if the line is something else.
+    /// Takes `0x0010: 7f00 0001 …` with or without its characters; false if the line is something
+    /// else.
     pub(super) fn take(&mut self, line: &str) -> bool {
         let Some((offset, rest)) = line.trim_start().strip_prefix("0x").and_then(|line| line.split_once(':')) else {
             return false;
@@ -51,18 +52,24 @@ impl Dump {
         true
     }
 
-    /// The packet from its IP header on, behind whatever link layer, if a TCP segment is found whose `window` and
-    /// ports are those of the line (a port that was printed as a name fits any).
-    pub(super) fn segment(&self, src_port: Option<u16>, dst_port: Option<u16>, window: u16) -> Option<Found<'_>> {
+    /// The packet from its IP header on, behind whatever link layer, if a TCP segment is found
+    /// whose `window` and ports are those of the line (a port that was printed as a name fits any).
+    pub(super) fn segment(
+        &self,
+        src_port: Option<u16>,
+        dst_port: Option<u16>,
+        window: u16,
+    ) -> Option<DumpedSegment<'_>> {
         (0..64.min(self.bytes.len())).find_map(|at| {
-            let found = Found::at(self.bytes.get(at..)?)?;
+            let found = DumpedSegment::at(self.bytes.get(at..)?)?;
             let ports = src_port.is_none_or(|port| port == found.src_port)
                 && dst_port.is_none_or(|port| port == found.dst_port);
             (ports && found.window == window).then_some(found)
         })
     }
 
-    /// The ICMP message from its IP header on, behind whatever link layer, if it is one between these ends; and its length on the wire.
+    /// The ICMP message from its IP header on, behind whatever link layer, if it is one between
+    /// these ends; and its length on the wire.
     pub(super) fn icmp(&self, src: IpAddr, dst: IpAddr) -> Option<(&[u8], u32)> {
         (0..64.min(self.bytes.len())).find_map(|at| {
             let bytes = self.bytes.get(at..)?;
@@ -88,7 +95,7 @@ fn digits(text: &str) -> Option<u32> {
 
 /// A TCP segment found in a dump.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'a> {
+pub(super) struct DumpedSegment<'a> {
     /// From the IP header to the end of the datagram, as far as dumped.
     pub(super) bytes: &'a [u8],
     /// The datagram's length on the wire, if its header tells.
@@ -105,7 +112,7 @@ pub(super) struct Found<'a> {
     pub(super) headers: u32,
 }
 
-impl<'a> Found<'a> {
+impl<'a> DumpedSegment<'a> {
     fn at(bytes: &'a [u8]) -> Option<Self> {
         let word = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
         let (ip, length, src, dst) = match bytes.first()? >> 4 {

@@ -1,8 +1,8 @@
 //! Packets that are missing from a text, by the timestamps that others echo.
 //!
-//! A segment's TSecr is the TSval of one that its sender has received (RFC 7323 section 4.3). Where no segment of the other
-//! side in the text has that value, though earlier ones and later ones are shown, the one that had it was left out. It
-//! came between those whose values lie around it.
+//! A segment's TSecr is the TSval of one that its sender has received (RFC 7323 section 4.3). Where
+//! no segment of the other side in the text has that value, though earlier ones and later ones are
+//! shown, the one that had it was left out. It came between those whose values lie around it.
 
 use super::relative::End;
 use crate::units::Nanos;
@@ -10,13 +10,13 @@ use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 
 /// How many conversations are followed; the oldest is forgotten first.
-const MOST_CONVERSATIONS: usize = 4096;
+const MAX_CONVERSATIONS: usize = 4096;
 /// How many values of a direction are remembered: of a round trip's time, at one a millisecond.
-const MOST_VALUES: usize = 1024;
+const MAX_VALUES: usize = 1024;
 
 /// What a segment shows: who sent it to whom, its own timestamp, and the one that it echoes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stamps {
+pub(super) struct SegmentTimestamps {
     pub(super) from: End,
     pub(super) to: End,
     pub(super) value: u32,
@@ -25,37 +25,39 @@ pub(super) struct Stamps {
 }
 
 /// The timestamps of the conversations of a text.
-pub(super) struct Echoes {
-    table: HashMap<[End; 2], VecDeque<Sent>>,
+pub(super) struct TimestampEchoes {
+    table: HashMap<[End; 2], VecDeque<SentTimestamp>>,
     order: VecDeque<[End; 2]>,
 }
 
 /// A value, in the order in which they were sent, and when it was.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentTimestamp {
     value: u32,
     time: Nanos,
 }
 
-impl Echoes {
+impl TimestampEchoes {
     pub(super) fn new() -> Self {
         Self { table: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Takes a segment; gives when one was sent to its sender that is not in the text, if it echoes such.
-    pub(super) fn see(&mut self, stamps: &Stamps, time: Nanos) -> Option<(Nanos, Nanos)> {
+    /// Takes a segment; gives when one was sent to its sender that is not in the text, if it echoes
+    /// such.
+    pub(super) fn observe(&mut self, stamps: &SegmentTimestamps, time: Nanos) -> Option<(Nanos, Nanos)> {
         let missing = stamps.echo.and_then(|echo| {
             let sent = self.table.get(&[stamps.to, stamps.from])?;
             let behind = sent.partition_point(|one| is_before(one.value, echo));
             let before = sent.get(behind.checked_sub(1)?)?;
             let next = sent.get(behind);
-            // Nothing is told of what was sent before the text begins, or so long ago that it is forgotten.
+            // Nothing is told of what was sent before the text begins, or so long ago that it is
+            // forgotten.
             next.is_none_or(|next| next.value != echo)
                 .then_some((before.time, next.map_or(time, |next| next.time).max(before.time)))
         });
         let key = [stamps.from, stamps.to];
         if !self.table.contains_key(&key) {
-            if self.order.len() >= MOST_CONVERSATIONS
+            if self.order.len() >= MAX_CONVERSATIONS
                 && let Some(oldest) = self.order.pop_front()
             {
                 self.table.remove(&oldest);
@@ -65,19 +67,20 @@ impl Echoes {
         let sent = self.table.entry(key).or_default();
         match sent.back() {
             Some(last) if last.value == stamps.value => {}
-            // It came late; or it is of a new connection with the same ends, whose clock began elsewhere.
+            // It came late; or it is of a new connection with the same ends, whose clock began
+            // elsewhere.
             Some(last) if !is_before(last.value, stamps.value) => {
                 let at = sent.partition_point(|one| is_before(one.value, stamps.value));
                 if sent.get(at).is_none_or(|one| one.value != stamps.value) {
                     if at == 0 {
                         sent.clear();
                     }
-                    sent.insert(at, Sent { value: stamps.value, time });
+                    sent.insert(at, SentTimestamp { value: stamps.value, time });
                 }
             }
-            _ => sent.push_back(Sent { value: stamps.value, time }),
+            _ => sent.push_back(SentTimestamp { value: stamps.value, time }),
         }
-        if sent.len() > MOST_VALUES {
+        if sent.len() > MAX_VALUES {
             sent.pop_front();
         }
         missing

@@ -1,16 +1,17 @@
 //! tcpdump's lines of ICMP errors.
 //!
-//! Without `-v` a line has the hosts, and seldom a port: `IP R > A: ICMP B unreachable - need to frag (mtu 1400), length 36`.
-//! With it the quoted packet follows, at least for IPv4.
+//! Without `-v` a line has the hosts, and seldom a port:
+//! `IP R > A: ICMP B unreachable - need to frag (mtu 1400), length
+//! 36`. With it the quoted packet follows, at least for IPv4.
 
-use super::lookups::Talk;
+use super::lookups::DnsLine;
 use super::names::Names;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct IcmpLine<'a> {
     /// Who says so.
     pub(super) by: &'a str,
     /// To whom: the sender of the packet.
@@ -28,7 +29,7 @@ pub(super) struct Line<'a> {
     pub(super) v6: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> IcmpLine<'a> {
     /// The text of a packet that is not TCP; none if it is no error, or one about another protocol.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         // Before version 3.9 it was a word with a colon.
@@ -129,7 +130,7 @@ fn after(text: &str, word: &str) -> Option<u32> {
 
 /// The packet that `-v` quotes on the lines below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Quoted<'a> {
+pub(super) struct QuotedPacket<'a> {
     /// Host and port, from whom and to whom.
     pub(super) ends: Option<[[&'a str; 2]; 2]>,
     /// How long the packet was; 0 where that is not told.
@@ -138,7 +139,7 @@ pub(super) struct Quoted<'a> {
     pub(super) is_other: bool,
 }
 
-impl<'a> Quoted<'a> {
+impl<'a> QuotedPacket<'a> {
     /// Those lines, one after the other.
     pub(super) fn read(lines: &'a str) -> Self {
         let mut quoted = Self::default();
@@ -157,19 +158,21 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// Hosts between which the text has packets of other protocols: an error that quotes nothing may be about one of those.
+/// Hosts between which the text has packets of other protocols: an error that quotes nothing may be
+/// about one of those.
 #[derive(Debug, Default)]
-pub(super) struct Others {
+pub(super) struct OtherProtocols {
     pairs: BTreeSet<(IpAddr, IpAddr)>,
 }
 
 /// So many pairs are remembered.
-const MOST_OTHERS: usize = 1_024;
+const MAX_OTHERS: usize = 1_024;
 
-impl Others {
-    /// A packet of another protocol that routers may have to tell of: a ping, or what has ports. Lookups are not too long for anything.
+impl OtherProtocols {
+    /// A packet of another protocol that routers may have to tell of: a ping, or what has ports.
+    /// Lookups are not too long for anything.
     pub(super) fn see(&mut self, text: &str, names: &Names) {
-        if Talk::read(text).is_some() {
+        if DnsLine::read(text).is_some() {
             return;
         }
         let v6 = text.contains("IP6");
@@ -179,7 +182,7 @@ impl Others {
         let is_echo = text.contains("echo request");
         let known = |end: &str| names.known(if is_echo { end } else { end.rsplit_once('.')?.0 }, v6);
         if let Some(pair) = known(src).zip(known(dst))
-            && self.pairs.len() < MOST_OTHERS
+            && self.pairs.len() < MAX_OTHERS
         {
             self.pairs.insert(pair);
         }
@@ -188,7 +191,7 @@ impl Others {
     /// Whether the first may have sent the second, or anybody, such a packet.
     pub(super) fn may_be(&self, from: IpAddr, to: Option<IpAddr>) -> bool {
         let is = |pair: &(IpAddr, IpAddr)| pair.0 == from && to.is_none_or(|to| pair.1 == to);
-        self.pairs.len() >= MOST_OTHERS || self.pairs.iter().any(is)
+        self.pairs.len() >= MAX_OTHERS || self.pairs.iter().any(is)
     }
 }
 

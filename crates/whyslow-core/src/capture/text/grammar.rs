@@ -1,9 +1,11 @@
 //! One packet's text → what it says.
 //!
-//! Knows the words of tcpdump's TCP line, of today (`Flags [P.], seq 1:3, ack 1, win 502, length 2`) and of before
-//! version 4.0 (`P 1:3(2) ack 1 win 502`), and of the IP line that `-v` adds. What stands before the two addresses
-//! (interface, link layer, tunnels) is skipped, so that of several packets inside each other the innermost counts.
-//! It is strict from the flags on, so that prose is not taken for a packet and a line cut in two is seen to be cut.
+//! Knows the words of tcpdump's TCP line, of today
+//! (`Flags [P.], seq 1:3, ack 1, win 502, length 2`) and of before version 4.0
+//! (`P 1:3(2) ack 1 win 502`), and of the IP line that `-v` adds. What stands before the two
+//! addresses (interface, link layer, tunnels) is skipped, so that of several packets inside each
+//! other the innermost counts. It is strict from the flags on, so that prose is not taken for a
+//! packet and a line cut in two is seen to be cut.
 
 use super::options;
 
@@ -80,8 +82,8 @@ impl TcpLine {
 }
 
 impl TcpLine {
-    /// How much in a line that was put together from two speaks against it: options that make no sense, a word too
-    /// many before the addresses.
+    /// How much in a line that was put together from two speaks against it: options that make no
+    /// sense, a word too many before the addresses.
     pub(super) fn doubts(&self, text: &str) -> u32 {
         let before = text.get(..self.pair.src.start).unwrap_or("").trim_end();
         let last = before.rsplit(' ').next().unwrap_or("");
@@ -227,7 +229,8 @@ fn ip_line(head: &str, v6: bool) -> IpLine {
     }
 }
 
-/// Whether the text stops before it says what the packet is: the IP line of `-v`, or an address at the line's end.
+/// Whether the text stops before it says what the packet is: the IP line of `-v`, or an address at
+/// the line's end.
 fn is_head_only(text: &str) -> bool {
     let text = text.trim_end();
     let last = |word| text.rfind(word).and_then(|at| text.get(at..));
@@ -250,7 +253,8 @@ pub(super) fn other(text: &str) -> Class {
         let group = text.get(at..).unwrap_or("");
         let number = group.find('(').and_then(|open| decimal(group.get(open + 1..).unwrap_or("")));
         if let Some((number @ 0..=255, _)) = number {
-            // TCP that was not read here is in a fragment, a tunnel or an ICMP error: not a segment.
+            // TCP that was not read here is in a fragment, a tunnel or an ICMP error: not a
+            // segment.
             return Class::Ip(if number == 6 { 253 } else { number as u8 });
         }
     }
@@ -264,7 +268,8 @@ pub(super) fn other(text: &str) -> Class {
         return Class::NotIp(0xffff);
     }
     let word = WORDS.iter().find(|(word, _)| text.contains(word));
-    // Lines of DNS, NTP and the like do not say that they are UDP: they show ports, and no TCP flags.
+    // Lines of DNS, NTP and the like do not say that they are UDP: they show ports, and no TCP
+    // flags.
     Class::Ip(match word {
         Some((_, number)) => *number,
         None if text.contains("UDP") || shows_ports(text) => 17,
@@ -437,7 +442,8 @@ impl TcpLine {
     }
 }
 
-/// The body of tcpdump before 4.0, if there is one at `at`: `S, cksum 0x1a2b (correct), 5:5(0) ack 1 win 5840 urg 3
+/// The body of tcpdump before 4.0, if there is one at `at`:
+/// `S, cksum 0x1a2b (correct), 5:5(0) ack 1 win 5840 urg 3
 /// <mss 1460,nop>`; older still, without the commas.
 fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
     let mut body = Body { text, at };
@@ -487,7 +493,8 @@ fn old_body(text: &str, head: &str, at: usize) -> Option<Class> {
             break;
         }
     }
-    // A window's number is the last that every segment has; before it, at least one other must have made sense.
+    // A window's number is the last that every segment has; before it, at least one other must have
+    // made sense.
     if line.window.is_none() {
         let short = body.rest().is_empty() && known;
         return if short { Some(Class::Partial(None)) } else { None };

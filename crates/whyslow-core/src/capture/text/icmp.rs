@@ -1,19 +1,20 @@
 //! ICMP errors in a text: which connection each is about.
 //!
-//! A line that names no connection is about the only one between its hosts that has something in flight, as long as no other
-//! protocol was seen between them. What may be about something else is given to no connection.
+//! A line that names no connection is about the only one between its hosts that has something in
+//! flight, as long as no other protocol was seen between them. What may be about something else is
+//! given to no connection.
 
-use super::errors::{Line, Quoted};
+use super::errors::{IcmpLine, QuotedPacket};
 use super::relative::End;
 use super::{TextReader, build, names};
 use crate::capture::Sink;
 
 impl TextReader {
-    /// Writes the pending packet to `out`, if it is an ICMP error about TCP, or may be; gives its length on the wire. Of all other packets it
-    /// notes between whom they are.
+    /// Writes the pending packet to `out`, if it is an ICMP error about TCP, or may be; gives its
+    /// length on the wire. Of all other packets it notes between whom they are.
     pub(super) fn error<S: Sink>(&mut self, out: &mut Vec<u8>, sink: &mut S) -> Option<u32> {
         let pending = &self.pending;
-        let line = Line::read(&pending.text);
+        let line = IcmpLine::read(&pending.text);
         let Some(line) = line else {
             self.others.see(&pending.text, &self.names);
             return None;
@@ -25,7 +26,7 @@ impl TextReader {
             out.extend_from_slice(bytes);
             return Some(length);
         }
-        let quoted = Quoted::read(&pending.quoted);
+        let quoted = QuotedPacket::read(&pending.quoted);
         if quoted.is_other {
             return None;
         }
@@ -52,7 +53,7 @@ impl TextReader {
         let about = found.map(|(_, at, _)| at.0).or(told.map(|(_, at)| at.0)).or(about)?;
         let one_family = by.is_ipv4() == to.is_ipv4() && about.is_ipv4() == to.is_ipv4();
         let segment = found.map(|(from, at, seq)| ([from.1, at.1], seq));
-        let error = build::Error { by, to, kind: line.kind, mtu: line.mtu, about, size: quoted.size, segment };
+        let error = build::IcmpToWrite { by, to, kind: line.kind, mtu: line.mtu, about, size: quoted.size, segment };
         one_family.then(|| build::error(out, &error))
     }
 }

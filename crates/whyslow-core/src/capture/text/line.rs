@@ -1,7 +1,7 @@
 //! One line of text as it was pasted → the line as tcpdump wrote it.
 //!
-//! Knows what web pages, terminals and mail do to text: non-breaking spaces, HTML entities, ANSI colours, CRLF, stray
-//! bytes. Ignores what the line says.
+//! Knows what web pages, terminals and mail do to text: non-breaking spaces, HTML entities, ANSI
+//! colours, CRLF, stray bytes. Ignores what the line says.
 
 /// `bytes` (without the line feed) as clean text, in `scratch` unless there was nothing to clean.
 pub(super) fn clean<'a>(bytes: &'a [u8], scratch: &'a mut String) -> &'a str {
@@ -39,7 +39,8 @@ fn clean_valid(mut text: &str, out: &mut String) {
     }
 }
 
-/// What `&` stands for given the text after it, and the text after the entity. A page that escaped twice is undone.
+/// What `&` stands for given the text after it, and the text after the entity. A page that escaped
+/// twice is undone.
 fn entity(text: &str) -> (char, &str) {
     const ENTITIES: [(&str, char); 12] = [
         ("gt;", '>'),
@@ -67,7 +68,8 @@ fn entity(text: &str) -> (char, &str) {
     ('&', rest)
 }
 
-/// The text after a terminal escape sequence whose ESC was already taken (ECMA-48: CSI, OSC or two characters).
+/// The text after a terminal escape sequence whose ESC was already taken (ECMA-48: CSI, OSC or two
+/// characters).
 fn after_escape(text: &str) -> &str {
     let end = match text.as_bytes().first() {
         Some(b'[') => text.bytes().skip(1).position(|b| (0x40..=0x7e).contains(&b)).map(|at| at + 2),
@@ -78,8 +80,8 @@ fn after_escape(text: &str) -> &str {
     end.and_then(|at| text.get(at..)).unwrap_or(text)
 }
 
-/// Whether the line stands for packets that were left out: nothing but dots or ellipses, perhaps in brackets or behind
-/// a comment sign, or a word for it.
+/// Whether the line stands for packets that were left out: nothing but dots or ellipses, perhaps in
+/// brackets or behind a comment sign, or a word for it.
 pub(super) fn is_ellipsis(line: &str) -> bool {
     let decoration = |c: char| c.is_whitespace() || "[](){}<>#/|-*_`\"'".contains(c);
     let core = line.trim_matches(decoration);

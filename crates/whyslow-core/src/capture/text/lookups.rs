@@ -1,29 +1,29 @@
 //! Queries for names, and when they were answered.
 //!
-//! Knows how tcpdump prints DNS over UDP: `12345+ A? example.com. (29)`, and the answer `12345 1/0/0 A 192.0.2.1 (45)`, or
-//! `12345 NXDomain 0/1/0 (104)`. A name is resolved from the first query to the first answer: a resolver that asks again
-//! keeps its number, or asks for the same name and type from another port. Answers whose query is not in the text tell
-//! nothing.
+//! Knows how tcpdump prints DNS over UDP: `12345+ A? example.com. (29)`, and the answer
+//! `12345 1/0/0 A 192.0.2.1 (45)`, or `12345 NXDomain 0/1/0 (104)`. A name is resolved from the
+//! first query to the first answer: a resolver that asks again keeps its number, or asks for the
+//! same name and type from another port. Answers whose query is not in the text tell nothing.
 
 use crate::capture::Lookup;
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
 /// How many lookups are told, and how many that wait for their answer are remembered.
-const MOST: usize = 256;
+const MAX: usize = 256;
 /// A name has 255 bytes at most (RFC 1035 section 2.3.4); escapes make more of them.
 const MAX_NAME: usize = 1024;
 
 /// What a line says of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Talk {
+pub(super) enum DnsLine {
     /// Somebody asks.
     Query { client: Box<str>, server: Box<str>, id: u16, kind: Box<str>, name: Box<str> },
     /// Somebody answers.
     Answer { client: Box<str>, server: Box<str>, id: u16, answers: u64, refusal: Option<Box<str>> },
 }
 
-impl Talk {
+impl DnsLine {
     /// What the text of a packet that is not TCP says; none if it is no DNS.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (before, after) = text.split_once(" > ")?;
@@ -82,7 +82,7 @@ fn host(end: &str) -> &str {
 
 /// The lookups of a text.
 #[derive(Debug, Default)]
-pub(super) struct Lookups {
+pub(super) struct LookupTracker {
     open: VecDeque<(Open, Lookup)>,
     done: Vec<Lookup>,
     /// Those that were met when there was no more room.
@@ -95,11 +95,11 @@ struct Open {
     asked: Vec<(Box<str>, Box<str>, u16)>,
 }
 
-impl Lookups {
+impl LookupTracker {
     /// Takes what was said at `time`.
-    pub(super) fn see(&mut self, talk: Talk, time: Nanos) {
+    pub(super) fn observe(&mut self, talk: DnsLine, time: Nanos) {
         match talk {
-            Talk::Query { client, server, id, kind, name } => {
+            DnsLine::Query { client, server, id, kind, name } => {
                 let address = host(&client);
                 let same = |lookup: &Lookup| lookup.client == address && lookup.name == *name && lookup.kind == *kind;
                 let key = (client.clone(), server.clone(), id);
@@ -124,7 +124,7 @@ impl Lookups {
                             refusal: None,
                         };
                         self.open.push_back((Open { asked: vec![key] }, lookup));
-                        if self.open.len() > MOST
+                        if self.open.len() > MAX
                             && let Some((_, oldest)) = self.open.pop_front()
                         {
                             self.keep(oldest);
@@ -132,7 +132,7 @@ impl Lookups {
                     }
                 }
             }
-            Talk::Answer { client, server, id, answers, refusal } => {
+            DnsLine::Answer { client, server, id, answers, refusal } => {
                 let asked = |(open, _): &(Open, Lookup)| open.asked.contains(&(client.clone(), server.clone(), id));
                 let Some((_, mut lookup)) = self.open.iter().position(asked).and_then(|at| self.open.remove(at)) else {
                     return;
@@ -147,14 +147,15 @@ impl Lookups {
     }
 
     fn keep(&mut self, lookup: Lookup) {
-        if self.done.len() < MOST {
+        if self.done.len() < MAX {
             self.done.push(lookup);
         } else {
             self.beyond += 1;
         }
     }
 
-    /// All of them, in the order in which they began. Without a clock how long they took is not known.
+    /// All of them, in the order in which they began. Without a clock how long they took is not
+    /// known.
     pub(super) fn finish(mut self, clock: bool) -> (Vec<Lookup>, u64) {
         for (_, lookup) in std::mem::take(&mut self.open) {
             self.keep(lookup);

@@ -1,16 +1,18 @@
 //! Hosts and ports as printed → addresses and port numbers.
 //!
-//! A number is taken as it is. A host's name gets a stand-in address from ranges that no real host has (198.18.0.0/15
-//! of RFC 2544, 100::/64 of RFC 6666), in order of appearance, so that the same text always gives the same addresses;
-//! a service's name gets its port, or a stand-in port below 1024 made from the name's letters. Where hosts are hidden
-//! behind other words, these may have no port, and dots: `client`, `10.0.x.y`, `server-1.example`.
+//! A number is taken as it is. A host's name gets a stand-in address from ranges that no real host
+//! has (198.18.0.0/15 of RFC 2544, 100::/64 of RFC 6666), in order of appearance, so that the same
+//! text always gives the same addresses; a service's name gets its port, or a stand-in port below
+//! 1024 made from the name's letters. Where hosts are hidden behind other words, these may have no
+//! port, and dots: `client`, `10.0.x.y`, `server-1.example`.
 
 use super::services;
 use crate::capture::Sink;
 use foldhash::{HashMap, HashMapExt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How many names are remembered; the addresses of later ones are made from their letters, and may coincide.
+/// How many names are remembered; the addresses of later ones are made from their letters, and may
+/// coincide.
 const MAX_NAMES: usize = 16_384;
 
 /// The names met so far.
@@ -35,7 +37,8 @@ impl Names {
         }
     }
 
-    /// The address that `host` is or stands for; a new name is told to the sink. `v6` counts for names only.
+    /// The address that `host` is or stands for; a new name is told to the sink. `v6` counts for
+    /// names only.
     pub(super) fn host<S: Sink>(&mut self, host: &str, v6: bool, sink: &mut S) -> Option<IpAddr> {
         if let Some(address) = literal(host) {
             return Some(address);
@@ -73,7 +76,8 @@ impl Names {
         sink.host_name(address, host, false);
     }
 
-    /// The address and port of an end that is printed as `host` and, behind a dot, `port`; port 0 where there is none.
+    /// The address and port of an end that is printed as `host` and, behind a dot, `port`; port 0
+    /// where there is none.
     pub(super) fn end<S: Sink>(&mut self, [host, port]: [&str; 2], v6: bool, sink: &mut S) -> Option<(IpAddr, u16)> {
         let known = port.is_empty() || number(port).is_some() || services::port(port).is_some();
         if !known && literal(host).is_none() && !self.v4.contains_key(host) && !self.v6.contains_key(host) {

@@ -1,9 +1,10 @@
 //! The options list of a line → the bytes of TCP options.
 //!
-//! What has a meaning for the analysis is written exactly; of other options only what the text tells (Multipath TCP:
-//! that it is there, with its length). Should all of it not fit the header's 40 bytes, the fillers go first.
+//! What has a meaning for the analysis is written exactly; of other options only what the text
+//! tells (Multipath TCP: that it is there, with its length). Should all of it not fit the header's
+//! 40 bytes, the fillers go first.
 
-use super::relative::Numbers;
+use super::relative::WireNumbers;
 
 /// The bytes of an options list, padded to whole 32-bit words.
 #[derive(Clone, Copy, Debug)]
@@ -34,9 +35,9 @@ impl OptionBytes {
     }
 }
 
-/// The bytes for `list`, the text between the brackets of `options [mss 1460,nop,wscale 7]`, or between the `<` and
-/// `>` of tcpdump before 4.0.
-pub(super) fn encode(list: &str, numbers: &Numbers) -> OptionBytes {
+/// The bytes for `list`, the text between the brackets of `options [mss 1460,nop,wscale 7]`, or
+/// between the `<` and `>` of tcpdump before 4.0.
+pub(super) fn encode(list: &str, numbers: &WireNumbers) -> OptionBytes {
     let mut all = OptionBytes { bytes: [0; OptionBytes::MAX], len: 0, unread: 0 };
     if items(list).all(|item| all.add(item, numbers, false)) {
         return all;
@@ -73,13 +74,14 @@ pub(super) fn doubts(list: &str) -> u32 {
                 let (edges, after) = block.split_once('}').unwrap_or((block, "x"));
                 after.trim().is_empty() && edges.split(':').all(is_number)
             }),
-            _ => encode(item, &Numbers::default()).unread == 0,
+            _ => encode(item, &WireNumbers::default()).unread == 0,
         }
     };
     items(list).filter(odd).count() as u32
 }
 
-/// The items of a list: a comma parts them, save in braces and before a space (`md5` explains itself in a sentence).
+/// The items of a list: a comma parts them, save in braces and before a space (`md5` explains
+/// itself in a sentence).
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     let mut chars = list.char_indices().peekable();
@@ -109,9 +111,9 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
 }
 
 impl OptionBytes {
-    /// Adds one item; false if there was no room for it. With `meant_only`, fillers and options that the analysis
-    /// does not read are left out.
-    fn add(&mut self, item: &str, numbers: &Numbers, meant_only: bool) -> bool {
+    /// Adds one item; false if there was no room for it. With `meant_only`, fillers and options
+    /// that the analysis does not read are left out.
+    fn add(&mut self, item: &str, numbers: &WireNumbers, meant_only: bool) -> bool {
         let (word, rest) = item.split_once([' ', ':', '[']).unwrap_or((item, ""));
         let filler = |out: &mut Self, parts: &[&[u8]]| meant_only || out.put(parts);
         match word {
@@ -175,7 +177,7 @@ impl OptionBytes {
         }
     }
 
-    fn add_sack(&mut self, rest: &str, numbers: &Numbers) -> bool {
+    fn add_sack(&mut self, rest: &str, numbers: &WireNumbers) -> bool {
         let mut edges = [0_u8; 32];
         let mut len = 0;
         for block in rest.split('{').skip(1).take(4) {
@@ -192,7 +194,8 @@ impl OptionBytes {
     }
 }
 
-/// The kind and the body of an option that tcpdump has no name for: `unknown-27 0x0102`, `opt-30:0102`, `exp-acc0`.
+/// The kind and the body of an option that tcpdump has no name for: `unknown-27 0x0102`,
+/// `opt-30:0102`, `exp-acc0`.
 fn unnamed(word: &str, rest: &str) -> Option<(u8, ([u8; 40], usize))> {
     if let Some(magic) = word.strip_prefix("exp-") {
         return Some((254, hex(magic)));

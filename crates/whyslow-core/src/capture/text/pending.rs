@@ -1,13 +1,14 @@
 //! The packet whose lines are being read.
 //!
-//! A packet's first line may be followed by the rest of it: the segment under the IP line of `-v`, a tunnel's inner
-//! packet, the pieces of a wrapped line, an HTTP head, a dump. The packet is done when the next one starts.
+//! A packet's first line may be followed by the rest of it: the segment under the IP line of `-v`,
+//! a tunnel's inner packet, the pieces of a wrapped line, an HTTP head, a dump. The packet is done
+//! when the next one starts.
 
-use super::dump::Dump;
+use super::dump::HexDump;
 use super::errors;
 use super::grammar::{self, Class, MAX_TEXT};
 use super::line;
-use super::time::Stamp;
+use super::time::TextTime;
 
 /// How many lines are put together to one, and how many that do not fit may come between.
 const MAX_JOINED: u32 = 12;
@@ -18,10 +19,10 @@ const MAX_HTTP: usize = 8 * 1024;
 
 /// A packet's text so far, and what it is.
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct PendingPacket {
     pub(super) class: Option<Class>,
     pub(super) text: String,
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<TextTime>,
     /// Digits of the time's fraction.
     pub(super) digits: usize,
     /// Packets were left out of the text before it.
@@ -29,7 +30,7 @@ pub(super) struct Pending {
     pub(super) frame: u64,
     /// The number of its first line.
     pub(super) line: u64,
-    pub(super) dump: Dump,
+    pub(super) dump: HexDump,
     /// The HTTP head as far as it is known: the first bytes of the payload.
     pub(super) http: Vec<u8>,
     /// The lines of a packet that this one quotes.
@@ -42,7 +43,7 @@ pub(super) struct Pending {
 
 /// What a line is to the pending packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum LineRole {
     /// A part of it.
     Taken,
     /// Perhaps a part of the characters that `-A` dumps: anything may stand there.
@@ -51,7 +52,7 @@ pub(super) enum Part {
     None,
 }
 
-impl Pending {
+impl PendingPacket {
     /// Begins a packet with the text behind its time.
     pub(super) fn begin(&mut self, class: Class, text: &str) {
         self.class = Some(class);
@@ -71,10 +72,10 @@ impl Pending {
     }
 
     /// Takes a line that starts no packet, if it is a part of this one.
-    pub(super) fn take(&mut self, line: &str) -> Part {
-        let Some(class) = self.class else { return Part::None };
+    pub(super) fn take(&mut self, line: &str) -> LineRole {
+        let Some(class) = self.class else { return LineRole::None };
         if self.dump.take(line) {
-            return Part::Taken;
+            return LineRole::Taken;
         }
         let indented = line.starts_with([' ', '\t']) && !line::is_ellipsis(line);
         let taken = match class {
@@ -99,16 +100,17 @@ impl Pending {
                 // The first character of -A is the IP version and header length.
                 self.in_ascii |= line.starts_with(['E', '`', 'F', 'G']) && line.contains("..");
                 if self.in_ascii {
-                    return Part::Characters;
+                    return LineRole::Characters;
                 }
                 indented
             }
             _ => indented,
         };
-        if taken { Part::Taken } else { Part::None }
+        if taken { LineRole::Taken } else { LineRole::None }
     }
 
-    /// Whether `line` goes on where the text stopped: after the IP line of `-v`, or in a wrapped line.
+    /// Whether `line` goes on where the text stopped: after the IP line of `-v`, or in a wrapped
+    /// line.
     fn join(&mut self, line: &str) -> bool {
         let line = line.trim().trim_start_matches("> ");
         let goes_on = line.starts_with(|c: char| c.is_ascii_alphanumeric() || ",.:[](){}<>".contains(c));
@@ -116,7 +118,8 @@ impl Pending {
             return false;
         }
         self.tried += 1;
-        // Where the line was broken at a space, the space may be gone; where it was broken at a width, there was none.
+        // Where the line was broken at a space, the space may be gone; where it was broken at a
+        // width, there was none.
         let mut text = self.joined(line, " ");
         let mut joined = Joined::of(&text, line);
         if joined.rank > 0 {
@@ -164,7 +167,8 @@ impl Pending {
         self.begin_http();
     }
 
-    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its first line.
+    /// Notes the head of an HTTP message: all of it comes on indented lines under `-v`, else its
+    /// first line.
     fn begin_http(&mut self) {
         self.in_http = false;
         let Some(Class::Tcp(line)) = self.class else { return };

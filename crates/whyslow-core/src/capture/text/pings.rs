@@ -1,26 +1,28 @@
 //! Echo requests and what came back: ping's own words, and tcpdump's lines of ICMP.
 //!
-//! Knows what ping prints on Linux, BSD, macOS and Windows, and in BusyBox: the line that begins it, one for each answer,
-//! the counts at its end. The counts are ping's own and go before what the lines show. Without them a number that is
-//! missing among the answers' is a request that was lost, unless the text has a mark for lines that were left out.
-//! ping's times are a whole round trip; those between tcpdump's lines are the round trip from where it captured.
+//! Knows what ping prints on Linux, BSD, macOS and Windows, and in BusyBox: the line that begins
+//! it, one for each answer, the counts at its end. The counts are ping's own and go before what the
+//! lines show. Without them a number that is missing among the answers' is a request that was lost,
+//! unless the text has a mark for lines that were left out. ping's times are a whole round trip;
+//! those between tcpdump's lines are the round trip from where it captured.
 
 use crate::capture::Ping;
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
 /// How many are told.
-const MOST: usize = 64;
+const MAX: usize = 64;
 /// Requests that wait for their answers, remembered of one series.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 /// A host's name has 255 bytes at most (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 255;
-/// A request that was sent so shortly before the text ends may be answered behind it: ping sends one a second.
+/// A request that was sent so shortly before the text ends may be answered behind it: ping sends
+/// one a second.
 const LAST: Nanos = Nanos(1_000_000_000);
 
 /// A line of tcpdump's about an echo.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Echo {
+pub(super) struct EchoLine {
     reply: bool,
     /// Who asks.
     from: Box<str>,
@@ -29,7 +31,7 @@ pub(super) struct Echo {
     seq: u32,
 }
 
-impl Echo {
+impl EchoLine {
     /// What the text of a packet that is not TCP says; none if it is no echo.
     pub(super) fn read(text: &str) -> Option<Self> {
         let at = text.find(": ICMP echo re").or_else(|| text.find(": ICMP6, echo re"))?;
@@ -52,15 +54,15 @@ impl Echo {
 
 /// The pings of a text.
 #[derive(Debug, Default)]
-pub(super) struct Pings {
-    series: Vec<Series>,
+pub(super) struct PingTracker {
+    series: Vec<PingSeries>,
     /// The one whose lines are being read.
     current: Option<usize>,
     pub(super) beyond: u64,
 }
 
 #[derive(Debug, Default)]
-struct Series {
+struct PingSeries {
     from: Option<Box<str>>,
     to: Box<str>,
     id: Option<u32>,
@@ -99,7 +101,7 @@ impl Times {
     }
 }
 
-impl Pings {
+impl PingTracker {
     /// Whether ping's own words were read.
     pub(super) fn is_empty(&self) -> bool {
         self.series.is_empty()
@@ -109,17 +111,17 @@ impl Pings {
     pub(super) fn take(&mut self, line: &str) -> bool {
         let line = line.trim();
         if let Some(to) = beginning(line) {
-            self.current = self.begin(Series { to: to.into(), begun: true, ..Series::default() });
+            self.current = self.begin(PingSeries { to: to.into(), begun: true, ..PingSeries::default() });
             return true;
         }
         if let Some((from, seq, time)) = answer(line) {
             let known = self.current.filter(|&at| self.series.get(at).is_some_and(|series| series.counts.is_none()));
-            self.current = known.or_else(|| self.begin(Series { to: from.into(), ..Series::default() }));
+            self.current = known.or_else(|| self.begin(PingSeries { to: from.into(), ..PingSeries::default() }));
             if let Some(series) = self.current() {
                 // A second answer to one request is the network's copy.
                 if !line.contains("DUP!") {
                     series.answered += 1;
-                    series.see(seq);
+                    series.observe_seq(seq);
                     time.into_iter().for_each(|time| series.times.add(time));
                 }
             }
@@ -136,11 +138,11 @@ impl Pings {
         }
         let seq = ["icmp_seq=", "icmp_seq "].iter().find_map(|word| number(line.split_once(word)?.1));
         if line.starts_with("Request timeout for icmp_seq") || line.starts_with("no answer yet for icmp_seq") {
-            series.see(seq);
+            series.observe_seq(seq);
             return true;
         }
         if line.starts_with("Request timed out") || line.contains("nreachable") && line.contains("rom ") {
-            series.see(seq);
+            series.observe_seq(seq);
             series.unanswered += u64::from(seq.is_none());
             return true;
         }
@@ -154,12 +156,12 @@ impl Pings {
         }
     }
 
-    fn current(&mut self) -> Option<&mut Series> {
+    fn current(&mut self) -> Option<&mut PingSeries> {
         self.series.get_mut(self.current?)
     }
 
-    fn begin(&mut self, series: Series) -> Option<usize> {
-        if self.series.len() >= MOST {
+    fn begin(&mut self, series: PingSeries) -> Option<usize> {
+        if self.series.len() >= MAX {
             self.beyond += 1;
             return None;
         }
@@ -168,19 +170,19 @@ impl Pings {
     }
 
     /// Takes a packet of tcpdump's.
-    pub(super) fn see(&mut self, echo: Echo, time: Nanos) {
-        let same = |series: &Series| {
+    pub(super) fn observe(&mut self, echo: EchoLine, time: Nanos) {
+        let same = |series: &PingSeries| {
             series.id == Some(echo.id) && series.to == echo.to && series.from.as_deref() == Some(&*echo.from)
         };
         let at = self.series.iter().position(same).or_else(|| {
             let (from, to, id) = (Some(echo.from.clone()), echo.to.clone(), Some(echo.id));
-            self.begin(Series { from, to, id, ..Series::default() })
+            self.begin(PingSeries { from, to, id, ..PingSeries::default() })
         });
         let Some(series) = at.and_then(|at| self.series.get_mut(at)) else { return };
         if !echo.reply {
             series.requests += 1;
             series.waiting.push_back((echo.seq, time));
-            if series.waiting.len() > MOST_WAITING {
+            if series.waiting.len() > MAX_WAITING {
                 series.waiting.pop_front();
             }
         } else if let Some(at) = series.waiting.iter().position(|&(seq, _)| seq == echo.seq)
@@ -191,29 +193,30 @@ impl Pings {
         }
     }
 
-    /// All of them, in the order of the text, whose last packet came at `last`. Without a clock the times between tcpdump's
-    /// lines say nothing.
+    /// All of them, in the order of the text, whose last packet came at `last`. Without a clock the
+    /// times between tcpdump's lines say nothing.
     pub(super) fn finish(mut self, clock: bool, last: Nanos) -> (Vec<Ping>, u64) {
         for series in self.series.iter_mut().filter(|_| clock) {
             let open = series.waiting.iter().filter(|(_, asked)| last - *asked < LAST).count();
             series.requests = series.requests.saturating_sub(open as u64);
         }
-        (self.series.into_iter().filter_map(|series| series.told(clock)).collect(), self.beyond)
+        (self.series.into_iter().filter_map(|series| series.into_ping(clock)).collect(), self.beyond)
     }
 }
 
-impl Series {
-    fn see(&mut self, seq: Option<u32>) {
+impl PingSeries {
+    fn observe_seq(&mut self, seq: Option<u32>) {
         let Some(seq) = seq else { return };
         self.seqs = Some(self.seqs.map_or((seq, seq), |(least, most)| (least.min(seq), most.max(seq))));
     }
 
-    fn told(self, clock: bool) -> Option<Ping> {
+    fn into_ping(self, clock: bool) -> Option<Ping> {
         let by_tcpdump = self.id.is_some();
         let shown = match self.seqs {
             _ if by_tcpdump => Some((self.requests, self.answered)),
             _ if self.elided => None,
-            // Where the beginning was cut it is not known what was sent before; BSD counts from 0, Linux from 1.
+            // Where the beginning was cut it is not known what was sent before; BSD counts from 0,
+            // Linux from 1.
             Some((least, most)) => {
                 let first = if self.begun { least.min(1) } else { least };
                 Some((u64::from(most - first) + 1, self.answered))
@@ -261,7 +264,8 @@ fn answer(line: &str) -> Option<(&str, Option<u32>, Option<Nanos>)> {
     (!host.is_empty() && host.len() <= MAX_HOST).then_some((host, seq, time))
 }
 
-/// `5 packets transmitted, 4 received`, `5 packets transmitted, 4 packets received`, `Sent = 4, Received = 3`.
+/// `5 packets transmitted, 4 received`, `5 packets transmitted, 4 packets received`,
+/// `Sent = 4, Received = 3`.
 fn counts(line: &str) -> Option<(u64, u64)> {
     let (sent, rest) = match line.split_once(" packets transmitted, ") {
         Some((sent, rest)) => (number(sent)?, rest),
@@ -273,7 +277,8 @@ fn counts(line: &str) -> Option<(u64, u64)> {
     Some((u64::from(sent), u64::from(number(rest)?)))
 }
 
-/// `rtt min/avg/max/mdev = 11.1/11.6/12.0/0.3 ms`, `Minimum = 11ms, Maximum = 12ms, Average = 11ms`.
+/// `rtt min/avg/max/mdev = 11.1/11.6/12.0/0.3 ms`,
+/// `Minimum = 11ms, Maximum = 12ms, Average = 11ms`.
 fn summary(line: &str) -> Option<[Nanos; 3]> {
     if let Some(rest) = line.strip_prefix("Minimum = ") {
         let most = rest.split_once("Maximum = ")?.1;

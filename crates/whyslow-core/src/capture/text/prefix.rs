@@ -1,10 +1,11 @@
 //! What stands before every line of a text: put there by a log, a container's runtime, a mail.
 //!
-//! The lines of one program get the same words before them, but for the time and other numbers: `Nov 22 10:00:00 host
-//! tcpdump[123]: `, `2026-01-01T10:00:00.123456789Z stdout F `, `pod-7  | `, `[pod/x/c] `, `> `. A packet's first line
-//! shows them (`start`); here they are taken off the lines that follow, which have no start by which to find it.
+//! The lines of one program get the same words before them, but for the time and other numbers:
+//! `Nov 22 10:00:00 host tcpdump[123]: `, `2026-01-01T10:00:00.123456789Z stdout F `, `pod-7 | `,
+//! `[pod/x/c] `, `> `. A packet's first line shows them (`start`); here they are taken off the
+//! lines that follow, which have no start by which to find it.
 
-use super::time::{self, Stamp};
+use super::time::{self, TextTime};
 
 /// How many words may stand before a line.
 pub(super) const MAX_WORDS: usize = 10;
@@ -12,7 +13,7 @@ pub(super) const MAX_WORDS: usize = 10;
 /// A time that a log put before a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logged {
-    pub(super) stamp: Stamp,
+    pub(super) stamp: TextTime,
     pub(super) digits: usize,
 }
 
@@ -54,7 +55,8 @@ impl Prefix {
         }
     }
 
-    /// The line without them, as the program wrote it, and the log's time among them; none if they do not stand there.
+    /// The line without them, as the program wrote it, and the log's time among them; none if they
+    /// do not stand there.
     pub(super) fn strip<'a>(&self, line: &'a str) -> Option<(&'a str, Option<Logged>)> {
         let (mut rest, mut logged) = (line, None);
         for word in &self.words {

@@ -1,14 +1,16 @@
 //! tcpdump's relative sequence numbers → the real ones.
 //!
-//! tcpdump (`print-tcp.c`, unless `-S`) keeps a zero point for each direction of a conversation. It sets both from the
-//! first packet with an ACK that it sees, and again from every SYN-ACK: the packet's own sequence number, and its
-//! acknowledgement number − 1. That packet is printed as it is; later ones with an ACK, and all SACK blocks of packets
-//! with an ACK, are printed relative to the zero points; packets without an ACK are always printed as they are.
+//! tcpdump (`print-tcp.c`, unless `-S`) keeps a zero point for each direction of a conversation. It
+//! sets both from the first packet with an ACK that it sees, and again from every SYN-ACK: the
+//! packet's own sequence number, and its acknowledgement number − 1. That packet is printed as it
+//! is; later ones with an ACK, and all SACK blocks of packets with an ACK, are printed relative to
+//! the zero points; packets without an ACK are always printed as they are.
 //!
-//! The text may lack the packet that set the zero points, or come from `-S`. So the first number after a zero point
-//! was set is read both ways, and the way that lands nearer to where the conversation was decides for the rest of it.
-//! A zero point that the text cannot tell is taken as 0: later numbers are then right relative to each other. A
-//! sequence number that was not printed (tcpdump leaves it out of pure ACKs) is taken as the next one to be sent.
+//! The text may lack the packet that set the zero points, or come from `-S`. So the first number
+//! after a zero point was set is read both ways, and the way that lands nearer to where the
+//! conversation was decides for the rest of it. A zero point that the text cannot tell is taken as
+//! 0: later numbers are then right relative to each other. A sequence number that was not printed
+//! (tcpdump leaves it out of pure ACKs) is taken as the next one to be sent.
 
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
@@ -18,7 +20,7 @@ use std::net::IpAddr;
 const MAX_CONVERSATIONS: usize = 65_536;
 
 /// At most so many conversations are looked at for ICMP errors, over a whole text: a second's work.
-const MOST_LOOKS: u64 = 1 << 26;
+const MAX_LOOKS: u64 = 1 << 26;
 
 const FIN: u16 = 0x01;
 const SYN: u16 = 0x02;
@@ -30,7 +32,7 @@ pub(super) type End = (IpAddr, u16);
 
 /// What a line shows of a segment's numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Printed {
+pub(super) struct PrintedNumbers {
     pub(super) flags: u16,
     pub(super) seq: Option<u32>,
     pub(super) ack: Option<u32>,
@@ -39,14 +41,14 @@ pub(super) struct Printed {
 
 /// The numbers as they were on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub(super) struct WireNumbers {
     pub(super) seq: u32,
     pub(super) ack: u32,
     sack_zero: u32,
     sack_unsure: bool,
 }
 
-impl Numbers {
+impl WireNumbers {
     /// A SACK edge as it was on the wire.
     pub(super) fn edge(&self, printed: u32) -> u32 {
         let relative = self.sack_zero.wrapping_add(printed);
@@ -55,17 +57,17 @@ impl Numbers {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
+enum NumberStyle {
     Relative,
     AsIs,
 }
 
 /// What is remembered of a conversation; index 0 is what the lower end sends.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct ConversationState {
     /// tcpdump's zero points, once it has them; none where the line did not show the number.
     zero: Option<[Option<u32>; 2]>,
-    style: Option<Style>,
+    style: Option<NumberStyle>,
     /// The initial sequence numbers of a SYN whose SYN-ACK was not seen yet.
     syn: Option<[Option<u32>; 2]>,
     /// Where each direction is: the highest sequence number sent or acknowledged.
@@ -76,7 +78,7 @@ struct State {
 
 /// The conversations of a text.
 pub(super) struct Conversations {
-    table: HashMap<[End; 2], State>,
+    table: HashMap<[End; 2], ConversationState>,
     order: VecDeque<[End; 2]>,
     /// At so many conversations it was looked for ICMP errors.
     looks: u64,
@@ -88,7 +90,7 @@ impl Conversations {
     }
 
     /// The real numbers of a segment whose line shows `printed`.
-    pub(super) fn resolve(&mut self, from: End, to: End, printed: &Printed) -> Numbers {
+    pub(super) fn resolve(&mut self, from: End, to: End, printed: &PrintedNumbers) -> WireNumbers {
         let (state, own) = self.state(from, to);
         state.resolve(own, printed)
     }
@@ -98,18 +100,19 @@ impl Conversations {
         let (state, own) = self.state(from, to);
         if flags & ACK != 0 && (state.zero.is_none() || flags & SYN != 0) {
             state.set_zero(own, Some(seq), ack);
-            state.style = Some(Style::Relative);
+            state.style = Some(NumberStyle::Relative);
         }
         state.advance(own, flags, Some(seq), (flags & ACK != 0).then_some(ack), length);
     }
 
-    /// The one conversation with something in flight from one end to another for which `is` holds: these ends, and the first number in
-    /// flight. None where there are several. And whether there is any such conversation, in flight or not.
+    /// The one conversation with something in flight from one end to another for which `is` holds:
+    /// these ends, and the first number in flight. None where there are several. And whether there
+    /// is any such conversation, in flight or not.
     pub(super) fn in_flight(&mut self, is: impl Fn(End, End) -> bool) -> (Option<(End, End, u32)>, bool) {
         let (mut found, mut several, mut any) = (None, false, false);
         // Each look goes over all of them; a text that asks for very many is answered no more.
         let looks = self.table.len() as u64;
-        if self.looks + looks > MOST_LOOKS {
+        if self.looks + looks > MAX_LOOKS {
             return (None, true);
         }
         self.looks += looks;
@@ -127,7 +130,7 @@ impl Conversations {
         (found.filter(|_| !several), any)
     }
 
-    fn state(&mut self, from: End, to: End) -> (&mut State, usize) {
+    fn state(&mut self, from: End, to: End) -> (&mut ConversationState, usize) {
         let (key, own) = if from <= to { ([from, to], 0) } else { ([to, from], 1) };
         if !self.table.contains_key(&key) {
             if self.order.len() >= MAX_CONVERSATIONS
@@ -141,8 +144,8 @@ impl Conversations {
     }
 }
 
-impl State {
-    fn resolve(&mut self, own: usize, printed: &Printed) -> Numbers {
+impl ConversationState {
+    fn resolve(&mut self, own: usize, printed: &PrintedNumbers) -> WireNumbers {
         let Some(ack) = printed.ack.filter(|_| printed.flags & ACK != 0) else {
             return self.without_ack(own, printed);
         };
@@ -151,23 +154,23 @@ impl State {
             *self = Self { next: self.next, ..Self::default() };
         }
         let zero = self.choose(own, printed.seq, ack);
-        let sure = self.style == Some(Style::Relative);
+        let sure = self.style == Some(NumberStyle::Relative);
         let seq = printed.seq.map(|seq| zero[own].unwrap_or(0).wrapping_add(seq));
         let ack = zero[peer].unwrap_or(0).wrapping_add(ack);
         if self.zero.is_none() {
             self.set_zero(own, seq, ack);
         }
         let sack_zero = match self.style {
-            Some(Style::AsIs) => 0,
+            Some(NumberStyle::AsIs) => 0,
             _ => self.zero.and_then(|zero| zero[peer]).unwrap_or(0),
         };
         let real = seq.or(self.next[own]).or(zero[own]).unwrap_or(0);
         self.advance(own, printed.flags, seq.or(self.next[own]), Some(ack), printed.length);
-        Numbers { seq: real, ack, sack_zero, sack_unsure: !sure }
+        WireNumbers { seq: real, ack, sack_zero, sack_unsure: !sure }
     }
 
     /// A packet without an ACK is printed as it is, and sets no zero point.
-    fn without_ack(&mut self, own: usize, printed: &Printed) -> Numbers {
+    fn without_ack(&mut self, own: usize, printed: &PrintedNumbers) -> WireNumbers {
         let seq = printed.seq.or(self.next[own]).unwrap_or(0);
         if printed.flags & SYN != 0 {
             let again = [self.zero, self.syn].iter().flatten().any(|first| first[own] == Some(seq));
@@ -179,7 +182,7 @@ impl State {
             }
         }
         self.advance(own, printed.flags, Some(seq), None, printed.length);
-        Numbers { seq, ack: 0, sack_zero: 0, sack_unsure: false }
+        WireNumbers { seq, ack: 0, sack_zero: 0, sack_unsure: false }
     }
 
     fn set_zero(&mut self, own: usize, seq: Option<u32>, ack: u32) {
@@ -194,8 +197,8 @@ impl State {
         const AS_IS: [Option<u32>; 2] = [Some(0); 2];
         if self.syn.is_none() {
             match (self.zero, self.style) {
-                (None, _) | (_, Some(Style::AsIs)) => return AS_IS,
-                (Some(zero), Some(Style::Relative)) => return zero,
+                (None, _) | (_, Some(NumberStyle::AsIs)) => return AS_IS,
+                (Some(zero), Some(NumberStyle::Relative)) => return zero,
                 (Some(_), None) => {}
             }
         }
@@ -208,12 +211,12 @@ impl State {
         };
         let as_is = error(AS_IS);
         if let Some(syn) = self.syn {
-            // A new connection whose SYN-ACK is not in the text: the zero points are the SYN's, or still those of the
-            // connection before it, or are set by this very packet.
+            // A new connection whose SYN-ACK is not in the text: the zero points are the SYN's, or
+            // still those of the connection before it, or are set by this very packet.
             let by_syn = error(syn);
             let by_old = self.zero.map_or(u64::MAX, error);
             if by_syn < as_is && by_syn < by_old {
-                (self.zero, self.style, self.syn) = (Some(syn), Some(Style::Relative), None);
+                (self.zero, self.style, self.syn) = (Some(syn), Some(NumberStyle::Relative), None);
                 return syn;
             }
             if let Some(zero) = self.zero
@@ -222,23 +225,24 @@ impl State {
                 return zero;
             }
             if self.zero.is_some() {
-                (self.style, self.syn) = (Some(Style::AsIs), None);
+                (self.style, self.syn) = (Some(NumberStyle::AsIs), None);
             }
             return AS_IS;
         }
         let zero = self.zero.unwrap_or(AS_IS);
         match error(zero).cmp(&as_is) {
-            std::cmp::Ordering::Less => self.style = Some(Style::Relative),
+            std::cmp::Ordering::Less => self.style = Some(NumberStyle::Relative),
             std::cmp::Ordering::Equal => {}
             std::cmp::Ordering::Greater => {
-                self.style = Some(Style::AsIs);
+                self.style = Some(NumberStyle::AsIs);
                 return AS_IS;
             }
         }
         zero
     }
 
-    /// The first number that this end has sent and that is not acknowledged; none where nothing is in flight.
+    /// The first number that this end has sent and that is not acknowledged; none where nothing is
+    /// in flight.
     fn in_flight(&self, own: usize) -> Option<u32> {
         let next = self.next[own]?;
         match self.acked[own] {

@@ -1,4 +1,5 @@
-//! Names of TCP ports, as services files and the IANA registry have them, for text that was printed without `-n`.
+//! Names of TCP ports, as services files and the IANA registry have them, for text that was printed
+//! without `-n`.
 
 /// The TCP port that `name` stands for.
 pub(super) fn port(name: &str) -> Option<u16> {

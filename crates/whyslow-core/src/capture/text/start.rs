@@ -1,18 +1,18 @@
 //! Where a packet's text starts in a line.
 //!
-//! A packet starts with a time; under `-t`, with a word that only tcpdump writes. Before it may stand what pages,
-//! mails and tools put in front of every line: spaces, quotation marks, line numbers, a tag, a container's name, a log's
-//! own time with the names of host and program behind it. Of several times the last one is tcpdump's; where only a log's
-//! stands there, it is taken.
+//! A packet starts with a time; under `-t`, with a word that only tcpdump writes. Before it may
+//! stand what pages, mails and tools put in front of every line: spaces, quotation marks, line
+//! numbers, a tag, a container's name, a log's own time with the names of host and program behind
+//! it. Of several times the last one is tcpdump's; where only a log's stands there, it is taken.
 
 use super::grammar::{self, Class};
 use super::prefix::MAX_WORDS;
-use super::time::{self, Printed, Stamp};
+use super::time::{self, PrintedTime, TextTime};
 
 /// The start of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Start {
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<TextTime>,
     /// Digits of the time's fraction.
     pub(super) digits: usize,
     /// The time is one that a log put before the line: tcpdump's own is missing.
@@ -23,7 +23,8 @@ pub(super) struct Start {
     pub(super) prefix: usize,
     /// Where the text behind the time begins.
     pub(super) text: usize,
-    /// Whether the line is tcpdump's beyond doubt: another program may start its lines with the time as well.
+    /// Whether the line is tcpdump's beyond doubt: another program may start its lines with the
+    /// time as well.
     pub(super) certain: bool,
 }
 
@@ -32,20 +33,20 @@ const MAX_PREFIXES: usize = 12;
 /// How many logs may have taken a line, one from the other.
 const MAX_LOGS: u32 = 2;
 
-/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin with a time of their own;
-/// `lone` whether one may be told by its time alone.
+/// The start of a packet in `line`, if it has one. `timed` tells whether the text's packets begin
+/// with a time of their own; `lone` whether one may be told by its time alone.
 pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start> {
     let mut at = 0;
     let mut number = None;
     let mut named = None;
     let mut untimed = None;
-    let mut log: Option<Printed> = None;
+    let mut log: Option<PrintedTime> = None;
     for _ in 0..MAX_PREFIXES {
         let rest = line.get(at..)?;
         at += rest.len() - rest.trim_start().len();
         let rest = line.get(at..)?;
         let before = number.map_or(at, |(_, before)| before);
-        let start = |time: Option<Printed>, prefix: usize, text: usize, certain: bool| Start {
+        let start = |time: Option<PrintedTime>, prefix: usize, text: usize, certain: bool| Start {
             stamp: time.map(|time| time.stamp),
             digits: time.map_or(0, |time| time.digits),
             logged: time.is_some_and(|time| time.logged),
@@ -58,7 +59,7 @@ pub(super) fn find(line: &str, timed: Option<bool>, lone: bool) -> Option<Start>
             let behind = at + time.len;
             let body = line.get(behind..)?;
             if let Some(words) = message(body, 1).filter(|_| log.is_none()) {
-                (log, at) = (Some(Printed { logged: true, ..time }), behind + words);
+                (log, at) = (Some(PrintedTime { logged: true, ..time }), behind + words);
                 if time::parse(line.get(at..)?).is_none() && begins_untimed(line.get(at..)?) {
                     return Some(start(log, at, at, true));
                 }
@@ -127,9 +128,9 @@ fn tag(text: &str) -> Option<(Tag, usize)> {
     names_program.then_some((Tag::Program, end))
 }
 
-/// Where tcpdump's own words begin behind a log's time, if the log's words alone stand between: names of host and program
-/// (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing; or the words of another log in the first one. None
-/// where the time is tcpdump's own.
+/// Where tcpdump's own words begin behind a log's time, if the log's words alone stand between:
+/// names of host and program (`host tcpdump[123]:`), a container's stream (`stdout F`), nothing; or
+/// the words of another log in the first one. None where the time is tcpdump's own.
 fn message(body: &str, logs: u32) -> Option<usize> {
     let mut at = 0;
     let mut ended = false;
@@ -157,8 +158,8 @@ fn message(body: &str, logs: u32) -> Option<usize> {
         if name.contains('>') || matches!(name, "IP" | "IP6" | "ethertype") {
             return None;
         }
-        // A log's words end with the program's name; of RFC 5424's, with its structured data; a runtime's, with its mark of
-        // a whole line.
+        // A log's words end with the program's name; of RFC 5424's, with its structured data; a
+        // runtime's, with its mark of a whole line.
         let named = name.starts_with(|c: char| c.is_alphabetic() || "[-".contains(c));
         ended = named && name.ends_with([':', ']', '-']) || matches!(name, "F" | "P" | "|");
         at += end;

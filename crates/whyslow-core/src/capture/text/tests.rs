@@ -239,7 +239,8 @@ fn a_whole_segment_has_a_right_checksum() {
 
 #[test]
 fn a_checksum_that_was_not_printed_tells_of_no_offload() {
-    // Whatever the length is, the field is neither 0 nor the pseudo-header's sum, with or without the length.
+    // Whatever the length is, the field is neither 0 nor the pseudo-header's sum, with or without
+    // the length.
     let fold = |sum: u32| ((sum >> 16) + (sum & 0xffff)) as u16;
     let addresses = 0xc000 + 0x0201 + 0xc000 + 0x0202 + 6;
     for len in 1..3_000_u32 {

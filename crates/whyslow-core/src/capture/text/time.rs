@@ -1,11 +1,12 @@
 //! The times that tcpdump prints → nanoseconds on one line of time.
 //!
-//! Knows every form of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the time since the packet
-//! before (`-ttt`), date and time (`-tttt`) and the time since the first packet (`-ttttt`), in micro- or nanoseconds; and
-//! the forms in which logs write a time. A time of day goes on over midnight. `-ttt`, `-ttttt` and a time of day just
-//! after midnight are written alike: the reader holds the first packets back until the times themselves tell which it
-//! is, or the senders' TCP timestamps do; of a few times that only rise nothing tells it. A date without its zone is read
-//! as UTC.
+//! Knows every form of `-t`: none (`-t`), the time of day, seconds since the epoch (`-tt`), the
+//! time since the packet before (`-ttt`), date and time (`-tttt`) and the time since the first
+//! packet (`-ttttt`), in micro- or nanoseconds; and the forms in which logs write a time. A time of
+//! day goes on over midnight. `-ttt`, `-ttttt` and a time of day just after midnight are written
+//! alike: the reader holds the first packets back until the times themselves tell which it is, or
+//! the senders' TCP timestamps do; of a few times that only rise nothing tells it. A date without
+//! its zone is read as UTC.
 
 use super::relative::End;
 use crate::capture::Clock;
@@ -17,17 +18,17 @@ const DAY: i64 = 24 * HOUR;
 
 /// How many packets are held back at most, until it is known what their times count from.
 const UNDECIDED: u32 = 64;
-/// So many times that only rise count from one moment: each from the one before it, they would stand in this order by a
-/// chance of one in 120 at most.
+/// So many times that only rise count from one moment: each from the one before it, they would
+/// stand in this order by a chance of one in 120 at most.
 const RISING: u32 = 6;
 /// Senders whose timestamps are followed while packets are held back.
-const MOST_SENDERS: usize = 8;
+const MAX_SENDERS: usize = 8;
 /// Milliseconds between two timestamps of a sender that tell two sums of times apart.
-const LEAST_TICKS: i64 = 20;
+const MIN_TICKS: i64 = 20;
 
 /// A time as printed, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stamp {
+pub(super) enum TextTime {
     /// Since the epoch: `-tt`, or `-tttt` with the date taken as UTC.
     Epoch(i64),
     /// `HH:MM:SS`: of the day, since the first packet, or since the packet before.
@@ -38,8 +39,8 @@ pub(super) enum Stamp {
 
 /// A time as it stands in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Printed {
-    pub(super) stamp: Stamp,
+pub(super) struct PrintedTime {
+    pub(super) stamp: TextTime,
     /// Bytes that it takes, a bracket that closes behind it included.
     pub(super) len: usize,
     /// Digits of its fraction; none where it is told in whole seconds.
@@ -49,7 +50,7 @@ pub(super) struct Printed {
 }
 
 /// The time at the start of `text`.
-pub(super) fn parse(text: &str) -> Option<Printed> {
+pub(super) fn parse(text: &str) -> Option<PrintedTime> {
     let mut time = parse_form(text)?;
     let bytes = text.as_bytes();
     if let Some(b']' | b')' | b'|' | b',' | b':') = bytes.get(time.len) {
@@ -59,25 +60,25 @@ pub(super) fn parse(text: &str) -> Option<Printed> {
 }
 
 /// The time that is all of `text`, but for spaces.
-pub(super) fn parse_all(text: &str) -> Option<Printed> {
+pub(super) fn parse_all(text: &str) -> Option<PrintedTime> {
     let time = parse_form(text.trim_end())?;
     (time.len == text.trim_end().len()).then_some(time)
 }
 
-fn parse_form(text: &str) -> Option<Printed> {
+fn parse_form(text: &str) -> Option<PrintedTime> {
     let bytes = text.as_bytes();
-    let own = |(stamp, len, digits)| Printed { stamp, len, digits, logged: false };
+    let own = |(stamp, len, digits)| PrintedTime { stamp, len, digits, logged: false };
     match bytes.first()? {
         b'-' => {
             let (nanos, len, digits) = time_of_day(bytes.get(1..)?)?;
-            return Some(own((Stamp::Day(-nanos), len + 1, digits)));
+            return Some(own((TextTime::Day(-nanos), len + 1, digits)));
         }
         b'A'..=b'Z' => return month_and_time(bytes),
         b'0'..=b'9' => {}
         _ => return None,
     }
     if let Some((nanos, len, digits)) = time_of_day(bytes) {
-        return Some(Printed { logged: bytes.get(8) == Some(&b','), ..own((Stamp::Day(nanos), len, digits)) });
+        return Some(PrintedTime { logged: bytes.get(8) == Some(&b','), ..own((TextTime::Day(nanos), len, digits)) });
     }
     if let Some(days) = date(bytes) {
         return date_and_time(bytes, days);
@@ -87,27 +88,29 @@ fn parse_form(text: &str) -> Option<Printed> {
         Some(b'.') if bytes.get(len + 1) == Some(&b' ') => {
             let (micros, digits) = number(bytes.get(len + 2..)?, 6, 6)?;
             let delta = seconds.checked_mul(SECOND)?.checked_add(micros * 1_000)?;
-            Some(own((Stamp::Delta(delta), len + 2 + digits, 6)))
+            Some(own((TextTime::Delta(delta), len + 2 + digits, 6)))
         }
         Some(b'.') => {
             let (nanos, digits) = fraction(bytes.get(len + 1..)?)?;
             let known = digits >= 6;
             let epoch = seconds.checked_mul(SECOND)?.checked_add(nanos)?;
-            known.then_some(own((Stamp::Epoch(epoch), len + 1 + digits, digits)))
+            known.then_some(own((TextTime::Epoch(epoch), len + 1 + digits, digits)))
         }
-        // Old -ttt below a second: six digits of microseconds and one space, where a packet's number has two.
+        // Old -ttt below a second: six digits of microseconds and one space, where a packet's
+        // number has two.
         Some(b' ') if len == 6 && bytes.get(7).is_some_and(u8::is_ascii_alphabetic) => {
-            Some(own((Stamp::Delta(seconds * 1_000), 6, 6)))
+            Some(own((TextTime::Delta(seconds * 1_000), 6, 6)))
         }
         _ => None,
     }
 }
 
 /// `2026-01-01 10:00:00.123456`, and the ISO 8601 forms of logs: with `T`, a comma, a zone.
-fn date_and_time(bytes: &[u8], days: i64) -> Option<Printed> {
+fn date_and_time(bytes: &[u8], days: i64) -> Option<PrintedTime> {
     let (nanos, len, digits) = time_of_day(bytes.get(11..)?)?;
     let len = len + 11;
-    // A log writes as many digits as it knows; what tcpdump writes of a damaged time is another matter.
+    // A log writes as many digits as it knows; what tcpdump writes of a damaged time is another
+    // matter.
     let decimals = bytes.get(20..20 + digits).filter(|_| bytes.get(10) == Some(&b'T') && digits > 0);
     let nanos = match decimals {
         Some(decimals) => time_of_day(bytes.get(11..19)?)?.0 + decimal_fraction(decimals),
@@ -117,7 +120,7 @@ fn date_and_time(bytes: &[u8], days: i64) -> Option<Printed> {
     let at = days.checked_mul(DAY)?.checked_add(nanos)?.checked_sub(east)?;
     let logged =
         zone > 0 || bytes.get(10) == Some(&b'T') || bytes.get(4) == Some(&b'/') || bytes.get(19) == Some(&b',');
-    Some(Printed { stamp: Stamp::Epoch(at), len: len + zone, digits, logged })
+    Some(PrintedTime { stamp: TextTime::Epoch(at), len: len + zone, digits, logged })
 }
 
 /// `Z`, `+01:00`, `+0100`, `+01`: nanoseconds east of UTC, bytes taken.
@@ -138,15 +141,16 @@ fn zone(bytes: &[u8]) -> Option<(i64, usize)> {
     (hours <= 14 && minutes <= 59).then_some((sign * (hours * HOUR + minutes * 60 * SECOND), len))
 }
 
-/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul  6 06:26:07`: the year is missing, so that the date says nothing.
-fn month_and_time(bytes: &[u8]) -> Option<Printed> {
+/// OpenBSD's `Jul 26 06:26:07.794026`, and syslog's `Jul 6 06:26:07`: the year is missing, so that
+/// the date says nothing.
+fn month_and_time(bytes: &[u8]) -> Option<PrintedTime> {
     const MONTHS: [&[u8]; 12] =
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     if !MONTHS.contains(&bytes.get(..3)?) || bytes.get(3) != Some(&b' ') || bytes.get(6) != Some(&b' ') {
         return None;
     }
     let (nanos, len, digits) = time_of_day(bytes.get(7..)?)?;
-    Some(Printed { stamp: Stamp::Day(nanos), len: len + 7, digits, logged: digits != 6 })
+    Some(PrintedTime { stamp: TextTime::Day(nanos), len: len + 7, digits, logged: digits != 6 })
 }
 
 /// `HH:MM:SS` with or without a fraction: nanoseconds, bytes taken, digits of the fraction.
@@ -178,7 +182,8 @@ fn date(bytes: &[u8]) -> Option<i64> {
     right.then(|| days_from_civil(year, month, day))
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar; years count from March so that the leap day comes last.
+/// Days since 1970-01-01 in the Gregorian calendar; years count from March so that the leap day
+/// comes last.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let month = (month + 9) % 12;
@@ -196,8 +201,8 @@ fn number(bytes: &[u8], min: usize, max: usize) -> Option<(i64, usize)> {
     Some((value, digits))
 }
 
-/// The digits after a decimal point, in nanoseconds. More than six are micro- or nanoseconds that a damaged capture had
-/// too many of: they are not cut to a second.
+/// The digits after a decimal point, in nanoseconds. More than six are micro- or nanoseconds that a
+/// damaged capture had too many of: they are not cut to a second.
 fn fraction(bytes: &[u8]) -> Option<(i64, usize)> {
     let (value, digits) = number(bytes, 1, 10)?;
     let places = match digits {
@@ -222,15 +227,16 @@ enum Mode {
     Epoch,
     Day { days: i64, before: i64 },
     Delta { now: i64 },
-    Undecided(Box<Undecided>),
+    Undecided(Box<UndecidedTimes>),
 }
 
-/// A packet's sender and its TCP timestamp, which counts milliseconds with nearly every host of today.
+/// A packet's sender and its TCP timestamp, which counts milliseconds with nearly every host of
+/// today.
 pub(super) type Ticks = (End, u32);
 
 /// What is known of times that may count from one moment, or each from the one before it.
 #[derive(Debug, Default)]
-struct Undecided {
+struct UndecidedTimes {
     first: i64,
     before: i64,
     /// All of them, added up.
@@ -239,19 +245,19 @@ struct Undecided {
     up: u32,
     down: u32,
     halved: u32,
-    senders: Vec<(End, [Tick; 2])>,
+    senders: Vec<(End, [TimestampTick; 2])>,
 }
 
 /// A timestamp, and when it was sent: by the time as printed, and by the sum of all up to there.
 #[derive(Clone, Copy, Debug)]
-struct Tick {
+struct TimestampTick {
     value: u32,
     printed: i64,
     sum: i64,
 }
 
-impl Undecided {
-    fn see(&mut self, at: i64, ticks: Option<Ticks>) {
+impl UndecidedTimes {
+    fn observe(&mut self, at: i64, ticks: Option<Ticks>) {
         if self.steps == 0 {
             (self.first, self.before) = (at, at);
         }
@@ -262,10 +268,10 @@ impl Undecided {
         self.before = at;
         self.sum = self.sum.saturating_add(at);
         let Some((sender, value)) = ticks else { return };
-        let tick = Tick { value, printed: at, sum: self.sum };
+        let tick = TimestampTick { value, printed: at, sum: self.sum };
         if let Some((_, [_, last])) = self.senders.iter_mut().find(|(known, _)| *known == sender) {
             *last = tick;
-        } else if self.senders.len() < MOST_SENDERS {
+        } else if self.senders.len() < MAX_SENDERS {
             self.senders.push((sender, [tick; 2]));
         }
     }
@@ -273,7 +279,8 @@ impl Undecided {
     /// Whether each counts from the one before it; none where nothing tells.
     fn are_steps(&self) -> Option<bool> {
         let many = self.steps >= RISING;
-        // Of a few, one that is a little less than the one before may be a packet that overtook another.
+        // Of a few, one that is a little less than the one before may be a packet that overtook
+        // another.
         let falls = self.halved * 8 >= self.steps && self.halved > 0 || many && self.down * 5 >= self.steps;
         let stays = self.up == 1 && self.down == 0 && many;
         // With one packet, or two from zero on, both ways come to the same.
@@ -295,7 +302,7 @@ impl Undecided {
             let ticks = i64::from(last.value.wrapping_sub(first.value) as i32);
             let fits = |time: i64| (time / 1_000_000 - ticks).abs() <= 2 + ticks / 20;
             let (printed, sum) = (fits(last.printed - first.printed), fits(last.sum - first.sum));
-            (ticks >= LEAST_TICKS && printed != sum).then_some(sum)
+            (ticks >= MIN_TICKS && printed != sum).then_some(sum)
         });
         let first = votes.next()?;
         votes.all(|vote| vote == first).then_some(first)
@@ -304,7 +311,7 @@ impl Undecided {
 
 /// Where a packet goes on the line of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum TimelinePlace {
     At(Nanos),
     /// Not known yet: to be asked again once [`Timeline::is_undecided`] ends.
     Held,
@@ -317,7 +324,8 @@ pub(super) struct Timeline {
     /// How many `t` the command line had, if the text shows it.
     hint: Option<usize>,
     last: Nanos,
-    /// Packets whose time was of another form than the first one's: they got the time of the packet before.
+    /// Packets whose time was of another form than the first one's: they got the time of the packet
+    /// before.
     pub(super) odd: u64,
     /// The times are whole seconds.
     pub(super) coarse: bool,
@@ -357,40 +365,41 @@ impl Timeline {
         matches!(self.mode, Mode::Undecided { .. })
     }
 
-    /// Where the next packet goes, in the order of the text. `digits`: how many its time has behind the second.
-    pub(super) fn place(&mut self, stamp: Option<Stamp>, digits: usize, ticks: Option<Ticks>) -> Placed {
+    /// Where the next packet goes, in the order of the text. `digits`: how many its time has behind
+    /// the second.
+    pub(super) fn place(&mut self, stamp: Option<TextTime>, digits: usize, ticks: Option<Ticks>) -> TimelinePlace {
         if let Mode::Start = self.mode {
             self.coarse = stamp.is_some() && digits == 0;
             self.mode = match (stamp, self.hint) {
                 (None, _) => Mode::Untimed,
-                (Some(Stamp::Epoch(_)), _) => Mode::Epoch,
-                (Some(Stamp::Delta(_)), _) => Mode::Delta { now: 0 },
-                (Some(Stamp::Day(at)), Some(3)) if at < HOUR => Mode::Delta { now: 0 },
-                (Some(Stamp::Day(at)), None) if at < HOUR && !self.coarse => Mode::Undecided(Box::default()),
-                (Some(Stamp::Day(at)), _) => Mode::Day { days: 0, before: at },
+                (Some(TextTime::Epoch(_)), _) => Mode::Epoch,
+                (Some(TextTime::Delta(_)), _) => Mode::Delta { now: 0 },
+                (Some(TextTime::Day(at)), Some(3)) if at < HOUR => Mode::Delta { now: 0 },
+                (Some(TextTime::Day(at)), None) if at < HOUR && !self.coarse => Mode::Undecided(Box::default()),
+                (Some(TextTime::Day(at)), _) => Mode::Day { days: 0, before: at },
             };
         }
         let at = match (&mut self.mode, stamp) {
-            (Mode::Undecided(undecided), Some(Stamp::Day(at))) => {
-                undecided.see(at, ticks);
+            (Mode::Undecided(undecided), Some(TextTime::Day(at))) => {
+                undecided.observe(at, ticks);
                 if undecided.steps >= UNDECIDED {
                     self.decide();
                 }
-                return Placed::Held;
+                return TimelinePlace::Held;
             }
-            (Mode::Undecided { .. }, _) => return Placed::Held,
+            (Mode::Undecided { .. }, _) => return TimelinePlace::Held,
             (Mode::Untimed, _) => Some(0),
             // A whole second among finer times says less than the packet before.
             (_, Some(_)) if digits == 0 && !self.coarse => None,
-            (Mode::Epoch, Some(Stamp::Epoch(at))) => Some(at),
-            (Mode::Day { days, before }, Some(Stamp::Day(at))) => {
+            (Mode::Epoch, Some(TextTime::Epoch(at))) => Some(at),
+            (Mode::Day { days, before }, Some(TextTime::Day(at))) => {
                 if at < before.saturating_sub(DAY / 2) {
                     *days = days.saturating_add(1);
                 }
                 *before = at;
                 Some(days.saturating_mul(DAY).saturating_add(at))
             }
-            (Mode::Delta { now }, Some(Stamp::Delta(step) | Stamp::Day(step))) => {
+            (Mode::Delta { now }, Some(TextTime::Delta(step) | TextTime::Day(step))) => {
                 *now = now.saturating_add(step);
                 Some(*now)
             }
@@ -400,11 +409,11 @@ impl Timeline {
             Some(at) => self.last = Nanos(at),
             None => self.odd += 1,
         }
-        Placed::At(self.last)
+        TimelinePlace::At(self.last)
     }
 
-    /// Decides by what was seen: times since the packet before go down about as often as up, and far, or stay as they
-    /// are; all others go up, but for packets out of order.
+    /// Decides by what was seen: times since the packet before go down about as often as up, and
+    /// far, or stay as they are; all others go up, but for packets out of order.
     pub(super) fn decide(&mut self) {
         if let Mode::Undecided(undecided) = &self.mode {
             let steps = undecided.are_steps();

@@ -3,7 +3,7 @@
 use crate::analysis::{Connection, Pair};
 use crate::capture::{LinkType, Packet, Sink, Summary};
 use crate::explain::Explainer;
-use crate::pair::{Found, Mark, Wanted, Watch, compare, find, shares};
+use crate::pair::{ConnectionFingerprint, MatchedConnection, PacketCollector, WantedConnection, compare, find, shares};
 use crate::units::Nanos;
 use crate::wire::Flags;
 use std::collections::BTreeSet;
@@ -34,7 +34,8 @@ pub struct Path {
     /// Bursts of four segments, and the time between two.
     pub bursts: u32,
     pub every: i64,
-    /// By number, from 0: segments whose first copy is lost, ACKs that are lost, segments that arrive twice or 3 ms late.
+    /// By number, from 0: segments whose first copy is lost, ACKs that are lost, segments that
+    /// arrive twice or 3 ms late.
     pub lost: BTreeSet<u32>,
     pub lost_acks: BTreeSet<u32>,
     pub doubled: BTreeSet<u32>,
@@ -128,7 +129,8 @@ impl Path {
     }
 }
 
-/// Puts together what a host's offload would: up to `most` segments of the server that follow each other within 50 µs.
+/// Puts together what a host's offload would: up to `most` segments of the server that follow each
+/// other within 50 µs.
 pub fn merged(seen: &[(i64, Pkt)], most: u32) -> Seen {
     let mut merged: Seen = Vec::new();
     for &(time, packet) in seen {
@@ -233,17 +235,17 @@ pub fn feed(capture: &Captured, sink: &mut impl Sink) {
     }
 }
 
-pub fn explained(capture: &Captured) -> (Vec<Connection>, Vec<Mark>) {
+pub fn explained(capture: &Captured) -> (Vec<Connection>, Vec<ConnectionFingerprint>) {
     let mut explainer = Explainer::new();
     explainer.begin_capture("");
     feed(capture, &mut explainer);
     explainer.end_capture(Summary { format: "pcap", ..Summary::default() });
-    let (analysis, marks) = explainer.finish_marked();
-    (analysis.connections, marks)
+    let (analysis, fingerprints) = explainer.finish_with_fingerprints();
+    (analysis.connections, fingerprints)
 }
 
 /// The connections that two captures share.
-pub fn found(captures: [&Captured; 2]) -> Vec<Found> {
+pub fn found(captures: [&Captured; 2]) -> Vec<MatchedConnection> {
     let [a, b] = captures.map(|capture| explained(capture).1);
     find(&a, &b)
 }
@@ -252,19 +254,19 @@ pub fn found(captures: [&Captured; 2]) -> Vec<Found> {
 pub fn compared(captures: [&Captured; 2]) -> Result<Pair, Option<String>> {
     let explained = captures.map(explained);
     let found = find(&explained[0].1, &explained[1].1).into_iter().next().ok_or(None)?;
-    let most = shares(found.marks.iter().map(|mark| mark.packets));
+    let most = shares(found.fingerprints.iter().map(|fingerprint| fingerprint.packets));
     let watched = [0, 1].map(|which| {
-        let mark = &found.marks[which];
-        let wanted = Wanted { id: mark.id, client: mark.ends[0], most: most[which] };
-        let mut watch = Watch::new(which, [wanted]);
+        let fingerprint = &found.fingerprints[which];
+        let wanted = WantedConnection { id: fingerprint.id, client: fingerprint.ends[0], max_packets: most[which] };
+        let mut watch = PacketCollector::new(which, [wanted]);
         watch.begin_capture();
         feed(captures[which], &mut watch);
         watch
     });
-    let tracks = [0, 1].map(|which| watched[which].track(found.marks[which].id).unwrap());
+    let tracks = [0, 1].map(|which| watched[which].track(found.fingerprints[which].id).unwrap());
     let connection = |which: usize| {
         let connections = &explained[which].0;
-        connections.iter().find(|connection| connection.id == found.marks[which].id).unwrap()
+        connections.iter().find(|connection| connection.id == found.fingerprints[which].id).unwrap()
     };
     compare(&found, tracks, [watched[0].time().unwrap(), watched[1].time().unwrap()], [connection(0), connection(1)])
 }

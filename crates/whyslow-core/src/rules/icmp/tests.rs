@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::analysis::{Frame, ResendKind, Retransmission};
+use crate::analysis::{Frame, Retransmission, RetransmissionKind};
 use crate::rules::scene::{MSS, Scene, ms};
 
 /// A router at 192.0.2.9 says so once of this side's packets of 1,052 B.
@@ -20,9 +20,9 @@ pub(in crate::rules) fn notice(fate: Fate, about: Side, time: i64) -> Notice {
 }
 
 fn copy(scene: &mut Scene, time: i64, bytes: u64) {
-    let (frame, kind) = (Frame::default(), ResendKind::Fast);
+    let (frame, kind) = (Frame::default(), RetransmissionKind::Fast);
     let copy = Retransmission { frame, time_s: ms(time), seq: 1, bytes, kind, unseen_original: false };
-    scene.facts.halves[1].retransmissions.push(copy);
+    scene.facts.directions[1].retransmissions.push(copy);
 }
 
 /// The server was told at 1.0 s that 852 bytes pass, 800 of them payload.
@@ -33,16 +33,16 @@ fn told() -> (Scene, Notice) {
 #[test]
 fn what_the_copies_are_like_tells_whether_a_sender_heeds_it() {
     let (mut scene, notice) = told();
-    assert_eq!(obeyed(&scene.facts, &notice), None, "nothing was sent again");
+    assert_eq!(was_heeded(&scene.facts, &notice), None, "nothing was sent again");
     copy(&mut scene, 1_010, 800);
     copy(&mut scene, 1_010, 200);
-    assert_eq!(obeyed(&scene.facts, &notice), Some(true));
+    assert_eq!(was_heeded(&scene.facts, &notice), Some(true));
     copy(&mut scene, 1_300, MSS);
-    assert_eq!(obeyed(&scene.facts, &notice), Some(false));
+    assert_eq!(was_heeded(&scene.facts, &notice), Some(false));
     // Other errors tell no size.
     let other = Notice { fate: Fate::HostUnreachable, ..notice };
-    assert_eq!(obeyed(&scene.facts, &other), None);
-    assert_eq!(obeyed(&scene.facts, &Notice { fate: Fate::TooBig(None), ..notice }), None);
+    assert_eq!(was_heeded(&scene.facts, &other), None);
+    assert_eq!(was_heeded(&scene.facts, &Notice { fate: Fate::TooBig(None), ..notice }), None);
 }
 
 #[test]
@@ -51,18 +51,18 @@ fn what_it_cannot_have_known_and_what_it_may_have_forgotten_count_for_nothing() 
     scene.facts.vantage.toward[1] = Some(ms(60));
     copy(&mut scene, 990, MSS);
     copy(&mut scene, 1_050, MSS);
-    assert_eq!(obeyed(&scene.facts, &notice), None);
+    assert_eq!(was_heeded(&scene.facts, &notice), None);
     // Long packets are tried again after some minutes.
     copy(&mut scene, 500_000, MSS);
-    assert_eq!(obeyed(&scene.facts, &notice), None);
+    assert_eq!(was_heeded(&scene.facts, &notice), None);
     copy(&mut scene, 1_070, 800);
-    assert_eq!(obeyed(&scene.facts, &notice), Some(true));
+    assert_eq!(was_heeded(&scene.facts, &notice), Some(true));
 }
 
 #[test]
 fn errors_that_go_on_were_not_heeded() {
     let (scene, notice) = told();
-    let until = |time| obeyed(&scene.facts, &Notice { last: ms(time), count: 9, ..notice });
+    let until = |time| was_heeded(&scene.facts, &Notice { last: ms(time), count: 9, ..notice });
     assert_eq!(until(1_120), None, "the flight that was on its way");
     assert_eq!(until(1_600), Some(false));
     assert_eq!(until(1_601_000), None, "tried again");
@@ -71,13 +71,13 @@ fn errors_that_go_on_were_not_heeded() {
 #[test]
 fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
     let (mut scene, notice) = told();
-    scene.facts.doubts.larger_than_mss = 3;
+    scene.facts.capture_defects.larger_than_mss = 3;
     copy(&mut scene, 1_010, 5 * 800);
-    assert_eq!(obeyed(&scene.facts, &notice), Some(true), "five segments in one");
+    assert_eq!(was_heeded(&scene.facts, &notice), Some(true), "five segments in one");
     // Two of 400 are as long as one of 800.
     let short = Notice { fate: Fate::TooBig(Some(452)), ..notice };
     copy(&mut scene, 1_010, 800);
-    assert_eq!(obeyed(&scene.facts, &short), None);
+    assert_eq!(was_heeded(&scene.facts, &short), None);
 }
 
 #[test]
@@ -96,5 +96,5 @@ fn all_of_it_is_told() {
 }
 
 fn told_of(scene: &Scene) -> Vec<String> {
-    super::told(&scene.facts, Nanos::ZERO).into_iter().map(|error| error.detail).collect()
+    super::describe_all(&scene.facts, Nanos::ZERO).into_iter().map(|error| error.detail).collect()
 }

@@ -7,7 +7,8 @@ use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
 use crate::tcp::facts::Release;
 
-/// The first segment of the second flight is sent again by the timer after 0.3 and 0.6 s, and goes no farther.
+/// The first segment of the second flight is sent again by the timer after 0.3 and 0.6 s, and goes
+/// no farther.
 fn stuck() -> Scene {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS]);
     let mut at = scene.transfer.last_send;
@@ -63,7 +64,7 @@ fn found(copies: u64, passed: u64) -> Option<u64> {
     let start = scene.transfer.rounds[0].last_send;
     scene.transfer.gaps = vec![gap(start, start + ms(90), Release::Timer)];
     (scene.transfer.stuck_large, scene.transfer.stuck_size) = (copies, MSS);
-    scene.facts.halves[1].largest_acked = passed;
+    scene.facts.directions[1].largest_acked_len = passed;
     scene.finding(Cause::MtuBlackHole).map(|found| found.evidence[1].value as u64)
 }
 

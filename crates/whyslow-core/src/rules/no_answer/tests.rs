@@ -5,8 +5,8 @@ use crate::cause::Cause;
 use crate::rules::icmp::tests::notice;
 use crate::rules::scene::{MSS, Scene, gap, ms};
 use crate::tcp::content::Protocol;
-use crate::tcp::facts::{Asked, Notice, ResetFacts};
 use crate::tcp::facts::{Gap, Release};
+use crate::tcp::facts::{Notice, PeerMessage, ResetFacts};
 
 /// A request of 100 B at 0.9 s, acknowledged and not answered until the capture ends at 3.4 s.
 fn asked() -> Scene {
@@ -59,14 +59,14 @@ fn what_asks_for_nothing_is_not_waited_for() {
         change(&mut scene);
         assert_eq!(says(&scene), None, "{why}");
     };
-    none(|scene| scene.facts.doubts.one_direction = true, "one direction");
-    none(|scene| scene.facts.halves[1].bytes = 5_000, "the answer was not captured");
+    none(|scene| scene.facts.capture_defects.one_direction = true, "one direction");
+    none(|scene| scene.facts.directions[1].bytes = 5_000, "the answer was not captured");
     none(|scene| scene.facts.content[0].protocol = Some(Protocol::Ssh), "a terminal");
     none(|scene| scene.facts.endpoints[1].1 = 22, "a terminal whose beginning was not captured");
     none(|scene| scene.facts.handshake.syn_ack = None, "its beginning was not captured");
     let pushed = |scene: &mut Scene| {
         let pause = Gap { idle: true, ..gap(ms(900), ms(3_000), Release::Nothing) };
-        let message = &mut scene.facts.halves[0].transfers[0];
+        let message = &mut scene.facts.directions[0].transfers[0];
         message.gaps = vec![pause];
         message.last_send = ms(900);
     };
@@ -78,7 +78,7 @@ fn what_asks_for_nothing_is_not_waited_for() {
 fn answered(sizes: &[u64], after: Nanos) -> Scene {
     let mut scene = asked();
     let (mut at, mut seq) = (ms(900), [1, 1]);
-    scene.facts.halves[0].transfers.clear();
+    scene.facts.directions[0].transfers.clear();
     for (nth, &size) in sizes.iter().enumerate() {
         let sent = |from: u64, bytes, start| TransferFacts {
             seq: (from, from + bytes),
@@ -89,14 +89,14 @@ fn answered(sizes: &[u64], after: Nanos) -> Scene {
             rounds_total: 1,
             ..TransferFacts::default()
         };
-        scene.facts.halves[0].transfers.push(sent(seq[0], size, at));
+        scene.facts.directions[0].transfers.push(sent(seq[0], size, at));
         seq[0] += size;
         if nth + 1 < sizes.len() {
             let answer = TransferFacts {
-                request: Some(Asked { first: at, last: at, bytes: size, ..Asked::default() }),
+                answered: Some(PeerMessage { first: at, last: at, bytes: size, ..PeerMessage::default() }),
                 ..sent(seq[1], 500, at + ms(20))
             };
-            scene.facts.halves[1].transfers.push(answer);
+            scene.facts.directions[1].transfers.push(answer);
             seq[1] += 500;
             at += ms(20) + after;
         }
@@ -114,7 +114,7 @@ fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
     assert_eq!(says(&answered(&[60, 60, 60], ms(1))), None, "two answers may be chance");
     // Where answers took as long before, nothing is out of the ordinary.
     let mut slow = answered(&[60, 60, 60, 60], ms(1));
-    slow.facts.halves[1].transfers[0].request = Some(Asked::default());
+    slow.facts.directions[1].transfers[0].answered = Some(PeerMessage::default());
     assert_eq!(says(&slow), None);
     // With TLS a larger message is a request.
     let mut tls = answered(&[300, 300], ms(1));
@@ -125,7 +125,7 @@ fn of_what_cannot_be_read_answers_before_show_that_one_was_due() {
 #[test]
 fn syns_without_an_answer_are_told_by_how_many() {
     let mut scene = asked();
-    scene.facts.halves[0].transfers.clear();
+    scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
     scene.facts.handshake.syn = Some((ms(800), Frame::default()));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
@@ -151,12 +151,12 @@ fn syns_without_an_answer_are_told_by_how_many() {
 #[test]
 fn answers_to_syns_that_never_reach_who_asks() {
     let mut scene = asked();
-    scene.facts.halves.iter_mut().for_each(|half| half.transfers.clear());
+    scene.facts.directions.iter_mut().for_each(|direction| direction.transfers.clear());
     scene.facts.handshake.syn = Some((ms(800), Frame::default()));
     scene.facts.handshake.ack = None;
-    (scene.facts.handshake.retries, scene.facts.handshake.again) = ([4, 6], Some(ms(6_900)));
+    (scene.facts.handshake.retries, scene.facts.handshake.last_retry) = ([4, 6], Some(ms(6_900)));
     scene.facts.last = ms(6_900);
-    scene.facts.halves.iter_mut().for_each(|half| half.last_payload = None);
+    scene.facts.directions.iter_mut().for_each(|direction| direction.last_payload = None);
     let found = scene.finding_without_answer(Cause::NoAnswer).unwrap();
     assert_eq!(found.seconds, ms(6_100));
     assert!(found.summary.contains("answer to its 5 SYNs: 7 SYN-ACKs in 6.10 s"), "{}", found.summary);
@@ -172,7 +172,7 @@ fn answers_to_syns_that_never_reach_who_asks() {
 #[test]
 fn a_router_that_says_why_is_believed_at_once() {
     let mut scene = asked();
-    scene.facts.halves[0].transfers.clear();
+    scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
     scene.facts.handshake.syn = Some((ms(800), Frame::default()));
     scene.facts.handshake.answered_syn = Some(ms(800));
@@ -207,7 +207,7 @@ fn a_router_that_says_why_is_believed_at_once() {
 #[test]
 fn a_probe_that_was_meant_to_expire_is_nothing_and_who_tries_on_waits() {
     let mut scene = asked();
-    scene.facts.halves[0].transfers.clear();
+    scene.facts.directions[0].transfers.clear();
     scene.facts.state = State::Unanswered;
     scene.facts.handshake.syn = Some((ms(800), Frame::default()));
     (scene.facts.handshake.syn_ack, scene.facts.handshake.ack) = (None, None);
@@ -240,7 +240,7 @@ fn lost() -> Scene {
     scene.transfer.rounds[1].last_send = at;
     (scene.transfer.last_send, scene.transfer.end) = (at, at);
     (scene.facts.last, scene.facts.until) = (at, at + ms(900));
-    scene.facts.halves[1].mss = MSS;
+    scene.facts.directions[1].mss = MSS;
     scene
 }
 
@@ -281,7 +281,7 @@ fn data_that_is_never_acknowledged_is_no_wait_for_the_timer_alone() {
 #[test]
 fn after_a_long_silence_something_may_have_forgotten_the_connection() {
     let mut scene = lost();
-    scene.facts.halves[0].transfers[0].last_send = ms(-300_000);
+    scene.facts.directions[0].transfers[0].last_send = ms(-300_000);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.fix.unwrap().command.unwrap().contains("tcp_keepalive_time"));
 }
@@ -290,18 +290,18 @@ fn after_a_long_silence_something_may_have_forgotten_the_connection() {
 fn an_answer_that_stops_amid_full_segments_is_broken_off() {
     let mut scene = Scene::flights(&[8 * MSS, 8 * MSS, 8 * MSS]);
     scene.facts.until = scene.transfer.end + ms(4_000);
-    let half = &mut scene.facts.halves[1];
-    (half.last_len, half.last_unpushed) = (MSS, true);
+    let direction = &mut scene.facts.directions[1];
+    (direction.last_len, direction.last_unpushed) = (MSS, true);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert_eq!((found.seconds, found.confidence), (ms(4_100), 0.6));
     // What is pushed may have been the last, unless not even the client's FIN is acknowledged.
-    scene.facts.halves[1].last_unpushed = false;
+    scene.facts.directions[1].last_unpushed = false;
     assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
     let closed = scene.transfer.end + ms(2_000);
     (scene.facts.closing[0], scene.facts.fins[0]) = (Some((closed, Frame::default())), true);
     let found = scene.finding_over_connection(Cause::NoAnswer).unwrap();
     assert!(found.summary.contains("the client gave up 2.10 s later"), "{}", found.summary);
     // A window that closed is another matter.
-    scene.facts.halves[1].zero_windows = 1;
+    scene.facts.directions[1].zero_windows = 1;
     assert!(scene.finding_over_connection(Cause::NoAnswer).is_none());
 }

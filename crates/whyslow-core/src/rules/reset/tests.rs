@@ -3,7 +3,7 @@
 use super::*;
 use crate::cause::Cause;
 use crate::rules::scene::{MSS, Scene, ms};
-use crate::tcp::facts::Asked;
+use crate::tcp::facts::PeerMessage;
 
 /// A download of two flights at 1.0 and 1.1 s, the second one acknowledged at 1.2 s.
 fn download() -> Scene {
@@ -27,12 +27,12 @@ fn a_reset_after_all_was_said_is_nothing() {
         reset_by(&mut scene, side, 5_000);
         assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side}");
         // Nor is a goodbye that nobody wants to hear.
-        scene.facts.halves[1].unacknowledged = 31;
+        scene.facts.directions[1].unacknowledged = 31;
         assert!(scene.finding_over_connection(Cause::Reset).is_none(), "by {side}");
     }
     let mut closed = download();
     reset_by(&mut closed, 0, 1_150);
-    closed.facts.halves[1].unacknowledged = 4 * MSS;
+    closed.facts.directions[1].unacknowledged = 4 * MSS;
     closed.facts.state = State::Closed;
     assert!(closed.finding_over_connection(Cause::Reset).is_none(), "behind both FINs");
 }
@@ -41,7 +41,7 @@ fn a_reset_after_all_was_said_is_nothing() {
 fn a_server_that_resets_amid_its_answer_wastes_all_of_it() {
     let mut scene = download();
     reset_by(&mut scene, 1, 1_150);
-    scene.facts.halves[1].unacknowledged = 4 * MSS;
+    scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     // From the request at 0.9 s.
     assert_eq!(found.seconds, ms(250));
@@ -54,7 +54,7 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
     let says = |len: u64, at: i64| {
         let mut scene = download();
         reset_by(&mut scene, 1, at);
-        (scene.facts.halves[1].mss, scene.facts.halves[1].last_len) = (MSS, len);
+        (scene.facts.directions[1].mss, scene.facts.directions[1].last_len) = (MSS, len);
         let found = scene.finding_over_connection(Cause::Reset)?;
         assert_eq!((found.seconds, found.confidence), (ms(0), 0.6));
         Some(found.summary)
@@ -67,7 +67,7 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
     assert_eq!(says(MSS, 1_190), None, "it knew that all had come");
     let mut closed = download();
     reset_by(&mut closed, 1, 1_150);
-    (closed.facts.halves[1].mss, closed.facts.halves[1].last_len) = (MSS, MSS);
+    (closed.facts.directions[1].mss, closed.facts.directions[1].last_len) = (MSS, MSS);
     assert!(closed.finding_over_connection(Cause::Reset).is_some());
     if let Some(reset) = &mut closed.facts.reset {
         reset.is_bare = true;
@@ -79,7 +79,7 @@ fn a_reset_right_behind_a_full_segment_cuts_an_answer_that_arrived_as_far_as_it_
 fn a_client_that_has_enough_loses_nothing_and_one_that_lost_patience_its_wait() {
     let mut scene = download();
     reset_by(&mut scene, 0, 1_150);
-    scene.facts.halves[1].unacknowledged = 4 * MSS;
+    scene.facts.directions[1].unacknowledged = 4 * MSS;
     let found = scene.finding_over_connection(Cause::Reset).unwrap();
     assert_eq!(found.seconds, ms(0));
     assert!(found.summary.contains("while 4,000 B of it were on their way"), "{}", found.summary);
@@ -110,12 +110,12 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
     let mut scene = download();
     let earlier = TransferFacts { seq: (1, 101), start: ms(-9_000), last_send: ms(-9_000), ..TransferFacts::default() };
     let answer = TransferFacts {
-        request: Some(Asked { first: ms(-9_000), last: ms(-9_000), bytes: 100, ..Asked::default() }),
+        answered: Some(PeerMessage { first: ms(-9_000), last: ms(-9_000), bytes: 100, ..PeerMessage::default() }),
         ..earlier.clone()
     };
-    scene.facts.halves[0].transfers[0].seq = (101, 201);
-    scene.facts.halves[0].transfers.insert(0, earlier);
-    scene.facts.halves[1].transfers.push(answer);
+    scene.facts.directions[0].transfers[0].seq = (101, 201);
+    scene.facts.directions[0].transfers.insert(0, earlier);
+    scene.facts.directions[1].transfers.push(answer);
     scene.facts.content[0].heads = vec![(1, "GET /a".into()), (101, "GET /b".into())];
     reset_by(&mut scene, 1, 1_000);
     let found = scene.finding_without_answer(Cause::Reset).unwrap();
@@ -125,7 +125,7 @@ fn a_request_after_a_long_silence_met_a_server_that_had_gone() {
 #[test]
 fn a_refused_connection_says_how_soon() {
     let mut scene = download();
-    scene.facts.halves[0].transfers.clear();
+    scene.facts.directions[0].transfers.clear();
     scene.facts.handshake.syn = Some((ms(800), Frame::default()));
     scene.facts.handshake.syn_ack = None;
     reset_by(&mut scene, 1, 840);
@@ -144,7 +144,7 @@ fn a_refused_connection_says_how_soon() {
 fn a_time_to_live_of_its_own_tells_of_a_box_on_the_way() {
     let mut scene = download();
     reset_by(&mut scene, 1, 1_150);
-    scene.facts.halves[1].unacknowledged = 4 * MSS;
+    scene.facts.directions[1].unacknowledged = 4 * MSS;
     scene.facts.ttl[1] = (Some(64), Some(64));
     assert!(scene.finding_over_connection(Cause::Reset).unwrap().settle.is_none());
     scene.facts.ttl[1] = (Some(49), Some(49));

@@ -1,16 +1,21 @@
 //! Transfers that share one bottleneck: whatever each of them does, their rates add up to one.
 //!
 //! ## The mechanism
-//! A full link delivers its rate, and no transfer's: what one of those that share it loses, or does not ask for, the others have at
-//! once. So the sum over all of them is steady while each of them goes up and down, and it is the same whether one or four run. Each alone shows
-//! losses, long round trips, a window that does not grow; mending these for one takes from the others, and saves no time in all.
+//! A full link delivers its rate, and no transfer's: what one of those that share it loses, or does
+//! not ask for, the others have at once. So the sum over all of them is steady while each of them
+//! goes up and down, and it is the same whether one or four run. Each alone shows losses, long
+//! round trips, a window that does not grow; mending these for one takes from the others, and saves
+//! no time in all.
 //!
 //! ## How it is told from chance
-//! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must show that something was full, and one of these must hold: the sum varies much less than independent transfers
-//! would make it (the variance of a sum of independent rates is the sum of their variances); when some came or went, the others had less or more,
-//! by what these had; or, less surely, all of them stood in a queue between the same two hosts, which overflowed, and their parts were equal
-//! (as a fair queue makes them) or none kept to a rate by itself. Transfers that each keep to a rate of their own (a window, pacing) have a steady sum
-//! too, but no queue; losses by chance have neither.
+//! Rates are taken over bins of a round trip or more. The sum must be steady, queues or losses must
+//! show that something was full, and one of these must hold: the sum varies much less than
+//! independent transfers would make it (the variance of a sum of independent rates is the sum of
+//! their variances); when some came or went, the others had less or more, by what these had; or,
+//! less surely, all of them stood in a queue between the same two hosts, which overflowed, and
+//! their parts were equal (as a fair queue makes them) or none kept to a rate by itself. Transfers
+//! that each keep to a rate of their own (a window, pacing) have a steady sum too, but no queue;
+//! losses by chance have neither.
 
 use super::flows::Flow;
 use crate::analysis::Near;
@@ -18,13 +23,15 @@ use crate::units::Nanos;
 use std::net::IpAddr;
 
 /// Bins needed.
-const LEAST_BINS: usize = 8;
-/// The sum is steady when its upper tenth is no more than this above the median, and the median no more than that above the lower
-/// tenth: a queue that runs empty makes it less, and nothing makes it more (as between losses, see `limit`).
+const MIN_BINS: usize = 8;
+/// The sum is steady when its upper tenth is no more than this above the median, and the median no
+/// more than that above the lower tenth: a queue that runs empty makes it less, and nothing makes
+/// it more (as between losses, see `limit`).
 const ABOVE: f64 = 1.12;
 const BELOW: f64 = 1.3;
-/// Of the variance that independent rates would add up to, where queues stand, and where only losses show that something may be full:
-/// chance loses too, and a few dozen bins may halve a variance.
+/// Of the variance that independent rates would add up to, where queues stand, and where only
+/// losses show that something may be full: chance loses too, and a few dozen bins may halve a
+/// variance.
 const COMPENSATED: [f64; 2] = [0.5, 0.2];
 /// As sure as rates that make room for each other can make it.
 const PROVEN: f64 = 0.85;
@@ -33,21 +40,24 @@ const INDEPENDENT: f64 = 0.8;
 const MANY_BINS: usize = 16;
 /// Rates that vary by less than this, of their median, show no compensation.
 const VARIES: f64 = 0.1;
-/// What transfers gave up beside others is what these got, if it is no farther from that than so much of it.
+/// What transfers gave up beside others is what these got, if it is no farther from that than so
+/// much of it.
 const NEAR: f64 = 0.35;
-/// So many round trips after one came or went, the others have the rates that they will have: BBR tries a quarter more in one of eight
-/// (draft-ietf-ccwg-bbr, ProbeBW), so that what a third of them leaves takes two of its cycles.
+/// So many round trips after one came or went, the others have the rates that they will have: BBR
+/// tries a quarter more in one of eight (draft-ietf-ccwg-bbr, ProbeBW), so that what a third of
+/// them leaves takes two of its cycles.
 const SETTLED: f64 = 16.0;
-/// A transfer that has no more than this of its rate beside others when it is alone keeps to that rate.
+/// A transfer that has no more than this of its rate beside others when it is alone keeps to that
+/// rate.
 const KEPT: f64 = 1.2;
 /// Bins that show a rate, alone or beside others.
-const LEAST_LONE: usize = 3;
+const MIN_LONE: usize = 3;
 /// Parts are equal when the largest is no more than this above the least.
 const EQUAL: f64 = 1.1;
 /// A smaller part is not worth a name.
 const PART: f64 = 0.05;
 /// Bins at most.
-const MOST_BINS: i64 = 4096;
+const MAX_BINS: i64 = 4096;
 /// Losses without a queue from which a policer is possible (Flach et al. 2016, section 2.1).
 const POLICED: u64 = 15;
 /// A line of a gigabit that is full is healthy (see `bandwidth`).
@@ -65,7 +75,7 @@ pub(super) struct Bottleneck<'a> {
     /// When two or more of them ran, told from the capture's first packet; in order, apart.
     pub spans: Vec<(Nanos, Nanos)>,
     /// Those that had a part worth a name, the largest first.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<BottleneckShare<'a>>,
     /// What exceeds the rate is dropped, and nothing queues.
     pub policed: bool,
     /// How sure it is, 0–1.
@@ -76,7 +86,7 @@ pub(super) struct Bottleneck<'a> {
 
 /// A transfer's part of a bottleneck.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct BottleneckShare<'a> {
     pub flow: &'a Flow,
     /// Payload bits per second while it shared.
     pub rate: f64,
@@ -84,11 +94,12 @@ pub(super) struct Part<'a> {
     pub time: Nanos,
     /// It had the same rate when all others were gone: something else keeps it there.
     pub keeps: bool,
-    /// It had what all of them have together when all others were gone: the bottleneck held it then, too.
+    /// It had what all of them have together when all others were gone: the bottleneck held it
+    /// then, too.
     pub fills: bool,
 }
 
-impl Part<'_> {
+impl BottleneckShare<'_> {
     /// For how long the bottleneck held it. `spans`: when it was shared.
     pub fn held(&self, spans: &[(Nanos, Nanos)]) -> Nanos {
         let (start, end) = self.flow.span();
@@ -122,7 +133,8 @@ impl Bottleneck<'_> {
     }
 }
 
-/// All bottlenecks that flows share. Those that lead to or from one host next to the capture point, and else those between two hosts.
+/// All bottlenecks that flows share. Those that lead to or from one host next to the capture point,
+/// and else those between two hosts.
 pub(super) fn find<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Bottleneck<'a>> {
     let flows: Vec<&Flow> = flows.collect();
     let mut found: Vec<Bottleneck<'a>> = Vec::new();
@@ -144,7 +156,8 @@ pub(super) fn find<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Bottleneck<
     found
 }
 
-/// Those that flows of one host, or one path, share: at two times with the same rate it is the same one.
+/// Those that flows of one host, or one path, share: at two times with the same rate it is the same
+/// one.
 fn check_all(group: Vec<&Flow>) -> Vec<Bottleneck<'_>> {
     let mut found: Vec<Bottleneck<'_>> = Vec::new();
     for cluster in overlapping(group) {
@@ -158,7 +171,7 @@ fn check_all(group: Vec<&Flow>) -> Vec<Bottleneck<'_>> {
 }
 
 /// The largest part first.
-fn sort(parts: &mut [Part<'_>]) {
+fn sort(parts: &mut [BottleneckShare<'_>]) {
     parts.sort_by(|a, b| b.rate.total_cmp(&a.rate).then(a.flow.connection.cmp(&b.flow.connection)));
 }
 
@@ -188,7 +201,8 @@ fn overlapping(mut group: Vec<&Flow>) -> Vec<Vec<&Flow>> {
     clusters
 }
 
-/// Those of the flows: the transfers of a connection follow each other, and are one for comparisons.
+/// Those of the flows: the transfers of a connection follow each other, and are one for
+/// comparisons.
 fn connections(flows: &[&Flow]) -> Vec<u64> {
     let mut ids: Vec<u64> = flows.iter().map(|flow| flow.connection).collect();
     ids.sort_unstable();
@@ -216,7 +230,8 @@ impl Bin {
     }
 }
 
-/// Whether these flows share a bottleneck. Short bins show how they compensate while they last, longer ones what single segments blur.
+/// Whether these flows share a bottleneck. Short bins show how they compensate while they last,
+/// longer ones what single segments blur.
 fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     let spans = together(flows);
     let whole: Nanos = spans.iter().map(|&(from, to)| to - from).sum();
@@ -231,7 +246,8 @@ fn check<'a>(flows: &[&'a Flow]) -> Option<Bottleneck<'a>> {
     believed.reduce(|one, other| if other.sure > one.sure { other } else { one })
 }
 
-/// As [`check`], with bins of this length. `denied`: whether the rates show that they have nothing to do with each other.
+/// As [`check`], with bins of this length. `denied`: whether the rates show that they have nothing
+/// to do with each other.
 fn check_with<'a>(
     flows: &[&'a Flow],
     spans: &[(Nanos, Nanos)],
@@ -242,7 +258,7 @@ fn check_with<'a>(
     let bins = bins(flows, &ids, length);
     let shared: Vec<&Bin> = bins.iter().filter(|bin| bin.active.len() > 1).collect();
     let (shared, within) = full(&shared)?;
-    if shared.len() < LEAST_BINS {
+    if shared.len() < MIN_BINS {
         return None;
     }
     let spans: Vec<(Nanos, Nanos)> =
@@ -253,7 +269,7 @@ fn check_with<'a>(
     if low <= 0.0 || high > ABOVE * middle || middle > BELOW * low || middle >= LINE_RATE {
         return None;
     }
-    let mut parts: Vec<Part<'a>> = flows
+    let mut parts: Vec<BottleneckShare<'a>> = flows
         .iter()
         .map(|&flow| {
             let (start, end) = flow.span();
@@ -267,7 +283,7 @@ fn check_with<'a>(
             let alone = (flow.bits(from, end) - bits) / (end - from - time).as_secs_f64();
             let full = rate[1] / BELOW..=rate[1] * ABOVE;
             let fills = !keeps && end - from - time > flow.rtt && full.contains(&alone);
-            Part { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
+            BottleneckShare { flow, rate: bits / time.as_secs_f64().max(1e-9), time, keeps, fills }
         })
         .filter(|part| part.rate >= PART * rate[1] && part.time.0 >= whole.0 / BINS as i64)
         .collect();
@@ -303,15 +319,16 @@ fn check_with<'a>(
     Some(Bottleneck { rate, spans, parts, policed, sure, let_go: 0 })
 }
 
-/// The bins in which the link is full, from when on, and until when. Slow start goes before it, and behind it those that are left may not
-/// fill it at once: each may take a third of them at most.
+/// The bins in which the link is full, from when on, and until when. Slow start goes before it, and
+/// behind it those that are left may not fill it at once: each may take a third of them at most.
 fn full<'b>(shared: &'b [&'b Bin]) -> Option<(&'b [&'b Bin], (Nanos, Nanos))> {
     let [_, typical, _] = tenths(shared.iter().map(|bin| bin.sum()))?;
     let is_full = |bin: &&Bin| bin.sum() * BELOW >= typical;
     let (first, last) = (shared.iter().position(is_full)?, shared.iter().rposition(is_full)?);
     let most = shared.len() / 3;
     let (first, last) = (first.min(most), last.max(shared.len() - 1 - most));
-    // The first bin of all may begin a little after the first two flows do, and so it is with the last one.
+    // The first bin of all may begin a little after the first two flows do, and so it is with the
+    // last one.
     let from = if first == 0 { Nanos(i64::MIN) } else { shared[first].from };
     let until = if last + 1 == shared.len() { Nanos(i64::MAX) } else { shared[last].to };
     Some((&shared[first..=last], (from, until)))
@@ -346,7 +363,7 @@ fn together(flows: &[&Flow]) -> Vec<(Nanos, Nanos)> {
 fn bins(flows: &[&Flow], ids: &[u64], length: Nanos) -> Vec<Bin> {
     let first = flows.iter().map(|flow| flow.span().0).min().unwrap_or_default();
     let last = flows.iter().map(|flow| flow.span().1).max().unwrap_or_default();
-    let length = Nanos(length.0.max((last - first).0 / MOST_BINS).max(1));
+    let length = Nanos(length.0.max((last - first).0 / MAX_BINS).max(1));
     let number = (last - first).0 / length.0;
     let edge = |n: i64| first + Nanos(n * length.0);
     let mut bins = Vec::new();
@@ -378,14 +395,15 @@ fn tenths(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
     Some([at(0.1)?, at(0.5)?, at(0.9)?])
 }
 
-/// What one gets less the others get more: of the variance that independent rates would add up to, the part that the sum of those that ran
-/// together most of the time has. None where there are too few bins, or where the rates hardly vary.
+/// What one gets less the others get more: of the variance that independent rates would add up to,
+/// the part that the sum of those that ran together most of the time has. None where there are too
+/// few bins, or where the rates hardly vary.
 fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     let mut sets: Vec<&[usize]> = shared.iter().map(|bin| bin.active.as_slice()).collect();
     sets.sort_unstable();
     let &[set, ..] = sets.chunk_by(|a, b| a == b).max_by_key(|run| run.len())? else { return None };
     let bins: Vec<&&Bin> = shared.iter().filter(|bin| bin.active == set).collect();
-    if bins.len() < LEAST_BINS {
+    if bins.len() < MIN_BINS {
         return None;
     }
     let spread = |[low, _, high]: [f64; 3]| (high - low) * (high - low);
@@ -398,10 +416,10 @@ fn uncompensated(shared: &[&Bin], connections: usize) -> Option<f64> {
     (vary > 1).then(|| sum / own.into_iter().map(spread).sum::<f64>())
 }
 
-/// Whether those that run on had less while others ran beside them, by what these had; none where nobody with a rate worth a name came
-/// or went for long, or where those that stay may yet do so.
+/// Whether those that run on had less while others ran beside them, by what these had; none where
+/// nobody with a rate worth a name came or went for long, or where those that stay may yet do so.
 fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
-    let sets: Vec<&[Bin]> = bins.chunk_by(|a, b| a.active == b.active).filter(|run| run.len() >= LEAST_LONE).collect();
+    let sets: Vec<&[Bin]> = bins.chunk_by(|a, b| a.active == b.active).filter(|run| run.len() >= MIN_LONE).collect();
     let votes = sets.windows(2).filter_map(|pair| {
         let [one, two] = pair else { return None };
         let (more, fewer) = if one[0].active.len() > two[0].active.len() { (one, two) } else { (two, one) };
@@ -428,8 +446,8 @@ fn give_way(bins: &[Bin], connections: usize, rtt: Nanos) -> Option<bool> {
     votes.reduce(|one, other| one || other)
 }
 
-/// The rate of a connection alone, when it had the time to take up what the others left, its rate beside others, and that of all together
-/// then: medians, where there are enough bins of both.
+/// The rate of a connection alone, when it had the time to take up what the others left, its rate
+/// beside others, and that of all together then: medians, where there are enough bins of both.
 fn lone(bins: &[Bin], shared: &[&Bin], place: usize, rtt: Nanos) -> Option<[f64; 3]> {
     let median = |rates: &mut dyn Iterator<Item = f64>| tenths(rates).map(|[_, middle, _]| middle);
     let mut left: Option<Nanos> = None;
@@ -442,7 +460,7 @@ fn lone(bins: &[Bin], shared: &[&Bin], place: usize, rtt: Nanos) -> Option<[f64;
         }
     }
     let beside = || shared.iter().filter(|bin| bin.runs(place));
-    if alone.len() < LEAST_LONE || beside().count() < LEAST_LONE {
+    if alone.len() < MIN_LONE || beside().count() < MIN_LONE {
         return None;
     }
     Some([

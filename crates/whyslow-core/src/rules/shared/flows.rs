@@ -1,6 +1,7 @@
 //! What is kept of large transfers, to compare them with others that ran at the same time.
 //!
-//! A list of bounded length: the transfers that carried most, whatever their connections and the order in which these ended.
+//! A list of bounded length: the transfers that carried most, whatever their connections and the
+//! order in which these ended.
 
 use crate::analysis::{End, Frame, Near};
 use crate::rules::TransferCase;
@@ -8,22 +9,26 @@ use crate::units::Nanos;
 use std::net::IpAddr;
 
 /// Flows that are kept.
-pub const MOST_FLOWS: usize = 256;
+pub const MAX_FLOWS: usize = 256;
 /// Points of the curve that a flow needs: fewer say little of a rate.
-const LEAST_POINTS: usize = 8;
-/// Round trips that are longer than so many of the least show a queue (Flach et al. 2016, section 2.1), …
+const MIN_POINTS: usize = 8;
+/// Round trips that are longer than so many of the least show a queue (Flach et al. 2016, section
+/// 2.1), …
 const INFLATED: f64 = 1.3;
-/// … if by more than clocks and schedulers make of them; and so do those that are this much longer (see `bufferbloat`).
+/// … if by more than clocks and schedulers make of them; and so do those that are this much longer
+/// (see `bufferbloat`).
 const LONGER: (Nanos, Nanos) = (Nanos::from_millis(2), Nanos::from_millis(30));
 /// Round trips that tell whether a queue grew.
-const LEAST_TRIPS: usize = 3;
-/// No queue grows where the longer round trips are no more than so much of the least above it, or than clocks and schedulers make of them.
+const MIN_TRIPS: usize = 3;
+/// No queue grows where the longer round trips are no more than so much of the least above it, or
+/// than clocks and schedulers make of them.
 const FLAT: f64 = 0.1;
 
 /// A large transfer.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer) says.
+    /// The connection's id, and when its transfer began, as [`Transfer`](crate::analysis::Transfer)
+    /// says.
     pub connection: u64,
     pub start: Nanos,
     pub from: End,
@@ -34,7 +39,8 @@ pub(super) struct Flow {
     pub mss: u64,
     /// Typical round trip, a queue included, …
     pub rtt: Nanos,
-    /// … and by how much the longer ones were longer than the least: what its queue delays others by.
+    /// … and by how much the longer ones were longer than the least: what its queue delays others
+    /// by.
     pub delay: Nanos,
     /// Round trips were longer than the path needs, or packets were marked.
     pub queued: bool,
@@ -45,7 +51,8 @@ pub(super) struct Flow {
     /// Segments that were sent again because they were lost.
     pub lost: u64,
     pub frames: (Frame, Frame),
-    /// What is known to have arrived, told from the capture's first packet: when, and how many bytes since the first point.
+    /// What is known to have arrived, told from the capture's first packet: when, and how many
+    /// bytes since the first point.
     pub curve: Vec<(Nanos, u64)>,
 }
 
@@ -53,8 +60,8 @@ impl Flow {
     /// Whether a transfer tells enough to be compared.
     fn is_large(case: &TransferCase<'_>) -> bool {
         let facts = case.facts;
-        let is_told = !(facts.timeless || !facts.elided.is_empty() || facts.doubts.one_direction);
-        case.transfer.delivered.len() >= LEAST_POINTS && is_told && case.context.rtt.is_some()
+        let is_told = !(facts.timeless || !facts.elided.is_empty() || facts.capture_defects.one_direction);
+        case.transfer.delivered.len() >= MIN_POINTS && is_told && case.context.rtt.is_some()
     }
 
     /// Of the connection `id`. Times are told from `first`.
@@ -87,7 +94,7 @@ impl Flow {
             queued: marked || rtt > least.scale(INFLATED).max(least + LONGER.0).min(least + LONGER.1),
             flat: !marked
                 && !case.queue_is_hidden()
-                && trips.len() >= LEAST_TRIPS
+                && trips.len() >= MIN_TRIPS
                 && delay <= least.scale(FLAT).max(LONGER.0),
             steady: case.partition.shape.steady.is_some(),
             lost: kinds.fast + kinds.timeout + kinds.tail_probe,
@@ -128,22 +135,23 @@ impl Flow {
 
 /// The largest transfers.
 #[derive(Debug, Default)]
-pub struct Flows {
+pub struct LargestFlows {
     /// The largest first.
     kept: Vec<Flow>,
     /// How many were offered.
     offered: u64,
 }
 
-impl Flows {
-    /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from `first`.
+impl LargestFlows {
+    /// Takes up a transfer of the connection `id`, if it is one of the largest. Times are told from
+    /// `first`.
     pub(crate) fn offer(&mut self, case: &TransferCase<'_>, id: u64, first: Nanos) {
         if !Flow::is_large(case) {
             return;
         }
         self.offered += 1;
         let (bytes, start) = (case.transfer.bytes(), case.transfer.start - first);
-        let wanted = self.kept.len() < MOST_FLOWS
+        let wanted = self.kept.len() < MAX_FLOWS
             || self.kept.last().is_some_and(|last| rank(last) > (rank_of(bytes), id, start));
         if wanted && let Some(flow) = Flow::of(case, id, first) {
             self.put(flow);
@@ -154,7 +162,7 @@ impl Flows {
     fn put(&mut self, new: Flow) {
         let at = self.kept.partition_point(|kept| rank(kept) < rank(&new));
         self.kept.insert(at, new);
-        self.kept.truncate(MOST_FLOWS);
+        self.kept.truncate(MAX_FLOWS);
     }
 
     /// Takes over what another has kept, of other connections.
@@ -174,7 +182,7 @@ impl Flows {
 
     /// How many were too many to be kept: they carried less than any that was.
     pub(super) fn let_go(&self) -> u64 {
-        self.offered.saturating_sub(MOST_FLOWS as u64)
+        self.offered.saturating_sub(MAX_FLOWS as u64)
     }
 
     #[cfg(test)]

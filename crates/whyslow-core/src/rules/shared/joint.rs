@@ -1,7 +1,8 @@
-//! What a shared bottleneck changes in what was said of each transfer: its part is told, what the bottleneck explains is told no more,
-//! and nothing is promised of it that the others would pay for.
+//! What a shared bottleneck changes in what was said of each transfer: its part is told, what the
+//! bottleneck explains is told no more, and nothing is promised of it that the others would pay
+//! for.
 
-use super::bottleneck::{Bottleneck, Part};
+use super::bottleneck::{Bottleneck, BottleneckShare};
 use crate::analysis::{Actor, Connection, Finding, Limit, Transfer};
 use crate::cause::Cause;
 use crate::limit;
@@ -64,11 +65,12 @@ const LITTLE: f64 = 0.1;
 /// Parts that are told one by one.
 const LISTED: usize = 4;
 
-/// The finding over all of them, and for each transfer whose promises are void its connection's place and when it began. The
-/// findings of the transfers are changed. None where none of them is held by it.
+/// The finding over all of them, and for each transfer whose promises are void its connection's
+/// place and when it began. The findings of the transfers are changed. None where none of them is
+/// held by it.
 pub(super) fn apply(shared: &Bottleneck<'_>, connections: &mut [Connection]) -> Option<(Finding, Vec<(u64, Nanos)>)> {
     let ids = ids_of(shared);
-    let places: Vec<(usize, usize, &Part<'_>)> = shared
+    let places: Vec<(usize, usize, &BottleneckShare<'_>)> = shared
         .parts
         .iter()
         .filter_map(|part| {
@@ -89,17 +91,17 @@ pub(super) fn apply(shared: &Bottleneck<'_>, connections: &mut [Connection]) -> 
 }
 
 /// For how long the bottleneck held a transfer.
-fn held(transfer: &Transfer, shared: &Bottleneck<'_>, part: &Part<'_>) -> Nanos {
+fn held(transfer: &Transfer, shared: &Bottleneck<'_>, part: &BottleneckShare<'_>) -> Nanos {
     part.held(&shared.spans).min(transfer.duration_s)
 }
 
 /// Whether it held it, and nothing else did.
-fn is_held(transfer: &Transfer, shared: &Bottleneck<'_>, part: &Part<'_>) -> bool {
+fn is_held(transfer: &Transfer, shared: &Bottleneck<'_>, part: &BottleneckShare<'_>) -> bool {
     let whole = transfer.duration_s;
     !part.keeps && held(transfer, shared, part) >= whole.scale(MATTERS) && otherwise(transfer) * 2 <= whole.0
 }
 
-fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &Part<'_>, ids: &[u64]) {
+fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &BottleneckShare<'_>, ids: &[u64]) {
     transfer.model_skipped = false;
     if !is_held(transfer, shared, part) {
         lower(transfer);
@@ -130,7 +132,7 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &Part<'_>, ids
         cause(shared),
         held.max(own.unwrap_or_default()).min(whole),
         sure(shared),
-        format!("{}; this one's part was {}", told(shared), rate(part.rate)),
+        format!("{}; this one's part was {}", describe_bottleneck(shared), rate(part.rate)),
     );
     let frames = [part.flow.frames.0, part.flow.frames.1];
     found.evidence.push(evidence("its own part of the rate", part.rate, "bit/s", &frames));
@@ -138,7 +140,7 @@ fn change(transfer: &mut Transfer, shared: &Bottleneck<'_>, part: &Part<'_>, ids
     found.connections = ids.to_vec();
     transfer.findings.push(found);
     crate::rules::order::settle(&mut transfer.findings);
-    if let Some(verdict) = crate::rules::verdict::told(&transfer.findings, whole) {
+    if let Some(verdict) = crate::rules::verdict::verdict_of_findings(&transfer.findings, whole) {
         transfer.verdict = verdict;
     }
 }
@@ -212,7 +214,7 @@ fn sure(shared: &Bottleneck<'_>) -> f64 {
 }
 
 /// The bottleneck in words.
-fn told(shared: &Bottleneck<'_>) -> String {
+fn describe_bottleneck(shared: &Bottleneck<'_>) -> String {
     let [_, together, _] = shared.rate;
     let rates = format!(
         "{} of payload, about {} on the wire, for {}",
@@ -298,7 +300,7 @@ fn over_all(shared: &Bottleneck<'_>, ids: Vec<u64>) -> Finding {
         cause(shared),
         shared.time(),
         sure(shared),
-        format!("{}, {}; their parts: {parts}", told(shared), whose(shared)),
+        format!("{}, {}; their parts: {parts}", describe_bottleneck(shared), whose(shared)),
     );
     add(&mut found, shared);
     if let Some(first) = found.evidence.first_mut() {

@@ -1,9 +1,11 @@
-//! Short exchanges that stood in the queue which a large transfer between the same hosts had made: a late ACK, a late answer or a slow
-//! handshake is the queue's then, and nobody else's. The queue itself is told of the transfer that makes it (`bufferbloat`).
+//! Short exchanges that stood in the queue which a large transfer between the same hosts had made:
+//! a late ACK, a late answer or a slow handshake is the queue's then, and nobody else's. The queue
+//! itself is told of the transfer that makes it (`bufferbloat`).
 //!
-//! Whichever way the large transfer goes: what goes the same way stands in the queue itself, and what goes the other way has its ACK stand in it.
+//! Whichever way the large transfer goes: what goes the same way stands in the queue itself, and
+//! what goes the other way has its ACK stand in it.
 
-use super::flows::{Flow, Flows};
+use super::flows::{Flow, LargestFlows};
 use crate::analysis::{Connection, Finding, Transfer};
 use crate::cause::Cause;
 use crate::units::Nanos;
@@ -17,10 +19,10 @@ const LONGER: f64 = 1.25;
 const MOMENT: Nanos = Nanos::from_millis(10);
 
 /// The verdict on a transfer that was late for nothing else.
-const STOOD: &str = "it stood in the queue of another transfer between the same hosts (bufferbloat)";
+const QUEUED_VERDICT: &str = "it stood in the queue of another transfer between the same hosts (bufferbloat)";
 
 /// Takes back what was said of waits that a queue explains.
-pub(super) fn apply(flows: &Flows, connections: &mut [Connection]) {
+pub(super) fn apply(flows: &LargestFlows, connections: &mut [Connection]) {
     let queued: Vec<&Flow> = flows.iter().filter(|flow| flow.makes_queue()).collect();
     if queued.is_empty() {
         return;
@@ -52,7 +54,7 @@ pub(super) fn apply(flows: &Flows, connections: &mut [Connection]) {
         if let Some(delay) = delay(start, start + Nanos::from_secs_f64(opened / 1e3)) {
             connection
                 .findings
-                .retain(|finding| !(finding.cause == Cause::PathLatency && is_it(finding.seconds, delay)));
+                .retain(|finding| !(finding.cause == Cause::PathLatency && explains_wait(finding.seconds, delay)));
         }
         for transfer in connection.transfers.iter_mut().filter(|transfer| taken_for(&transfer.findings)) {
             let before: Nanos = transfer.before.iter().map(|phase| phase.seconds).sum();
@@ -67,7 +69,7 @@ fn address(text: &str) -> Result<IpAddr, std::net::AddrParseError> {
     text.parse()
 }
 
-fn is_it(wait: Nanos, delay: Nanos) -> bool {
+fn explains_wait(wait: Nanos, delay: Nanos) -> bool {
     wait <= delay.scale(LONGER) + MOMENT
 }
 
@@ -79,11 +81,11 @@ fn wait(finding: &Finding) -> Nanos {
 
 fn take_back(transfer: &mut Transfer, delay: Nanos) {
     let before = transfer.findings.len();
-    transfer.findings.retain(|finding| !(TAKEN_FOR.contains(&finding.cause) && is_it(wait(finding), delay)));
+    transfer.findings.retain(|finding| !(TAKEN_FOR.contains(&finding.cause) && explains_wait(wait(finding), delay)));
     if transfer.findings.len() < before {
         transfer.model_skipped = false;
-        let verdict = crate::rules::verdict::told(&transfer.findings, transfer.duration_s);
-        transfer.verdict = verdict.unwrap_or_else(|| STOOD.to_owned());
+        let verdict = crate::rules::verdict::verdict_of_findings(&transfer.findings, transfer.duration_s);
+        transfer.verdict = verdict.unwrap_or_else(|| QUEUED_VERDICT.to_owned());
     }
 }
 

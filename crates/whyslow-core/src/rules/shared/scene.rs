@@ -12,7 +12,8 @@ pub(super) fn ms(milliseconds: i64) -> Nanos {
     Nanos::from_millis(milliseconds)
 }
 
-/// A download of connection `id` that begins at `start` (ms) and has these rates, megabits per second, for 50 ms each; with a queue.
+/// A download of connection `id` that begins at `start` (ms) and has these rates, megabits per
+/// second, for 50 ms each; with a queue.
 pub(super) fn flow(id: u64, start: i64, rates: &[f64]) -> Flow {
     let mut curve = vec![(ms(start), 0)];
     let mut bytes = 0.0;
@@ -40,7 +41,8 @@ pub(super) fn flow(id: u64, start: i64, rates: &[f64]) -> Flow {
     }
 }
 
-/// A connection of one of some clients to a port of one server, with findings of these causes and milliseconds.
+/// A connection of one of some clients to a port of one server, with findings of these causes and
+/// milliseconds.
 pub(super) fn connection(id: u64, client: u8, port: u16, findings: &[(Cause, i64)]) -> Connection {
     let end = |address: String, port: u16| Endpoint { address, port, name: None };
     Connection {
@@ -73,7 +75,8 @@ pub(super) fn found(cause: Cause, cost: i64) -> Finding {
     finding(cause, ms(cost), 0.8, format!("it was {cause}"))
 }
 
-/// A download that began at `start` (ms) and was under these limits for so long, with a finding of a cause.
+/// A download that began at `start` (ms) and was under these limits for so long, with a finding of
+/// a cause.
 pub(super) fn transfer(start: i64, limits: &[(Limit, i64)], cause: Cause, cost: i64) -> Transfer {
     let mut at = ms(start);
     let mut timeline = Vec::new();

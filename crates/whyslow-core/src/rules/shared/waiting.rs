@@ -1,9 +1,10 @@
-//! Connections that wait while another one of the same two hosts works for them: FTP's control connection between "150" and "226", that
-//! of a speed test, a program that asks on one connection for what comes on another. Their waits cost nobody anything beside what
-//! the other one costs.
+//! Connections that wait while another one of the same two hosts works for them: FTP's control
+//! connection between "150" and "226", that of a speed test, a program that asks on one connection
+//! for what comes on another. Their waits cost nobody anything beside what the other one costs.
 //!
-//! The other ones' work must begin within the wait, as what is asked for begins after that, fill most of it, and end as it ends, as that is
-//! what was waited for. Work that merely goes on at the same time says nothing.
+//! The other ones' work must begin within the wait, as what is asked for begins after that, fill
+//! most of it, and end as it ends, as that is what was waited for. Work that merely goes on at the
+//! same time says nothing.
 
 use crate::analysis::{Connection, Limit, Transfer};
 use crate::cause::Cause;
@@ -22,10 +23,10 @@ const MOMENT: Nanos = Nanos::from_millis(50);
 /// Round trips between the two: opening the other connection, asking, the last ACK.
 const TRIPS: f64 = 4.0;
 /// Stretches of work that are looked at for one wait.
-const MOST: usize = 128;
+const MAX: usize = 128;
 
 /// The verdict on a transfer whose waits were another connection's work.
-pub const WAITED: &str =
+pub const WAITED_VERDICT: &str =
     "it waited for another connection between the same hosts, which worked meanwhile: nothing was lost by it";
 
 /// Work of a connection: from, to, whose.
@@ -72,7 +73,8 @@ fn worked(connection: &Connection) -> Vec<Work> {
     work
 }
 
-/// A typical round trip, and what passes at most between one connection's last word and another one's first.
+/// A typical round trip, and what passes at most between one connection's last word and another
+/// one's first.
 fn slack(connection: &Connection) -> (Nanos, Nanos) {
     let rtt = connection.rtt_ms.p50.or(connection.rtt_ms.min).unwrap_or_default();
     let trip = Nanos::from_secs_f64(rtt / 1e3);
@@ -114,13 +116,14 @@ fn take_back(connection: &mut Connection, work: &[Work]) {
         if changed {
             crate::rules::order::settle(&mut transfer.findings);
             transfer.model_skipped = false;
-            transfer.verdict = crate::rules::verdict::told(&transfer.findings, transfer.duration_s)
-                .unwrap_or_else(|| WAITED.to_owned());
+            transfer.verdict = crate::rules::verdict::verdict_of_findings(&transfer.findings, transfer.duration_s)
+                .unwrap_or_else(|| WAITED_VERDICT.to_owned());
         }
     }
 }
 
-/// Whether work of others begins within a wait, fills most of it, and ends as it does. `work` is in the order of its beginnings.
+/// Whether work of others begins within a wait, fills most of it, and ends as it does. `work` is in
+/// the order of its beginnings.
 fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos), work: &[Work]) -> bool {
     if to - from < WORTH_SAYING {
         return false;
@@ -130,7 +133,7 @@ fn is_filled(id: u64, (from, to): (Nanos, Nanos), (trip, slack): (Nanos, Nanos),
     let (mut filled, mut until, mut last) = (Nanos::ZERO, from, from);
     let first = work[..behind].partition_point(|&(start, ..)| start < from - slack);
     let reaches = |&&(_, end, whose): &&Work| whose != id && end > from + slack;
-    if work[..first].iter().rev().take(MOST).any(|one| reaches(&one)) || behind - first > MOST {
+    if work[..first].iter().rev().take(MAX).any(|one| reaches(&one)) || behind - first > MAX {
         return false;
     }
     for &(start, end, whose) in &work[first..behind] {

@@ -1,19 +1,21 @@
-//! HTTP heads in few bytes: where each starts, and its label; and the first host that one of them names.
+//! HTTP heads in few bytes: where each starts, and its label; and the first host that one of them
+//! names.
 
 use super::protocol::LIST_MAX;
 
 /// A list of heads. It allocates once for most connections.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    /// For each: 1 more than its start (0: this is the host) and the length of its text, as numbers of seven bits a byte (LEB128),
-    /// and the text.
+    /// For each: 1 more than its start (0: this is the host) and the length of its text, as numbers
+    /// of seven bits a byte (LEB128), and the text.
     bytes: Vec<u8>,
     count: u16,
     named: bool,
 }
 
 impl Heads {
-    /// A head at `start`, its label and the host that it names, in UTF-8. Those beyond the first [`LIST_MAX`] are not listed.
+    /// A head at `start`, its label and the host that it names, in UTF-8. Those beyond the first
+    /// [`LIST_MAX`] are not listed.
     pub fn push(&mut self, start: u64, label: &[u8], host: Option<&[u8]>) {
         let host = host.filter(|_| !self.named);
         let listed = usize::from(self.count) < LIST_MAX;
@@ -43,7 +45,7 @@ impl Heads {
     }
 
     /// The heads, and the host.
-    pub fn told(&self) -> (Vec<(u64, String)>, Option<String>) {
+    pub fn unpack(&self) -> (Vec<(u64, String)>, Option<String>) {
         let (mut heads, mut host) = (Vec::with_capacity(self.count.into()), None);
         let mut rest = &self.bytes[..];
         while !rest.is_empty() {
@@ -91,7 +93,7 @@ mod tests {
             heads.iter().for_each(|(start, label, host)| list.push(*start, label.as_bytes(), host.as_ref().map(String::as_bytes)));
             let first: Vec<_> = heads.iter().take(LIST_MAX).map(|(start, label, _)| (*start, label.clone())).collect();
             let host = heads.iter().find_map(|(.., host)| host.clone());
-            prop_assert_eq!(list.told(), (first, host));
+            prop_assert_eq!(list.unpack(), (first, host));
         }
     }
 }

@@ -45,7 +45,8 @@ pub(super) struct Head<'a> {
     pub label: Cow<'a, [u8]>,
     /// The Host field without the port, if it was captured to its end and can be printed.
     pub host: Option<&'a [u8]>,
-    /// Where the next head of this direction starts, in bytes from the start of this one, if the message's length tells.
+    /// Where the next head of this direction starts, in bytes from the start of this one, if the
+    /// message's length tells.
     pub next: Option<u64>,
 }
 
@@ -55,8 +56,9 @@ pub(super) const fn may_open(first: u8) -> bool {
     first.is_ascii_uppercase()
 }
 
-/// Reads a head from its first byte on. Where no `message` is known to start, a request line must have been captured
-/// to its end. `more` is whether more bytes may follow those captured; without, what is there is read.
+/// Reads a head from its first byte on. Where no `message` is known to start, a request line must
+/// have been captured to its end. `more` is whether more bytes may follow those captured; without,
+/// what is there is read.
 pub(super) fn parse(bytes: &[u8], message: bool, more: bool) -> Parsed<'_> {
     if !bytes.first().is_some_and(|&first| may_open(first)) {
         return Parsed::No;
@@ -112,7 +114,7 @@ struct Fields<'a> {
     host: Option<&'a [u8]>,
     length: Option<u64>,
     /// The body's length is told in another way, or not at all.
-    untold: bool,
+    length_unknown: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -122,9 +124,9 @@ impl<'a> Fields<'a> {
             self.read_host(value);
         } else if name.eq_ignore_ascii_case(b"content-length") {
             self.length = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
-            self.untold |= self.length.is_none();
+            self.length_unknown |= self.length.is_none();
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") || name.eq_ignore_ascii_case(b"upgrade") {
-            self.untold = true;
+            self.length_unknown = true;
         }
     }
 
@@ -135,12 +137,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has none whatever it says,
-    /// is not told from others: the turn that follows puts it right.
+    /// Bytes of the body (RFC 9112 section 6.3), if that can be told. The answer to HEAD, which has
+    /// none whatever it says, is not told from others: the turn that follows puts it right.
     fn body(&self, line: &[u8], method: Option<&[u8]>) -> Option<u64> {
         let code = if method.is_none() { line.get(9..12) } else { None };
         match code {
-            _ if self.untold || method == Some(b"CONNECT ") || code == Some(b"101") => None,
+            _ if self.length_unknown || method == Some(b"CONNECT ") || code == Some(b"101") => None,
             Some([b'1', ..] | b"204" | b"304") => Some(0),
             Some(_) => self.length,
             None => Some(self.length.unwrap_or(0)),
@@ -186,8 +188,9 @@ fn status_label(line: &[u8], whole: bool) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// A label of which so many bytes, a method or a code, can be printed: the others with all but printable ASCII escaped, at most
-/// [`LABEL_MAX`] characters; a `…` tells that they were `cut`, here or before.
+/// A label of which so many bytes, a method or a code, can be printed: the others with all but
+/// printable ASCII escaped, at most [`LABEL_MAX`] characters; a `…` tells that they were `cut`,
+/// here or before.
 fn printable(label: &[u8], lead: usize, cut: bool) -> Option<Cow<'_, [u8]>> {
     let (lead, text) = label.split_at_checked(lead)?;
     if !cut && text.len() <= LABEL_MAX && text.iter().all(|&byte| is_printable(byte)) {

@@ -1,14 +1,16 @@
-//! What the small message of one side shows of its meaning, where its bytes are readable: a request that wants an answer, or
-//! the credit and housekeeping of an application protocol, after which the other side only goes on.
+//! What the small message of one side shows of its meaning, where its bytes are readable: a request
+//! that wants an answer, or the credit and housekeeping of an application protocol, after which the
+//! other side only goes on.
 //!
-//! It knows text commands (HTTP/1, SMTP, FTP, Redis), the frames of HTTP/2 in the clear, and TLS records by their lengths. It
-//! says nothing of what it cannot read: time and amounts decide then (see `turns`).
+//! It knows text commands (HTTP/1, SMTP, FTP, Redis), the frames of HTTP/2 in the clear, and TLS
+//! records by their lengths. It says nothing of what it cannot read: time and amounts decide then
+//! (see `turns`).
 
 use super::protocol::Protocol;
 use super::tls;
 
-/// A message as long as this is no credit: an HTTP/2 WINDOW_UPDATE is 13 bytes (RFC 9113 section 6.9), an SSH window adjust 36
-/// to 68, both with their encryption.
+/// A message as long as this is no credit: an HTTP/2 WINDOW_UPDATE is 13 bytes (RFC 9113 section
+/// 6.9), an SSH window adjust 36 to 68, both with their encryption.
 pub(in crate::tcp) const SMALL: u64 = 100;
 
 /// What the payload of a segment shows of its part in the conversation.
@@ -102,7 +104,8 @@ fn of_frames(payload: &[u8]) -> PayloadKind {
     }
 }
 
-/// TLS records, by their lengths: of application data each as long as HTTP/2's credit is in it, or else a message.
+/// TLS records, by their lengths: of application data each as long as HTTP/2's credit is in it, or
+/// else a message.
 fn of_records(payload: &[u8], len: u64) -> PayloadKind {
     let (mut rest, mut left, mut kind) = (payload, len, PayloadKind::Unread);
     loop {
@@ -125,15 +128,15 @@ fn of_records(payload: &[u8], len: u64) -> PayloadKind {
     }
 }
 
-/// What ciphers add to a record: TLS 1.3 a byte and a tag of 16 (RFC 8446 section 5.2), TLS 1.2 with GCM 8 bytes and the tag (RFC
-/// 5288), with ChaCha20 the tag alone (RFC 7905).
+/// What ciphers add to a record: TLS 1.3 a byte and a tag of 16 (RFC 8446 section 5.2), TLS 1.2
+/// with GCM 8 bytes and the tag (RFC 5288), with ChaCha20 the tag alone (RFC 7905).
 const ADDED: [u16; 3] = [17, 24, 16];
 
 /// An alert's two bytes in a record of TLS 1.3, which looks like one of application data.
 const ALERT: u16 = 19;
 
-/// Whether a record of this length may hold a WINDOW_UPDATE of the connection, one of a stream, or both, with or without a PING, and no
-/// more.
+/// Whether a record of this length may hold a WINDOW_UPDATE of the connection, one of a stream, or
+/// both, with or without a PING, and no more.
 fn may_be_credit(len: u16) -> bool {
     let credit = [WINDOW_UPDATE, 2 * WINDOW_UPDATE, WINDOW_UPDATE + PING, 2 * WINDOW_UPDATE + PING];
     ADDED.into_iter().filter_map(|added| len.checked_sub(added)).any(|bytes| credit.contains(&bytes.into()))

@@ -64,7 +64,7 @@ fn a_stream_is_small() {
 #[test]
 fn nothing_is_found_in_nothing() {
     let mut stream = Stream::default();
-    stream.turn();
+    stream.on_turn();
     stream.feed(1, 0, &[]);
     assert_eq!(stream.next(), 0);
     assert_eq!(stream.finish(), Content::default());
@@ -77,9 +77,9 @@ fn tls12_client() {
     let finished = [record(22, &[16; 70]), record(20, &[1]), record(22, &[9; 40])].concat();
     let mut stream = Stream::default();
     feed(&mut stream, &hello, 1000, 1000);
-    stream.turn();
+    stream.on_turn();
     feed(&mut stream, &finished, 1000, 1000);
-    stream.turn();
+    stream.on_turn();
     feed(&mut stream, &[record(23, &[1; 300]), record(23, &[1; 20])].concat(), 1000, 1000);
     let content = stream.finish();
     let (flight, data) = (1 + end, 1 + end + finished.len() as u64);
@@ -203,7 +203,7 @@ fn a_late_segment_brings_the_awaited_header() {
     let hello = bytes.len() - 3005;
     let mut stream = Stream::default();
     stream.feed(1, hello as u64, &bytes[..hello]);
-    stream.turn();
+    stream.on_turn();
     let at = stream.next();
     stream.feed(at + 1000, 1000, &bytes[hello + 1000..hello + 2000]);
     stream.feed(at, 1000, &bytes[hello..hello + 1000]);
@@ -239,7 +239,7 @@ fn tls_from_the_middle() {
     // STARTTLS: the hello does.
     let mut stream = Stream::default();
     feed(&mut stream, b"EHLO client\r\nSTARTTLS\r\n", 100, 100);
-    stream.turn();
+    stream.on_turn();
     feed(&mut stream, &record(22, &client_hello("mail.example", 0)), 100, 100);
     assert_eq!(stream.finish().server_name.as_deref(), Some("mail.example"));
 }
@@ -260,10 +260,10 @@ fn http_request_and_answer() {
     let mut client = Stream::default();
     let request = b"GET /a?b=c HTTP/1.1\r\nUser-Agent: x\r\nhOST:  www.example.org:8080 \r\n\r\n";
     feed(&mut client, request, 2000, 2000);
-    client.turn();
+    client.on_turn();
     feed(&mut client, b"POST /up HTTP/1.1\r\nHost: other\r\nContent-Length: 20\r\n\r\n", 2000, 2000);
     feed(&mut client, b"POST / HTTP/1.1 body", 2000, 2000);
-    client.turn();
+    client.on_turn();
     feed(&mut client, b"DELETE /x HTTP/1.1\r\n\r\n", 2000, 2000);
     let content = client.finish();
     assert_eq!(content.protocol, Some(Protocol::Http));
@@ -273,7 +273,7 @@ fn http_request_and_answer() {
 
     let mut server = Stream::default();
     feed(&mut server, b"HTTP/1.0 200 OK\r\nServer: y\r\n\r\nbody", 2000, 2000);
-    server.turn();
+    server.on_turn();
     feed(&mut server, b"HTTP/1.1 404\r\n\r\n", 2000, 2000);
     assert_eq!(labels(&server.finish()), ["200 OK", "404"]);
 }
@@ -350,7 +350,7 @@ fn what_is_not_http() {
 fn a_tunnel_becomes_tls() {
     let mut stream = Stream::default();
     feed(&mut stream, b"CONNECT www.example.org:443 HTTP/1.1\r\nHost: www.example.org:443\r\n\r\n", 1000, 1000);
-    stream.turn();
+    stream.on_turn();
     feed(&mut stream, &record(22, &client_hello("inner.example.org", 0)), 1000, 1000);
     let content = stream.finish();
     assert_eq!(content.protocol, Some(Protocol::Tls));
@@ -390,13 +390,13 @@ fn lists_are_bounded() {
     let mut stream = Stream::default();
     for _ in 0..LIST_MAX + 10 {
         feed(&mut stream, b"GET / HTTP/1.1\r\n\r\n", 100, 100);
-        stream.turn();
+        stream.on_turn();
     }
     assert_eq!(stream.finish().heads.len(), LIST_MAX);
     let mut stream = Stream::default();
     for _ in 0..LIST_MAX + 10 {
         feed(&mut stream, &record(23, &[0; 10]), 100, 100);
-        stream.turn();
+        stream.on_turn();
     }
     let content = stream.finish();
     assert_eq!((content.firsts.len(), content.records), (LIST_MAX, LIST_MAX as u64 + 10));
@@ -410,7 +410,7 @@ fn positions_end_somewhere() {
         let bytes = bytes.repeat(3);
         let mut stream = Stream::default();
         stream.feed(u64::MAX - 60, bytes.len() as u64, &bytes);
-        stream.turn();
+        stream.on_turn();
         stream.feed(u64::MAX - 60, bytes.len() as u64, &bytes);
         assert_eq!(stream.next(), u64::MAX);
         assert!(stream.finish().protocol.is_some());

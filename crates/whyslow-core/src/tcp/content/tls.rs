@@ -33,7 +33,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// From the first bytes; none when there are fewer than five, or no TLS record starts like this.
+    /// From the first bytes; none when there are fewer than five, or no TLS record starts like
+    /// this.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let &[kind, major, minor, high, low, ..] = bytes else { return None };
         let len = u16::from_be_bytes([high, low]);
@@ -54,8 +55,9 @@ pub(super) const fn may_open(first: u8) -> bool {
     matches!(first, CHANGE_CIPHER_SPEC..=HEARTBEAT)
 }
 
-/// Whether TLS starts with these bytes, of a segment that goes on for `len` bytes from here. At the very `first` bytes
-/// of a message a lone application-data header is enough, as the record may be longer than the segment.
+/// Whether TLS starts with these bytes, of a segment that goes on for `len` bytes from here. At the
+/// very `first` bytes of a message a lone application-data header is enough, as the record may be
+/// longer than the segment.
 pub(super) fn opens(bytes: &[u8], len: u64, first: bool, more: bool) -> Verdict {
     if !Header::may_start(bytes) {
         return Verdict::No;
@@ -66,7 +68,8 @@ pub(super) fn opens(bytes: &[u8], len: u64, first: bool, more: bool) -> Verdict 
     }
     let Some(header) = Header::read(bytes) else { return Verdict::No };
     if header.kind == HANDSHAKE {
-        // The message's type and the first byte of its length, which is 0 in any hello (below 64 KiB).
+        // The message's type and the first byte of its length, which is 0 in any hello (below 64
+        // KiB).
         match bytes.get(HEADER_LEN..) {
             Some([CLIENT_HELLO | SERVER_HELLO, 0, ..]) => return Verdict::Yes,
             Some([] | [CLIENT_HELLO | SERVER_HELLO]) if more => return Verdict::More,
@@ -164,8 +167,8 @@ fn extension_list<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(body.get(..len.into()).unwrap_or(body))
 }
 
-/// The body of the first extension of a type, if all of it is there. Otherwise what is left of `extensions` is what
-/// could not be read.
+/// The body of the first extension of a type, if all of it is there. Otherwise what is left of
+/// `extensions` is what could not be read.
 fn extension<'a>(extensions: &mut &'a [u8], wanted: u16) -> Option<&'a [u8]> {
     loop {
         let mut rest = *extensions;

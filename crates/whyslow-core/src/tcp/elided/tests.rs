@@ -1,13 +1,14 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::tcp::facts::{Asked, Gap, RoundFacts};
+use crate::tcp::facts::{Gap, PeerMessage, RoundFacts};
 
 fn ms(ms: i64) -> Nanos {
     Nanos::from_millis(ms)
 }
 
-/// A round every 100 ms, each with a pause before the next, from 1 s on; the last ACK 100 ms behind the last one.
+/// A round every 100 ms, each with a pause before the next, from 1 s on; the last ACK 100 ms behind
+/// the last one.
 fn transfer(rounds: i64) -> TransferFacts {
     let at = |round: i64| ms(1_000 + 100 * round);
     let round = |n: i64| RoundFacts {
@@ -41,7 +42,7 @@ fn elided(from: i64, until: i64) -> TransferFacts {
 
 fn told(from: i64, until: i64) -> (Option<(i64, i64)>, usize) {
     let transfer = elided(from, until);
-    (transfer.told.map(|(from, until)| (from.0 / 1_000_000, until.0 / 1_000_000)), transfer.rounds.len())
+    (transfer.known_span.map(|(from, until)| (from.0 / 1_000_000, until.0 / 1_000_000)), transfer.rounds.len())
 }
 
 #[test]
@@ -52,7 +53,8 @@ fn the_longest_run_of_whole_rounds_is_told() {
     assert_eq!(told(1_110, 1_150), (Some((1_300, 1_500)), 2));
     assert_eq!(told(1_410, 1_500), (Some((1_000, 1_400)), 4));
     assert_eq!(told(1_010, 1_500), (Some((1_000, 1_000)), 0));
-    // A stretch from a round's first segment on is in that round, and one up to it in the round before.
+    // A stretch from a round's first segment on is in that round, and one up to it in the round
+    // before.
     assert_eq!(told(1_200, 1_250), (Some((1_000, 1_200)), 2));
     assert_eq!(told(1_250, 1_400), (Some((1_000, 1_200)), 2));
 }
@@ -61,26 +63,26 @@ fn the_longest_run_of_whole_rounds_is_told() {
 fn what_is_left_is_of_that_run() {
     let first = elided(1_250, 1_300);
     assert_eq!((first.gaps.len(), first.max_in_flight, first.last_send), (2, 2_000, ms(1_410)));
-    assert!(!first.began_untold());
+    assert!(!first.is_start_unknown());
     // The whole is what it was.
     assert_eq!((first.bytes(), first.duration(), first.out_of_order), (5_000, ms(500), 0));
     let last = elided(1_010, 1_050);
     assert_eq!((last.gaps.len(), last.max_in_flight, last.last_send), (2, 5_000, ms(1_410)));
-    assert!(last.began_untold() && last.told_for() == ms(300) && last.round_of(2_000).is_none());
+    assert!(last.is_start_unknown() && last.known_for() == ms(300) && last.round_of(2_000).is_none());
 }
 
 #[test]
 fn between_two_stretches() {
     let mut transfer = transfer(9);
     transfer.elide(&[(ms(1_010), ms(1_020)), (ms(1_610), ms(1_620))]);
-    assert_eq!((transfer.told, transfer.rounds.len()), (Some((ms(1_200), ms(1_600))), 4));
+    assert_eq!((transfer.known_span, transfer.rounds.len()), (Some((ms(1_200), ms(1_600))), 4));
 }
 
 #[test]
 fn what_was_never_acknowledged_may_go_on() {
     let mut open = TransferFacts { acknowledged: false, end: ms(1_410), ..transfer(5) };
     open.elide(&[(ms(1_410), ms(3_000))]);
-    assert_eq!((open.told, open.rounds.len()), (Some((ms(1_000), ms(1_400))), 4));
+    assert_eq!((open.known_span, open.rounds.len()), (Some((ms(1_000), ms(1_400))), 4));
 }
 
 #[test]
@@ -96,10 +98,12 @@ fn what_lies_beside_it_changes_nothing() {
 #[test]
 fn a_request_with_packets_missing_behind_it_tells_no_wait() {
     let asked = |from: i64, until: i64| {
-        let mut answer =
-            TransferFacts { request: Some(Asked { first: ms(400), last: ms(500), ..Asked::default() }), ..transfer(2) };
+        let mut answer = TransferFacts {
+            answered: Some(PeerMessage { first: ms(400), last: ms(500), ..PeerMessage::default() }),
+            ..transfer(2)
+        };
         answer.elide(&[(ms(from), ms(until))]);
-        answer.request.is_some()
+        answer.answered.is_some()
     };
     assert!(asked(100, 300) && asked(400, 500) && asked(1_010, 1_100));
     assert!(!asked(500, 1_000) && !asked(700, 800) && !asked(100, 2_000));
@@ -115,13 +119,13 @@ fn stretches_that_meet_are_one_and_their_number_is_bounded() {
     for n in 0..10_000 {
         add(&mut stretches, (ms(10 * n), ms(10 * n + 1)));
     }
-    assert_eq!((stretches.len(), stretches.last().unwrap().1), (MOST, ms(99_991)));
+    assert_eq!((stretches.len(), stretches.last().unwrap().1), (MAX, ms(99_991)));
 }
 
 #[test]
 fn marks_are_of_one_connection_or_of_any() {
     let [a, b, c] = [1, 2, 3].map(|n| (IpAddr::from([192, 0, 2, n]), u16::from(n)));
-    let mut marks = Marks::default();
+    let mut marks = ElisionMarks::default();
     marks.add(Some([b, a]), (ms(1), ms(2)));
     marks.add(Some([a, b]), (ms(2), ms(3)));
     marks.add(None, (ms(5), ms(6)));
@@ -130,5 +134,5 @@ fn marks_are_of_one_connection_or_of_any() {
     for n in 0..10_000 {
         marks.add(Some([a, b]), (ms(10 * n), ms(10 * n + 1)));
     }
-    assert_eq!((marks.0.len(), marks.of([a, c]).last()), (MOST_MARKS, marks.of([a, b]).last()));
+    assert_eq!((marks.0.len(), marks.of([a, c]).last()), (MAX_MARKS, marks.of([a, b]).last()));
 }

@@ -1,12 +1,13 @@
 //! Segments in few bytes.
 //!
-//! Each is written as what differs from what the segments before it let expect: the next sequence number, an ACK of all that the
-//! other side sent, the echo of its newest timestamp. It promises to give back exactly what was put in (of the flags, the nine that
-//! there are); a segment of an ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with their
-//! segment.
+//! Each is written as what differs from what the segments before it let expect: the next sequence
+//! number, an ACK of all that the other side sent, the echo of its newest timestamp. It promises to
+//! give back exactly what was put in (of the flags, the nine that there are); a segment of an
+//! ordinary connection takes some twelve bytes of the 48 of a [`Seg`]. SACK blocks are kept with
+//! their segment.
 
 use super::super::content::PayloadKind;
-use super::{FROM_ONE, IP_ID, Place, STAMPED, Seg};
+use super::{FROM_SIDE_ONE, FrameRef, HAS_IP_ID, HAS_TIMESTAMPS, Seg};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Flags, SackBlocks};
 
@@ -15,7 +16,7 @@ mod tests;
 
 /// Segments as they were pushed.
 #[derive(Debug, Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedSegments {
     bytes: Vec<u8>,
     count: u8,
     expected: Expected,
@@ -24,23 +25,23 @@ pub(crate) struct Packed {
 /// What the next segment is expected to say.
 #[derive(Clone, Copy, Debug, Default)]
 struct Expected {
-    course: Course,
-    place: Place,
+    course: SequencePosition,
+    place: FrameRef,
     headers: [Header; 2],
 }
 
 /// Where it is in time and in the sequence.
 #[derive(Clone, Copy, Debug, Default)]
-struct Course {
+struct SequencePosition {
     time: Nanos,
-    sides: [Side; 2],
+    sides: [DirectionPosition; 2],
 }
 
 /// The same, by who sends it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+struct DirectionPosition {
     seq: SeqNumber,
-    stamp: u32,
+    tsval: u32,
 }
 
 /// What else its header says, by who sends it.
@@ -52,8 +53,9 @@ struct Header {
     ecn: u8,
 }
 
-// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::has`; one for each field that stands there as it is
-// because it is not as expected; and two for each number, which tell how many bytes it takes.
+// What stands before a segment, in four bytes: nine bits of flags; five as in `Seg::bits`; one for
+// each field that stands there as it is because it is not as expected; and two for each number,
+// which tell how many bytes it takes.
 const FLAGS: u32 = 0x1ff;
 const HAS: u32 = 0b1_1111;
 const HAS_AT: u32 = 9;
@@ -81,7 +83,7 @@ struct Sizes {
     bytes: [u8; 4],
     /// The largest number that so many hold.
     most: [u64; 4],
-    /// What writing it does to [`Out::so_far`], by its [magnitude](Self::magnitude).
+    /// What writing it does to [`PackedWriter::so_far`], by its [magnitude](Self::magnitude).
     step: [u64; 64],
 }
 
@@ -125,13 +127,14 @@ impl Sizes {
             while choice < 3 && bits > 8 * bytes[choice] as usize {
                 choice += 1;
             }
-            step[magnitude] = (choice as u64) << (at + Out::HEAD_AT) | bytes[choice] as u64;
+            step[magnitude] = (choice as u64) << (at + PackedWriter::HEAD_AT) | bytes[choice] as u64;
             magnitude += 1;
         }
         Self { at, bytes, most, step }
     }
 
-    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so that there is place for none.
+    /// Where the highest bit of a number is; one higher for those that may take no bytes at all, so
+    /// that there is place for none.
     #[inline(always)]
     fn magnitude(&self, number: u64) -> usize {
         let filled = if self.bytes[0] == 0 { number << 1 | 1 } else { number | 1 };
@@ -144,20 +147,21 @@ impl Sizes {
     }
 }
 
-/// Room for one segment, for a handshake, for a short connection, and for more. What the first two leave behind when they are
-/// outgrown fits other parts of connections, so that of many that grow at once little is held in vain.
-const ROOMS: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
+/// Room for one segment, for a handshake, for a short connection, and for more. What the first two
+/// leave behind when they are outgrown fits other parts of connections, so that of many that grow
+/// at once little is held in vain.
+const CAPACITIES: [usize; 8] = [32, 64, 160, 256, 384, 640, 1_024, 1_536];
 
 /// The head and all numbers, at most.
-const NUMBERS: usize = HEAD + 36;
+const MAX_NUMBERS_LEN: usize = HEAD + 36;
 
 /// Room for what any segment takes: 7 bytes as they are and SACK blocks of 33 beside the numbers.
-const MOST: usize = NUMBERS + 40;
+const MAX_SEGMENT_LEN: usize = MAX_NUMBERS_LEN + 40;
 
 /// What nearly any segment takes no more than; more is copied by a call.
-const USUAL: usize = 24;
+const USUAL_LEN: usize = 24;
 
-impl Packed {
+impl PackedSegments {
     /// How many there are.
     #[inline(always)]
     pub fn len(&self) -> usize {
@@ -167,14 +171,14 @@ impl Packed {
     /// One more; there may be 255.
     #[inline(always)]
     pub fn push(&mut self, seg: &Seg, sack: &SackBlocks) {
-        let mut out = Out::default();
+        let mut out = PackedWriter::default();
         self.expected.write(seg, sack, &mut out);
         out.finish();
         let (len, spare) = (out.len(), self.bytes.capacity() - self.bytes.len());
-        if len <= USUAL && spare >= USUAL {
+        if len <= USUAL_LEN && spare >= USUAL_LEN {
             // So many are copied at once, and given up again.
             let whole = self.bytes.len() + len;
-            self.bytes.extend_from_slice(&out.bytes[..USUAL]);
+            self.bytes.extend_from_slice(&out.bytes[..USUAL_LEN]);
             self.bytes.truncate(whole);
         } else {
             self.append(out.written());
@@ -186,7 +190,7 @@ impl Packed {
     fn append(&mut self, written: &[u8]) {
         let needed = self.bytes.len() + written.len();
         if needed > self.bytes.capacity() {
-            let room = ROOMS.into_iter().find(|room| *room >= needed).unwrap_or(needed + needed / 2);
+            let room = CAPACITIES.into_iter().find(|room| *room >= needed).unwrap_or(needed + needed / 2);
             // Another list costs less than to let this one grow.
             let held = std::mem::replace(&mut self.bytes, Vec::with_capacity(room));
             self.bytes.extend_from_slice(&held);
@@ -195,19 +199,19 @@ impl Packed {
     }
 
     /// All of them, each with its SACK blocks.
-    pub fn iter(&self) -> Segs<'_> {
-        Segs { bytes: &self.bytes, at: 0, expected: Expected::default(), sack: SackBlocks::NONE }
+    pub fn iter(&self) -> SegmentIter<'_> {
+        SegmentIter { bytes: &self.bytes, at: 0, expected: Expected::default(), sack: SackBlocks::NONE }
     }
 
     /// All of them, as far as their times and numbers go.
-    pub fn steps(&self) -> Steps<'_> {
-        Steps { bytes: &self.bytes, at: 0, course: Course::default() }
+    pub fn advances(&self) -> AdvanceIter<'_> {
+        AdvanceIter { bytes: &self.bytes, at: 0, course: SequencePosition::default() }
     }
 }
 
 /// Gives back what was packed.
 #[derive(Clone, Debug)]
-pub(crate) struct Segs<'a> {
+pub(crate) struct SegmentIter<'a> {
     bytes: &'a [u8],
     /// Behind what was read.
     at: usize,
@@ -215,16 +219,16 @@ pub(crate) struct Segs<'a> {
     sack: SackBlocks,
 }
 
-impl Segs<'_> {
+impl SegmentIter<'_> {
     /// The next one, and its SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, &SackBlocks)> {
-        let (mut seg, Rest { head, place }) = self.expected.course.next(self.bytes, &mut self.at)?;
-        seg.place = Place::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
-        self.expected.place = seg.place;
+        let (mut seg, UnreadParts { head, place }) = self.expected.course.next(self.bytes, &mut self.at)?;
+        seg.frame_ref = FrameRef::of(self.expected.place.word().wrapping_add(unzigzag(place) as u64));
+        self.expected.place = seg.frame_ref;
         let own = &mut self.expected.headers[seg.from()];
         (seg.window, seg.ttl, seg.ecn) = (own.window, own.ttl, own.ecn);
-        if seg.has & IP_ID != 0 {
+        if seg.bits & HAS_IP_ID != 0 {
             seg.ip_id = own.ip_id;
         }
         if head & RARE != 0 || !self.sack.is_empty() {
@@ -235,21 +239,21 @@ impl Segs<'_> {
     }
 }
 
-/// Gives back of what was packed what brings a connection forward: where a segment is in the capture, its window, IP number, time to live
-/// and ECN bits are not told, nor are SACK blocks.
+/// Gives back of what was packed what brings a connection forward: where a segment is in the
+/// capture, its window, IP number, time to live and ECN bits are not told, nor are SACK blocks.
 #[derive(Clone, Debug)]
-pub(crate) struct Steps<'a> {
+pub(crate) struct AdvanceIter<'a> {
     bytes: &'a [u8],
     /// Behind what was read.
     at: usize,
-    course: Course,
+    course: SequencePosition,
 }
 
-impl Steps<'_> {
+impl AdvanceIter<'_> {
     /// The next one, and whether it has SACK blocks.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Seg, bool)> {
-        let (mut seg, Rest { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
+        let (mut seg, UnreadParts { head, .. }) = self.course.next(self.bytes, &mut self.at)?;
         if head & RARE != 0 {
             let others = [OTHER_WINDOW, OTHER_ID, OTHER_TTL].map(|field| usize::from(head & field != 0));
             self.at += 2 * (others[0] + others[1] + others[2]);
@@ -267,24 +271,24 @@ impl Steps<'_> {
 
 impl Expected {
     #[inline(always)]
-    fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
+    fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut PackedWriter) {
         let Self { course, place, headers } = self;
         let (own, other) = (&course.sides[seg.from()], &course.sides[1 - seg.from()]);
         out.number(&NUMBER.time, seg.time.0.wrapping_sub(course.time.0) as u64);
-        out.number(&NUMBER.place, zigzag(seg.place.word().wrapping_sub(place.word()) as i64));
+        out.number(&NUMBER.place, zigzag(seg.frame_ref.word().wrapping_sub(place.word()) as i64));
         let (seq, ack) = (seg.seq.distance(own.seq), seg.ack.distance(other.seq));
         if seq | ack != 0 {
             out.number(&NUMBER.seq, zigzag_small(seq));
             out.number(&NUMBER.ack, zigzag_small(ack));
         }
-        if seg.has & STAMPED != 0 {
-            out.number(&NUMBER.stamp, seg.value.wrapping_sub(own.stamp).into());
-            out.number(&NUMBER.echo, zigzag_small(seg.echo.wrapping_sub(other.stamp) as i32));
+        if seg.bits & HAS_TIMESTAMPS != 0 {
+            out.number(&NUMBER.stamp, seg.tsval.wrapping_sub(own.tsval).into());
+            out.number(&NUMBER.echo, zigzag_small(seg.tsecr.wrapping_sub(other.tsval) as i32));
         }
         out.number(&NUMBER.len, seg.len.into());
-        out.head((u32::from(seg.flags.0) & FLAGS) | u32::from(seg.has) << HAS_AT);
+        out.head((u32::from(seg.flags.0) & FLAGS) | u32::from(seg.bits) << HAS_AT);
         course.note(seg);
-        *place = seg.place;
+        *place = seg.frame_ref;
         let header = &mut headers[seg.from()];
         if header.is_other(seg) || !sack.is_empty() {
             header.write(seg, sack, out);
@@ -298,19 +302,19 @@ impl Header {
     /// Whether a segment says anything else.
     #[inline(always)]
     fn is_other(&self, seg: &Seg) -> bool {
-        let id = if seg.has & IP_ID != 0 { seg.ip_id ^ self.ip_id } else { 0 };
+        let id = if seg.bits & HAS_IP_ID != 0 { seg.ip_id ^ self.ip_id } else { 0 };
         let rest = (seg.ttl ^ self.ttl) | (seg.ecn ^ self.ecn) | seg.kind as u8;
         id | (seg.window ^ self.window) | u16::from(rest) != 0
     }
 
     /// Writes what a segment says else, and takes it over.
     #[inline(never)]
-    fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut Out) {
+    fn write(&mut self, seg: &Seg, sack: &SackBlocks, out: &mut PackedWriter) {
         if seg.window != self.window {
             out.head(OTHER_WINDOW);
             out.raw(&seg.window.to_le_bytes());
         }
-        if seg.has & IP_ID != 0 && seg.ip_id != self.ip_id {
+        if seg.bits & HAS_IP_ID != 0 && seg.ip_id != self.ip_id {
             out.head(OTHER_ID);
             out.raw(&seg.ip_id.to_le_bytes());
         }
@@ -338,48 +342,48 @@ impl Header {
     /// The next packet is numbered one higher, though all else stays.
     #[inline(always)]
     fn note_id(&mut self, seg: &Seg) {
-        if seg.has & IP_ID != 0 {
+        if seg.bits & HAS_IP_ID != 0 {
             self.ip_id = seg.ip_id.wrapping_add(1);
         }
     }
 }
 
-impl Course {
+impl SequencePosition {
     #[inline(always)]
     fn note(&mut self, seg: &Seg) {
         self.time = seg.time;
         let own = &mut self.sides[seg.from()];
-        own.seq = seg.seq + seg.space();
-        if seg.has & STAMPED != 0 {
-            own.stamp = seg.value;
+        own.seq = seg.seq + seg.seq_len();
+        if seg.bits & HAS_TIMESTAMPS != 0 {
+            own.tsval = seg.tsval;
         }
     }
 
     /// Reads the next segment but for its place and for what is rare.
     #[inline(always)]
-    fn next(&mut self, bytes: &[u8], at: &mut usize) -> Option<(Seg, Rest)> {
+    fn next(&mut self, bytes: &[u8], at: &mut usize) -> Option<(Seg, UnreadParts)> {
         let mut padded;
-        let numbers = match bytes.get(*at..*at + NUMBERS).and_then(<[u8]>::first_chunk) {
+        let numbers = match bytes.get(*at..*at + MAX_NUMBERS_LEN).and_then(<[u8]>::first_chunk) {
             Some(numbers) => numbers,
             None if *at >= bytes.len() => return None,
             None => {
-                padded = [0; NUMBERS];
+                padded = [0; MAX_NUMBERS_LEN];
                 pad(&mut padded, bytes, *at);
                 &padded
             }
         };
-        let mut numbers = Numbers { head: u32::from_le_bytes(*numbers.first_chunk()?), bytes: numbers, at: HEAD };
+        let mut numbers = NumberReader { head: u32::from_le_bytes(*numbers.first_chunk()?), bytes: numbers, at: HEAD };
         let (seg, place) = self.read(&mut numbers);
         self.note(&seg);
         *at += numbers.at;
-        Some((seg, Rest { head: numbers.head, place }))
+        Some((seg, UnreadParts { head: numbers.head, place }))
     }
 
     #[inline(always)]
-    fn read(&self, numbers: &mut Numbers<'_>) -> (Seg, u64) {
+    fn read(&self, numbers: &mut NumberReader<'_>) -> (Seg, u64) {
         let head = numbers.head;
         let has = (head >> HAS_AT & HAS) as u8;
-        let from = usize::from(has & FROM_ONE);
+        let from = usize::from(has & FROM_SIDE_ONE);
         let (own, other) = (&self.sides[from], &self.sides[1 - from]);
         let time = Nanos(self.time.0.wrapping_add(numbers.large(&NUMBER.time) as i64));
         let place = numbers.large(&NUMBER.place);
@@ -389,26 +393,27 @@ impl Course {
             ack = ack + unzigzag_small(numbers.small(&NUMBER.ack));
         }
         let (mut value, mut echo) = (0, 0);
-        if has & STAMPED != 0 {
-            value = own.stamp.wrapping_add(numbers.small(&NUMBER.stamp));
-            echo = other.stamp.wrapping_add(unzigzag_small(numbers.small(&NUMBER.echo)));
+        if has & HAS_TIMESTAMPS != 0 {
+            value = own.tsval.wrapping_add(numbers.small(&NUMBER.stamp));
+            echo = other.tsval.wrapping_add(unzigzag_small(numbers.small(&NUMBER.echo)));
         }
         let len = numbers.small(&NUMBER.len);
         let flags = Flags((head & FLAGS) as u16);
-        (Seg { time, value, echo, ack, seq, len, flags, has, ..Seg::default() }, place)
+        (Seg { time, tsval: value, tsecr: echo, ack, seq, len, flags, bits: has, ..Seg::default() }, place)
     }
 }
 
 /// What is left to tell of a segment.
-struct Rest {
+struct UnreadParts {
     head: u32,
     /// How far it is from the place before it, as it was written.
     place: u64,
 }
 
-/// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which nothing that was written reaches.
+/// Where fewer bytes are left than the numbers of a segment may take: zeros behind the end, which
+/// nothing that was written reaches.
 #[inline(never)]
-fn pad(padded: &mut [u8; NUMBERS], bytes: &[u8], at: usize) {
+fn pad(padded: &mut [u8; MAX_NUMBERS_LEN], bytes: &[u8], at: usize) {
     let rest = bytes.get(at..).unwrap_or_default();
     if let Some(room) = padded.get_mut(..rest.len()) {
         room.copy_from_slice(rest);
@@ -449,14 +454,14 @@ fn raw<const N: usize>(bytes: &[u8], at: &mut usize) -> [u8; N] {
 }
 
 /// The numbers of a segment, as they are read one after the other.
-struct Numbers<'a> {
+struct NumberReader<'a> {
     head: u32,
-    bytes: &'a [u8; NUMBERS],
+    bytes: &'a [u8; MAX_NUMBERS_LEN],
     /// Behind what was read.
     at: usize,
 }
 
-impl Numbers<'_> {
+impl NumberReader<'_> {
     /// One of the first two, which are the large ones.
     #[inline(always)]
     fn large(&mut self, sizes: &Sizes) -> u64 {
@@ -501,21 +506,21 @@ fn unzigzag_small(number: u32) -> u32 {
 }
 
 /// A segment as it is written.
-struct Out {
-    bytes: [u8; MOST],
-    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT) on: one addition does for both
-    /// what a number changes.
+struct PackedWriter {
+    bytes: [u8; MAX_SEGMENT_LEN],
+    /// In the lowest byte how many bytes were written, and the head from [`HEAD_AT`](Self::HEAD_AT)
+    /// on: one addition does for both what a number changes.
     so_far: u64,
 }
 
-impl Default for Out {
+impl Default for PackedWriter {
     #[inline(always)]
     fn default() -> Self {
-        Self { bytes: [0; MOST], so_far: HEAD as u64 }
+        Self { bytes: [0; MAX_SEGMENT_LEN], so_far: HEAD as u64 }
     }
 }
 
-impl Out {
+impl PackedWriter {
     const HEAD_AT: u32 = 32;
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Copies that were lost too, recoveries, and packets that came twice.
 
 use super::*;
-use crate::tcp::facts::{LostCopies, Recoveries};
+use crate::tcp::facts::{LostRetransmits, Recoveries};
 
 #[test]
 fn a_copy_that_had_to_be_sent_again_was_lost() {
@@ -14,12 +14,12 @@ fn a_copy_that_had_to_be_sent_again_was_lost() {
     script.line(505.4, 0, 101, 7001, 0);
     let facts = script.run();
     let transfer = bulk(&facts);
-    let LostCopies { count: copies, waited, frames } = &transfer.lost_copies;
+    let LostRetransmits { count: copies, waited, frames } = &transfer.lost_retransmits;
     assert_eq!((*copies, frames.len()), (1, 1));
     assert_eq!(*waited, Nanos::from_secs_f64(0.1003));
     let Recoveries { count: recoveries, took } = transfer.recoveries;
     assert_eq!((recoveries, took), (1, Nanos::from_secs_f64(0.2003)));
-    assert_eq!(facts.halves[1].retransmitted.fast, 2);
+    assert_eq!(facts.directions[1].retransmitted.fast, 2);
 }
 
 #[test]
@@ -28,11 +28,12 @@ fn a_copy_that_arrived_was_not() {
     script.line(305.1, 1, 2001, 101, MSS);
     script.line(405.3, 0, 101, 6001, 0);
     let facts = script.run();
-    assert_eq!(bulk(&facts).lost_copies.count, 0);
+    assert_eq!(bulk(&facts).lost_retransmits.count, 0);
     assert_eq!(bulk(&facts).recoveries.count, 1);
 }
 
-/// A segment of the server, captured twice with one IP number, the second time `later` milliseconds after.
+/// A segment of the server, captured twice with one IP number, the second time `later` milliseconds
+/// after.
 fn twice(later: f64, reported: bool) -> Facts {
     let mut script = Script::asked();
     for ms in [200.0, 200.0 + later] {
@@ -47,17 +48,17 @@ fn twice(later: f64, reported: bool) -> Facts {
 fn a_packet_that_came_twice_is_the_networks_if_the_receiver_says_so_and_the_captures_if_not() {
     for reported in [true, false] {
         let facts = twice(0.1, reported);
-        assert_eq!(facts.doubts.duplicate_frames, 1);
-        assert_eq!(facts.halves[1].duplicated, u64::from(reported));
-        assert_eq!(facts.halves[1].retransmitted, Default::default());
+        assert_eq!(facts.capture_defects.duplicate_frames, 1);
+        assert_eq!(facts.directions[1].duplicated, u64::from(reported));
+        assert_eq!(facts.directions[1].retransmitted, Default::default());
     }
 }
 
 #[test]
 fn one_that_came_twice_a_timer_apart_was_sent_twice() {
     let facts = twice(400.0, true);
-    assert_eq!((facts.doubts.duplicate_frames, facts.halves[1].duplicated), (0, 0));
-    assert_eq!(facts.halves[1].retransmitted.spurious, 1);
+    assert_eq!((facts.capture_defects.duplicate_frames, facts.directions[1].duplicated), (0, 0));
+    assert_eq!(facts.directions[1].retransmitted.spurious, 1);
 }
 
 #[test]
@@ -75,8 +76,8 @@ fn parts_of_one_large_segment_are_each_sent_again_once() {
     script.line(400.1, 0, 101, 6001, 0);
     let facts = script.run();
     let transfer = bulk(&facts);
-    assert_eq!((facts.halves[1].retransmitted.fast, transfer.lost_copies.count), (2, 0));
-    let at: Vec<_> = transfer.losses.iter().map(|loss| (loss.time, loss.sent, loss.unseen)).collect();
+    assert_eq!((facts.directions[1].retransmitted.fast, transfer.lost_retransmits.count), (2, 0));
+    let at: Vec<_> = transfer.losses.iter().map(|loss| (loss.time, loss.passed_before, loss.unseen)).collect();
     let first = (Nanos::from_secs_f64(0.2001), 1000, false);
     assert_eq!(at, [first, first]);
 }

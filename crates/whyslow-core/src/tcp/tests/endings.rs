@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// 40 flights of 8 segments each, the third one of every fifth flight sent again; then both sides close.
+/// 40 flights of 8 segments each, the third one of every fifth flight sent again; then both sides
+/// close.
 fn closed() -> Script {
     let mut script = Script::asked();
     let mut ms = 200.0;
@@ -28,8 +29,8 @@ fn closed() -> Script {
 
 /// Room for segments in flight, of both sides.
 fn room(connection: &Connection) -> [usize; 2] {
-    let Stage::Settled(settled) = &connection.stage else { panic!("it has more segments than are held") };
-    [0, 1].map(|side| settled.halves[side].outstanding.room())
+    let Stage::Tracking(settled) = &connection.stage else { panic!("it has more segments than are held") };
+    [0, 1].map(|side| settled.senders[side].outstanding.capacity())
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn what_is_given_back_is_room_alone() {
     script.line(last + 400.0, 0, 102, end + 1, 0);
     script.line(last + 900.0, 0, 101, end + 1, 0).flags = Flags::FIN | Flags::ACK;
     let as_it_is = script.run();
-    let always = script.play(false, Connection::rest).finish([super::end(0), super::end(1)]);
+    let always = script.play(false, Connection::shrink_buffers).finish([super::end(0), super::end(1)]);
     assert_eq!(format!("{always:?}"), format!("{as_it_is:?}"));
-    assert!(as_it_is.halves[1].retransmitted.timeout > 0, "{:?}", as_it_is.halves[1].retransmitted);
+    assert!(as_it_is.directions[1].retransmitted.timeout > 0, "{:?}", as_it_is.directions[1].retransmitted);
 }

@@ -9,7 +9,7 @@ fn error(by: u8, fate: Fate, seq: u32) -> Icmp {
 }
 
 fn note(connection: &mut Connection, error: &Icmp) -> bool {
-    connection.note_error(error, 1, Nanos::from_millis(300), Frame { file: None, number: 9 })
+    connection.on_icmp_error(error, 1, Nanos::from_millis(300), Frame { file: None, number: 9 })
 }
 
 /// Side 1 sends so many segments, of which the first ones are acknowledged.
@@ -71,12 +71,12 @@ fn errors_that_say_the_same_are_one_and_there_are_few() {
         }
     }
     let notices = connection.finish([end(0), end(1)]).notices;
-    assert_eq!((notices.list.len(), notices.total), (super::super::notices::MOST, 300));
+    assert_eq!((notices.list.len(), notices.total), (super::super::icmp_notices::MAX_NOTICES, 300));
     assert!(notices.list.iter().all(|notice| (notice.count, notice.size) == (3, Some(1400))));
 }
 
-/// Side 1 sends ten segments, of which nine are too long for the path: so its router says, and they come again in pieces of 800 B a
-/// millisecond later, or by the timer.
+/// Side 1 sends ten segments, of which nine are too long for the path: so its router says, and they
+/// come again in pieces of 800 B a millisecond later, or by the timer.
 fn refused(after: f64) -> Script {
     let mut script = Script::asked();
     for at in 0..10 {
@@ -105,10 +105,10 @@ fn told(script: &Script, mtu: u32, settled: bool) -> Facts {
             return;
         }
         if settled {
-            connection.settle();
+            connection.start_tracking();
         }
         let error = error(9, Fate::TooBig(Some(mtu)), script.isn[1] + 1);
-        assert!(connection.note_error(&error, 1, Nanos::from_secs_f64(0.1005), Frame { file: None, number: 9 }));
+        assert!(connection.on_icmp_error(&error, 1, Nanos::from_secs_f64(0.1005), Frame { file: None, number: 9 }));
     });
     connection.finish([end(0), end(1)])
 }
@@ -117,31 +117,31 @@ fn told(script: &Script, mtu: u32, settled: bool) -> Facts {
 fn what_was_too_long_comes_again_in_shorter_segments_and_nothing_was_lost() {
     let script = refused(1.0);
     let unaware = script.run();
-    let before = &unaware.halves[1].transfers[0];
-    assert!(before.losses.len() > 5 && before.resent_bytes > 5_000, "without the error it looks like loss");
+    let before = &unaware.directions[1].transfers[0];
+    assert!(before.losses.len() > 5 && before.retransmitted_bytes > 5_000, "without the error it looks like loss");
 
     for settled in [false, true] {
         // 800 bytes and 40 of headers.
         let facts = told(&script, 840, settled);
-        let (half, transfer) = (&facts.halves[1], &facts.halves[1].transfers[0]);
-        assert_eq!((transfer.losses.len(), transfer.resent_bytes, transfer.retransmitted.fast), (0, 0, 0));
-        assert!(transfer.rounds.iter().all(|round| round.resent == 0 && round.recovering == Nanos::ZERO));
+        let (direction, transfer) = (&facts.directions[1], &facts.directions[1].transfers[0]);
+        assert_eq!((transfer.losses.len(), transfer.retransmitted_bytes, transfer.retransmitted.fast), (0, 0, 0));
+        assert!(transfer.rounds.iter().all(|round| round.retransmitted == 0 && round.recovering == Nanos::ZERO));
         // They are told all the same, and from then on a segment has 800 bytes.
-        assert_eq!((half.retransmitted.fast, half.retransmissions.len()), (13, 13));
-        assert_eq!((half.retransmitted.timeout, half.mss), (0, 800));
-        assert_eq!(half.unacknowledged, 0);
+        assert_eq!((direction.retransmitted.fast, direction.retransmissions.len()), (13, 13));
+        assert_eq!((direction.retransmitted.timeout, direction.mss), (0, 800));
+        assert_eq!(direction.unacknowledged, 0);
     }
 }
 
 #[test]
 fn who_waits_for_a_timer_has_lost_something_and_who_sends_as_long_ones_again_too() {
     let facts = told(&refused(400.0), 840, false);
-    assert_eq!(facts.halves[1].retransmitted.timeout, 13);
-    assert!(facts.halves[1].transfers[0].resent_bytes > 0);
+    assert_eq!(facts.directions[1].retransmitted.timeout, 13);
+    assert!(facts.directions[1].transfers[0].retransmitted_bytes > 0);
     // Errors that tell less than any link carries are forged.
     let facts = told(&refused(1.0), 60, false);
-    assert!(!facts.halves[1].transfers[0].losses.is_empty());
+    assert!(!facts.directions[1].transfers[0].losses.is_empty());
     // The copies are longer than what passes.
     let facts = told(&refused(1.0), 640, false);
-    assert!(!facts.halves[1].transfers[0].losses.is_empty());
+    assert!(!facts.directions[1].transfers[0].losses.is_empty());
 }

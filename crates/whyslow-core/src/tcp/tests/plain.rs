@@ -116,7 +116,7 @@ proptest! {
         let (script, twice) = script(&steps, first_id, opened, stamped);
         let facts = |plainly| script.play(plainly, |_| ()).finish([end(0), end(1)]);
         let (general, plain) = (facts(false), facts(true));
-        prop_assert_eq!(general.doubts.duplicate_frames, twice);
+        prop_assert_eq!(general.capture_defects.duplicate_frames, twice);
         prop_assert_eq!(format!("{plain:?}"), format!("{general:?}"));
     }
 }

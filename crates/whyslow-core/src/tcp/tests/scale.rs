@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A download of flights of so many segments, captured next to the server from the middle on. Each ACK offers `window`, as it is in
-/// the header.
+/// A download of flights of so many segments, captured next to the server from the middle on. Each
+/// ACK offers `window`, as it is in the header.
 fn download(flight: u32, flights: u32, window: impl Fn(u32) -> u16) -> Script {
     let mut script = Script::new();
     // Side 0 speaks first.
@@ -22,7 +22,7 @@ fn download(flight: u32, flights: u32, window: impl Fn(u32) -> u16) -> Script {
 fn what_is_in_flight_bounds_the_scale_and_full_windows_prove_it() {
     for (shift, raw) in [(0u8, 10_000u16), (2, 2_500), (4, 625)] {
         let facts = download(10, 20, |_| raw).run();
-        assert_eq!((facts.halves[1].taken_shift, facts.halves[1].max_window), (Some(shift), Some(10_000)));
+        assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (Some(shift), Some(10_000)));
         // From the first one on, though it was known only later.
         assert!(bulk(&facts).rounds[1..].iter().all(|round| round.window == Some(10_000)), "{shift}");
         assert!(bulk(&facts).gaps[1..].iter().all(|gap| gap.release == Release::WindowAck));
@@ -34,12 +34,12 @@ fn what_stops_elsewhere_proves_nothing() {
     // Room for a segment or more, by the least shift that allows what is in flight.
     for raw in [11_500, 6_000, 3_000, 900, 60_000] {
         let facts = download(10, 20, |_| raw).run();
-        assert_eq!((facts.halves[1].taken_shift, facts.halves[1].max_window), (None, None), "{raw}");
-        assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::Ack && gap.room.is_none()));
+        assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (None, None), "{raw}");
+        assert!(bulk(&facts).gaps.iter().all(|gap| gap.release == Release::Ack && gap.window_room.is_none()));
     }
     // Sometimes full.
     let facts = download(10, 40, |n| if n % 2 == 0 { 10_000 } else { 13_000 }).run();
-    assert_eq!(facts.halves[1].taken_shift, None);
+    assert_eq!(facts.directions[1].assumed_shift, None);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_is_taken_for_the_scale_is_given_up_when_more_is_in_flight() {
     script.line(ms + 100.0, 1, seq + 30 * MSS, 1, MSS);
     script.line(ms + 200.0, 0, 1, seq + 31 * MSS, 0).window = 10_000;
     let facts = script.run();
-    assert_eq!((facts.halves[1].taken_shift, facts.halves[1].max_window), (None, None));
+    assert_eq!((facts.directions[1].assumed_shift, facts.directions[1].max_window), (None, None));
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn a_window_of_zero_is_closed_at_any_scale() {
     script.line(ms + 1700.0, 1, seq + MSS, 1, MSS);
     script.line(ms + 1800.0, 0, 1, seq + 2 * MSS, 0).window = 900;
     let facts = script.run();
-    let half = &facts.halves[1];
-    assert_eq!((half.closings, half.zero_windows, half.window_probes), (1, 3, 3));
-    assert_eq!(half.zero_window, Nanos::from_millis(1600));
-    assert_eq!((half.max_window, half.keep_alives), (None, 0));
+    let direction = &facts.directions[1];
+    assert_eq!((direction.closings, direction.zero_windows, direction.window_probes), (1, 3, 3));
+    assert_eq!(direction.zero_window, Nanos::from_millis(1600));
+    assert_eq!((direction.max_window, direction.keep_alives), (None, 0));
     let shut: Vec<_> = bulk(&facts).gaps.iter().filter(|gap| gap.closed.is_some()).collect();
     assert_eq!(shut.len(), 1);
     assert_eq!(shut[0].end - shut[0].start, Nanos::from_millis(1700));
@@ -82,8 +82,8 @@ fn a_window_of_zero_is_closed_at_any_scale() {
 
 #[test]
 fn probes_measure_no_round_trip() {
-    // The capture begins while the window is closed: of the sender there are its probes alone, each with a newer timestamp echoed
-    // 100 ms later, and an echo of that in the next probe.
+    // The capture begins while the window is closed: of the sender there are its probes alone, each
+    // with a newer timestamp echoed 100 ms later, and an echo of that in the next probe.
     let mut script = Script::new();
     script.line(0.0, 0, 1, 1, 0).window = 0;
     let mut ms = 0.0;
@@ -97,5 +97,5 @@ fn probes_measure_no_round_trip() {
     let facts = script.run();
     assert_eq!(facts.vantage.toward, [Some(Nanos::from_millis(100)), None]);
     assert_eq!(facts.rtt.min, None);
-    assert_eq!((facts.halves[1].closings, facts.halves[1].window_probes), (1, 6));
+    assert_eq!((facts.directions[1].closings, facts.directions[1].window_probes), (1, 6));
 }

@@ -18,13 +18,14 @@ impl Talk {
     }
 
     /// Side 0 sends a message, so long after what was before it.
-    fn says(&mut self, len: u32, after: f64) {
+    fn fields(&mut self, len: u32, after: f64) {
         self.ms += after;
         self.script.line(self.ms, 0, self.next[0], self.next[1], len);
         self.next[0] += len;
     }
 
-    /// Side 1 sends a flight at once, and all of it is acknowledged a round trip later, in every second segment's ACK.
+    /// Side 1 sends a flight at once, and all of it is acknowledged a round trip later, in every
+    /// second segment's ACK.
     fn sends(&mut self, bytes: u32) {
         let mut left = bytes;
         while left > 0 {
@@ -41,7 +42,7 @@ impl Talk {
     }
 
     fn sizes(&self) -> Vec<u64> {
-        self.facts().halves[1].transfers.iter().map(TransferFacts::bytes).collect()
+        self.facts().directions[1].transfers.iter().map(TransferFacts::bytes).collect()
     }
 
     fn facts(&self) -> Facts {
@@ -60,7 +61,7 @@ proptest! {
         let mut talk = Talk::new();
         let mut answers = Vec::new();
         for (bytes, answer, pause) in requests {
-            talk.says(bytes, pause);
+            talk.fields(bytes, pause);
             talk.sends(answer);
             talk.is_acknowledged();
             answers.push(u64::from(answer));
@@ -73,7 +74,7 @@ proptest! {
     fn one_request_after_the_other_is_no_credit(bytes in 1..2_000u32, answer in 1..60_000u32, number in 2..12usize) {
         let mut talk = Talk::new();
         for _ in 0..number {
-            talk.says(bytes, 0.0);
+            talk.fields(bytes, 0.0);
             talk.sends(answer);
         }
         prop_assert_eq!(talk.sizes(), vec![u64::from(answer); number]);
@@ -85,7 +86,7 @@ proptest! {
         let mut talk = Talk::new();
         let answers: Vec<u32> = (0..number as u32).map(|n| first + 3_000 * n).collect();
         for (n, &answer) in answers.iter().enumerate() {
-            talk.says(if n == 0 { 200 } else { 20 }, 0.0);
+            talk.fields(if n == 0 { 200 } else { 20 }, 0.0);
             talk.sends(answer);
         }
         prop_assert_eq!(talk.sizes(), answers.iter().map(|&answer| u64::from(answer)).collect::<Vec<_>>());
@@ -98,28 +99,28 @@ proptest! {
         again in any::<bool>(),
     ) {
         let mut talk = Talk::new();
-        talk.says(200, 0.0);
+        talk.fields(200, 0.0);
         for n in 0..number {
             if n > 0 {
-                talk.says(message, reads);
+                talk.fields(message, reads);
             }
             // What frames add differs by less than a hundredth.
             talk.sends(quota + n % 3 * (quota / 400));
         }
-        talk.says(message, reads);
+        talk.fields(message, reads);
         talk.sends(rest);
         talk.is_acknowledged();
         let whole = u64::from(talk.next[1]) - 1;
         // It had credit left and stopped: what lets it go on asks for more.
         let mut expected = vec![whole];
         if again {
-            talk.says(message, reads);
+            talk.fields(message, reads);
             talk.sends(5_000);
             expected.push(5_000);
         }
         prop_assert_eq!(talk.sizes(), expected);
         let facts = talk.facts();
-        let transfer = &facts.halves[1].transfers[0];
+        let transfer = &facts.directions[1].transfers[0];
         prop_assert_eq!(transfer.peer_resumes, u64::from(number));
         prop_assert_eq!(transfer.rounds.iter().map(|round| round.bytes).sum::<u64>(), whole);
         prop_assert_eq!(transfer.rounds_total, u64::from(number) + 1);
@@ -134,7 +135,7 @@ proptest! {
         segments in 40..200u32,
     ) {
         let mut talk = Talk::new();
-        talk.says(200, 0.0);
+        talk.fields(200, 0.0);
         let mut credits = credits.into_iter();
         let (mut acked, mut due) = (1, 20);
         for n in 0..segments {
@@ -239,7 +240,7 @@ fn what_goes_on_within_a_record_is_no_push() {
         push(200.0, 0, 1, 910, Flags::ACK, &[]);
         push(4_000.0, 1, 910, 1, Flags::ACK, &body[900..1800]);
         push(4_100.0, 0, 1, 1810, Flags::ACK, &[]);
-        connection.unwrap().finish([end(0), end(1)]).halves[1].transfers.len()
+        connection.unwrap().finish([end(0), end(1)]).directions[1].transfers.len()
     };
     assert_eq!(talk(16_000), 1, "the record goes on");
     assert_eq!(talk(895), 2, "the record was whole");

@@ -1,16 +1,20 @@
-//! A send buffer that the kernel sizes, as Linux does (`tcp_sndbuf_expand` and `tcp_check_space` in `tcp_input.c`).
+//! A send buffer that the kernel sizes, as Linux does (`tcp_sndbuf_expand` and `tcp_check_space` in
+//! `tcp_input.c`).
 //!
-//! It has room for twice the congestion window, counted in the memory that segments take, and is only ever made larger when an ACK
-//! finds a program that waits to write. A connection that carried little at the end therefore keeps a small buffer, and the next transfer
-//! on it stops there for a round trip, however large its window is.
+//! It has room for twice the congestion window, counted in the memory that segments take, and is
+//! only ever made larger when an ACK finds a program that waits to write. A connection that carried
+//! little at the end therefore keeps a small buffer, and the next transfer on it stops there for a
+//! round trip, however large its window is.
 
-/// Memory that is reckoned for a segment, bytes: its payload and headers rounded up to a power of two, and the kernel's own record.
-const RECKONED: f64 = 2304.0;
+/// Memory that is reckoned for a segment, bytes: its payload and headers rounded up to a power of
+/// two, and the kernel's own record.
+const SKB_TRUESIZE: f64 = 2304.0;
 /// Windows for which there is room.
-const WINDOWS: f64 = 2.0;
+const BUFFERED_WINDOWS: f64 = 2.0;
 /// Memory that a segment of a large write really takes beyond its payload: the share.
-const OVERHEAD: f64 = 1.014;
-/// A program's write fills whole packets of this many bytes at most, and the last one may go beyond the buffer.
+const TRUESIZE_OVERHEAD: f64 = 1.014;
+/// A program's write fills whole packets of this many bytes at most, and the last one may go beyond
+/// the buffer.
 const LARGEST_WRITE: u64 = 65_536;
 
 /// Payload that a new connection's buffer holds, with the initial window of so many segments.
@@ -19,14 +23,14 @@ pub fn initial_buffer(initial_window: f64, mss: u64) -> u64 {
 }
 
 fn room_for(window: f64, mss: u64) -> u64 {
-    let memory = WINDOWS * window.max(10.0) * RECKONED;
+    let memory = BUFFERED_WINDOWS * window.max(10.0) * SKB_TRUESIZE;
     let packet = (LARGEST_WRITE / mss.max(1)).max(1) * mss;
-    let packets = (memory / OVERHEAD / packet as f64).ceil();
+    let packets = (memory / TRUESIZE_OVERHEAD / packet as f64).ceil();
     packets as u64 * packet
 }
 
 #[derive(Debug)]
-pub(super) struct Buffer {
+pub(super) struct SendBuffer {
     /// Payload that it holds, bytes.
     pub(super) room: u64,
     /// What the program has written into it by now, and will have written.
@@ -34,7 +38,7 @@ pub(super) struct Buffer {
     whole: u64,
 }
 
-impl Buffer {
+impl SendBuffer {
     pub(super) fn new(room: u64, whole: u64) -> Self {
         Self { room, written: room.min(whole), whole }
     }

@@ -1,5 +1,6 @@
-//! The rate at which segments are delivered, as the sender measures it (Cheng et al., "Delivery Rate Estimation"): what was delivered
-//! between a segment's departure and its ACK, by the time that this took.
+//! The rate at which segments are delivered, as the sender measures it (Cheng et al., "Delivery
+//! Rate Estimation"): what was delivered between a segment's departure and its ACK, by the time
+//! that this took.
 
 use super::ring::Ring;
 use crate::units::Nanos;
@@ -9,7 +10,8 @@ pub(super) struct Deliveries {
     /// Segments that were delivered, and when the last was.
     count: f64,
     at: Nanos,
-    /// The same at the departure of each segment's latest copy, for the segments that the sender keeps.
+    /// The same at the departure of each segment's latest copy, for the segments that the sender
+    /// keeps.
     at_departure: Ring<(f64, Nanos)>,
 }
 
@@ -38,7 +40,8 @@ impl Deliveries {
         self.at_departure.pop_before(segment);
     }
 
-    /// So many arrived, as the ACK for this segment says, which was sent then. Segments per nanosecond.
+    /// So many arrived, as the ACK for this segment says, which was sent then. Segments per
+    /// nanosecond.
     pub(super) fn arrive(&mut self, now: Nanos, newly: f64, segment: usize, sent: Nanos) -> f64 {
         self.count += newly;
         self.at = now;

@@ -1,20 +1,20 @@
 //! The model's clock: lets packets, ACKs, pauses and timers happen in the order of their times.
 
-use super::agenda::{Agenda, Event, Wake};
-use super::congestion::{Bbr, Control, Cubic, Reno};
-use super::ledger::{Ledger, Told, Untold};
+use super::congestion::{Bbr, CongestionController, Cubic, Reno};
+use super::event_queue::{Event, EventQueue, Wake};
+use super::ledger::{FullLedger, Ledger, NoLedger};
 use super::link::Link;
 use super::receiver::{Ack, Receiver};
-use super::sender::{Held, Packet, Sender};
-use super::sending::Algorithm;
-use super::{LATEST, MOST_SEGMENTS, Outcome, Scenario, Silence};
+use super::sender::{Blocked, Packet, Sender};
+use super::sender_settings::Algorithm;
+use super::{MAX_SEGMENTS, MAX_TIME, Outcome, Scenario, Silence};
 use crate::analysis::Limit;
 use crate::units::Nanos;
 use std::cmp::Reverse;
 
 /// Plays a transfer through.
 pub fn simulate(scenario: &Scenario) -> Outcome {
-    let mut played = play::<Told>(scenario);
+    let mut played = play::<FullLedger>(scenario);
     let mut outcome = played.outcome;
     played.ledger.carry_on(played.more);
     played.ledger.limits.sort_by_key(|&(limit, time)| (Reverse(time), limit));
@@ -23,9 +23,10 @@ pub fn simulate(scenario: &Scenario) -> Outcome {
     outcome
 }
 
-/// How long a transfer takes: [`Outcome::duration`], for less work than all that [`simulate`] tells.
+/// How long a transfer takes: [`Outcome::duration`], for less work than all that [`simulate`]
+/// tells.
 pub fn time(scenario: &Scenario) -> Nanos {
-    play::<Untold>(scenario).outcome.duration
+    play::<NoLedger>(scenario).outcome.duration
 }
 
 /// A transfer that was played through.
@@ -40,7 +41,7 @@ struct Played<L> {
 fn play<L: Ledger>(scenario: &Scenario) -> Played<L> {
     let mss = scenario.mss.clamp(1, 1 << 20);
     let rtt = Nanos(scenario.rtt.0.clamp(1_000, 3_600_000_000_000));
-    let played = scenario.bytes.clamp(1, MOST_SEGMENTS * mss);
+    let played = scenario.bytes.clamp(1, MAX_SEGMENTS * mss);
     let scenario = Scenario { mss, rtt, ..scenario.clone() };
     match scenario.sender.algorithm {
         Algorithm::Reno => Driver::<Reno, L>::new(&scenario, played).play(),
@@ -53,7 +54,7 @@ struct Driver<'a, C, L> {
     scenario: &'a Scenario,
     bytes: u64,
     now: Nanos,
-    agenda: Agenda,
+    events: EventQueue,
     link: Link<'a>,
     sender: Sender<C>,
     receiver: Receiver<'a>,
@@ -67,16 +68,16 @@ struct Driver<'a, C, L> {
     delivered: Nanos,
 }
 
-impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
+impl<'a, C: CongestionController, L: Ledger> Driver<'a, C, L> {
     fn new(scenario: &'a Scenario, bytes: u64) -> Self {
         let receiver = Receiver::new(&scenario.receiver, scenario.rtt);
         Self {
             scenario,
             bytes,
             now: Nanos::ZERO,
-            agenda: Agenda::new(bytes / scenario.mss),
+            events: EventQueue::new(bytes / scenario.mss),
             link: Link::new(scenario),
-            sender: Sender::new(scenario, bytes, receiver.edge()),
+            sender: Sender::new(scenario, bytes, receiver.right_edge()),
             receiver,
             pause: 0,
             silent: None,
@@ -103,11 +104,11 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
             rounds: Vec::new(),
             rounds_total: 0,
             limits: Vec::new(),
-            resent: self.sender.resent,
-            window: self.sender.window(),
-            threshold: self.sender.threshold(),
+            retransmitted: self.sender.retransmitted,
+            cwnd: self.sender.cwnd(),
+            ssthresh: self.sender.ssthresh(),
             buffer: self.sender.buffer(),
-            timer: self.sender.rto(),
+            rto: self.sender.rto(),
             extrapolated: rest > 0,
         };
         Played { outcome, ledger: self.ledger, more }
@@ -115,13 +116,14 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
 
     fn run(&mut self) {
         self.offer();
-        while self.sender.acknowledged() < self.bytes {
+        while self.sender.acked_bytes() < self.bytes {
             let held = self.send_all();
             if self.flow() {
                 continue;
             }
-            let Some((at, event)) = self.agenda.next() else {
-                // Nothing can happen any more: no scenario leads here, but no scenario may hang either.
+            let Some((at, event)) = self.events.next() else {
+                // Nothing can happen any more: no scenario leads here, but no scenario may hang
+                // either.
                 break;
             };
             self.pass(held, at);
@@ -131,7 +133,7 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     }
 
     /// The time until the next event passes.
-    fn pass(&mut self, held: Held, at: Nanos) {
+    fn pass(&mut self, held: Blocked, at: Nanos) {
         if L::KEEPS {
             let limit = self.limit(held);
             // While packets wait for the narrow link, that is what holds the transfer.
@@ -139,26 +141,27 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
                 if covers(limit) { (self.link.busy_until().min(at) - self.now).or_zero() } else { Nanos::ZERO };
             self.ledger.wait(limit, carried, at - self.now - carried);
         }
-        self.now = at.min(LATEST);
+        self.now = at.min(MAX_TIME);
     }
 
-    /// As long as each ACK is for the oldest segment and comes before anything else is due, it comes and lets full segments go: most
-    /// of a transfer. Whether any came. It does the same as [`Self::happen`] and [`Self::send_all`], but for the accounts; it is left to
-    /// the latter to arrange what else may happen behind the last of them.
+    /// As long as each ACK is for the oldest segment and comes before anything else is due, it
+    /// comes and lets full segments go: most of a transfer. Whether any came. It does the same as
+    /// [`Self::happen`] and [`Self::send_all`], but for the accounts; it is left to the latter to
+    /// arrange what else may happen behind the last of them.
     fn flow(&mut self) -> bool {
-        if L::KEEPS || self.silent.is_some() || !self.sender.is_calm() {
+        if L::KEEPS || self.silent.is_some() || !self.sender.is_undisturbed() {
             return false;
         }
         let mut flows = false;
-        let due = self.agenda.first_but_timer().min(LATEST);
-        let mut until = due.min(self.agenda.timer());
+        let due = self.events.first_but_timer().min(MAX_TIME);
+        let mut until = due.min(self.events.timer());
         let over = self.pause >= self.scenario.pauses.len();
-        while let Some((at, ack)) = self.agenda.first_ack() {
+        while let Some((at, ack)) = self.events.first_ack() {
             if at >= until || !self.sender.expects(ack) {
                 break;
             }
-            let edge = ack.edge;
-            self.agenda.take_ack();
+            let edge = ack.right_edge;
+            self.events.take_ack();
             self.now = at;
             self.sender.acknowledge_next(at, edge);
             self.note_quarter();
@@ -167,10 +170,10 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
             while let Some(packet) = self.sender.next_full(at, allowance) {
                 self.put_next(packet);
             }
-            if !self.sender.waits(allowance, over) {
+            if !self.sender.must_wait(allowance, over) {
                 match self.send() {
-                    Held::Pace(_) => break,
-                    Held::Program if !over => break,
+                    Blocked::Pace(_) => break,
+                    Blocked::Program if !over => break,
                     _ => {}
                 }
             }
@@ -195,7 +198,7 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     }
 
     /// Sends what the sender may send; why no more.
-    fn send(&mut self) -> Held {
+    fn send(&mut self) -> Blocked {
         loop {
             match self.sender.next(self.now) {
                 Ok(packet) => self.put(packet),
@@ -211,27 +214,27 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     }
 
     fn wake(&mut self, at: Nanos, wake: Wake) {
-        self.agenda.wake((at.max(self.now), self.now), wake);
+        self.events.schedule_wake((at.max(self.now), self.now), wake);
     }
 
     /// Sends what may be sent; why no more.
-    fn send_all(&mut self) -> Held {
+    fn send_all(&mut self) -> Blocked {
         // While a timer runs nothing leaves, whatever arrives.
-        let held = if self.silent == Some(Silence::Timer) { Held::Program } else { self.send() };
+        let held = if self.silent == Some(Silence::Timer) { Blocked::Program } else { self.send() };
         let held = match held {
-            Held::Program if self.silent != Some(Silence::Timer) && !self.begins_silence() => Held::Done,
+            Blocked::Program if self.silent != Some(Silence::Timer) && !self.begins_silence() => Blocked::Done,
             held => held,
         };
-        if let Held::Pace(at) = held {
+        if let Blocked::Pace(at) = held {
             self.wake(at, Wake::Pace);
         }
         // A silence that is given stands for what timers did in it.
-        match self.sender.timer() {
+        match self.sender.rto_timer() {
             Some(at) if self.silent.is_none() => self.wake(at, Wake::Timer),
-            _ => self.agenda.forget(Wake::Timer),
+            _ => self.events.cancel_wake(Wake::Timer),
         }
         if let Some(at) = self.sender.recheck.take() {
-            self.agenda.recheck((at.max(self.now), self.now));
+            self.events.schedule_recheck((at.max(self.now), self.now));
         }
         held
     }
@@ -240,7 +243,8 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     fn begins_silence(&mut self) -> bool {
         let Some(pause) = self.scenario.pauses.get(self.pause) else { return false };
         // At the end only the timer's silence means anything.
-        let comes = pause.at <= self.sender.sent() && (self.sender.sent() < self.bytes || pause.kind == Silence::Timer);
+        let comes = pause.at <= self.sender.sent_bytes()
+            && (self.sender.sent_bytes() < self.bytes || pause.kind == Silence::Timer);
         if comes && self.silent.is_none() {
             self.silent = Some(pause.kind);
             self.wake(self.now + pause.length.or_zero(), Wake::PauseEnds);
@@ -251,16 +255,17 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     #[inline]
     fn put(&mut self, packet: Packet) {
         self.ledger.settle(None);
-        self.ledger.send(self.now, &packet, self.sender.acknowledged());
+        self.ledger.send(self.now, &packet, self.sender.acked_bytes());
         if let Some(at) = self.link.send(self.now, packet.start, packet.end, packet.first_copy) {
             self.arrive(at.max(self.now), &packet);
         }
     }
 
-    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver answers is known already.
+    /// A segment that leaves now will arrive at `at`, and nothing overtakes it: what the receiver
+    /// answers is known already.
     #[inline]
     fn arrive(&mut self, at: Nanos, packet: &Packet) {
-        while let Some((due, segment)) = self.agenda.due_before((at, self.now)) {
+        while let Some((due, segment)) = self.events.due_before((at, self.now)) {
             self.answer_late(due, segment);
         }
         let ack = self.receiver.arrive(at, packet.segment, packet.end, |segment| self.sender.end_of(segment));
@@ -269,7 +274,7 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
         }
         match ack {
             Some(ack) => self.answer(at, ack),
-            None => self.agenda.ack_due((at + self.scenario.receiver.ack_delay, at), packet.segment),
+            None => self.events.schedule_delayed_ack((at + self.scenario.receiver.ack_delay, at), packet.segment),
         }
     }
 
@@ -282,12 +287,12 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
     /// The receiver sends an ACK.
     #[inline]
     fn answer(&mut self, at: Nanos, ack: Ack) {
-        self.agenda.acked((Nanos(at.0 + self.link.way_back().0), at), ack);
+        self.events.schedule_ack((Nanos(at.0 + self.link.way_back().0), at), ack);
     }
 
     fn note_quarter(&mut self) {
-        if self.sender.acknowledged() <= self.three_quarters {
-            self.quarter = (self.now, self.sender.acknowledged());
+        if self.sender.acked_bytes() <= self.three_quarters {
+            self.quarter = (self.now, self.sender.acked_bytes());
         }
     }
 
@@ -309,13 +314,13 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
                         let again =
                             self.scenario.pauses.get(self.pause).is_some_and(|next| next.kind == Silence::Timer);
                         if !again || !self.begins_silence() {
-                            self.sender.give_up(self.now);
+                            self.sender.on_rto(self.now);
                         }
                         return;
                     }
                     Some(Silence::Idle) => {
                         self.ledger.settle(None);
-                        self.sender.start_anew(self.scenario.sender.initial_window);
+                        self.sender.restart_after_idle(self.scenario.sender.initial_window);
                     }
                     _ => self.ledger.settle(None),
                 }
@@ -324,29 +329,29 @@ impl<'a, C: Control, L: Ledger> Driver<'a, C, L> {
             }
             Event::Wakes(Wake::Timer) => {
                 self.ledger.settle(Some(Limit::Timeout));
-                if let Some(packet) = self.sender.time_out(self.now) {
+                if let Some(packet) = self.sender.on_timer(self.now) {
                     self.put(packet);
                 }
             }
-            Event::Recheck => self.sender.find_losses(self.now),
+            Event::Recheck => self.sender.detect_losses(self.now),
             Event::Wakes(Wake::Pace) => {}
         }
     }
 
     /// What holds the sender from now until something happens.
-    fn limit(&self, held: Held) -> Limit {
+    fn limit(&self, held: Blocked) -> Limit {
         match held {
-            Held::Program => match self.silent {
+            Blocked::Program => match self.silent {
                 Some(Silence::Timer) => Limit::Timeout,
                 _ => Limit::Application,
             },
             _ if self.sender.is_recovering() => Limit::LossRecovery,
-            Held::Cap => Limit::SenderCap,
-            Held::Pace(_) => Limit::Pacing,
-            Held::Done => Limit::RoundTrip,
-            Held::Receiver => Limit::ReceiveWindow,
-            Held::Congestion if self.sender.in_slow_start() => Limit::SlowStart,
-            Held::Congestion => Limit::CongestionAvoidance,
+            Blocked::Cap => Limit::SenderCap,
+            Blocked::Pace(_) => Limit::Pacing,
+            Blocked::Done => Limit::RoundTrip,
+            Blocked::Receiver => Limit::ReceiveWindow,
+            Blocked::Congestion if self.sender.in_slow_start() => Limit::SlowStart,
+            Blocked::Congestion => Limit::CongestionAvoidance,
         }
     }
 }

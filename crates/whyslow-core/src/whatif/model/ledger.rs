@@ -1,6 +1,7 @@
-//! What held the sender, and its rounds, written down while a transfer is played; or not, where its time alone is asked for.
+//! What held the sender, and its rounds, written down while a transfer is played; or not, where its
+//! time alone is asked for.
 
-use super::MOST_ROUNDS;
+use super::MAX_ROUNDS;
 use super::sender::Packet;
 use crate::analysis::Limit;
 use crate::units::Nanos;
@@ -8,7 +9,8 @@ use crate::units::Nanos;
 pub(super) trait Ledger: Default {
     /// Whether anything is written down: what nobody writes down need not be worked out.
     const KEEPS: bool;
-    /// The sender waits: while packets are carried by the narrow link for that, and then under this limit.
+    /// The sender waits: while packets are carried by the narrow link for that, and then under this
+    /// limit.
     fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos);
     /// The time since the last send or ACK is known for what it was.
     fn settle(&mut self, as_limit: Option<Limit>);
@@ -18,9 +20,9 @@ pub(super) trait Ledger: Default {
 
 /// Nothing is written down.
 #[derive(Default)]
-pub(super) struct Untold;
+pub(super) struct NoLedger;
 
-impl Ledger for Untold {
+impl Ledger for NoLedger {
     const KEEPS: bool = false;
     fn wait(&mut self, _limit: Limit, _carried: Nanos, _rest: Nanos) {}
     fn settle(&mut self, _as_limit: Option<Limit>) {}
@@ -29,8 +31,9 @@ impl Ledger for Untold {
 
 /// All of it.
 #[derive(Debug)]
-pub(super) struct Told {
-    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of it.
+pub(super) struct FullLedger {
+    /// Time since the last send or ACK, by what held the sender: a timer that fires takes all of
+    /// it.
     stretch: Vec<(Limit, Nanos)>,
     pub(super) limits: Vec<(Limit, Nanos)>,
     last: Limit,
@@ -40,7 +43,7 @@ pub(super) struct Told {
     round: u64,
 }
 
-impl Default for Told {
+impl Default for FullLedger {
     fn default() -> Self {
         Self {
             stretch: Vec::new(),
@@ -53,14 +56,14 @@ impl Default for Told {
     }
 }
 
-impl Told {
+impl FullLedger {
     /// It goes on for so long as it ended.
     pub(super) fn carry_on(&mut self, more: Nanos) {
         add(&mut self.limits, self.last, more);
     }
 }
 
-impl Ledger for Told {
+impl Ledger for FullLedger {
     const KEEPS: bool = true;
 
     fn wait(&mut self, limit: Limit, carried: Nanos, rest: Nanos) {
@@ -84,7 +87,7 @@ impl Ledger for Told {
         if acknowledged >= self.round || self.rounds_total == 0 {
             self.round = packet.end;
             self.rounds_total += 1;
-            if self.rounds.len() < MOST_ROUNDS {
+            if self.rounds.len() < MAX_ROUNDS {
                 self.rounds.push((now, 0));
             }
         }

@@ -1,6 +1,6 @@
 //! The path from the sender to the receiver: a queue in front of one narrow link, then the way.
 
-use super::{LATEST, Losses, Scenario};
+use super::{Losses, MAX_TIME, Scenario};
 use crate::units::Nanos;
 
 /// What becomes of packets, one after the other.
@@ -43,8 +43,8 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives; none when it is lost. Only first
-    /// copies meet the listed losses.
+    /// A packet that carries the bytes of `from..to` leaves the sender. Returns when it arrives;
+    /// none when it is lost. Only first copies meet the listed losses.
     #[inline]
     pub(super) fn send(&mut self, now: Nanos, from: u64, to: u64, first_copy: bool) -> Option<Nanos> {
         let size = to - from;
@@ -59,7 +59,7 @@ impl<'a> Link<'a> {
                 let (full, known) = self.full;
                 let takes = if size == full { known } else { takes(size, speed) };
                 // Neither is beyond the latest time.
-                self.busy = Nanos(begins.0 + takes.0).min(LATEST);
+                self.busy = Nanos(begins.0 + takes.0).min(MAX_TIME);
                 self.busy
             }
         };
@@ -114,5 +114,5 @@ fn spared(losses: &Losses, next: usize) -> u64 {
 
 /// How long a link of this speed is busy with so many bytes.
 fn takes(size: u64, speed: f64) -> Nanos {
-    Nanos((size as f64 / speed).round() as i64).min(LATEST)
+    Nanos((size as f64 / speed).round() as i64).min(MAX_TIME)
 }

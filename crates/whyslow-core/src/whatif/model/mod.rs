@@ -1,45 +1,48 @@
 //! A deterministic, packet-level model of one TCP transfer over one path.
 //!
-//! It knows what decides how long a transfer takes: slow start and its early ends, three congestion controllers, loss recovery
-//! with SACK, RACK and tail probes, the retransmission timer, the receiver's window, a cap in the sender, the rate and queue of
-//! the path, and a program that pauses. It ignores what seldom matters: reordering, ECN, lost acknowledgements, several
-//! connections that compete. Times are exact to the nanosecond of the model and depend on nothing but the [`Scenario`]: no clock,
-//! and chance only from a seed.
+//! It knows what decides how long a transfer takes: slow start and its early ends, three congestion
+//! controllers, loss recovery with SACK, RACK and tail probes, the retransmission timer, the
+//! receiver's window, a cap in the sender, the rate and queue of the path, and a program that
+//! pauses. It ignores what seldom matters: reordering, ECN, lost acknowledgements, several
+//! connections that compete. Times are exact to the nanosecond of the model and depend on nothing
+//! but the [`Scenario`]: no clock, and chance only from a seed.
 //!
-//! Work is bounded: what is longer than [`MOST_SEGMENTS`] is carried on at the rate of its last quarter, and the [`Outcome`] says so.
+//! Work is bounded: what is longer than [`MAX_SEGMENTS`] is carried on at the rate of its last
+//! quarter, and the [`Outcome`] says so.
 
-mod agenda;
 mod buffer;
 mod congestion;
 mod deliveries;
 mod driver;
-mod early;
+mod event_queue;
 mod ledger;
 mod link;
+mod out_of_order;
 mod receiver;
 mod recovery;
 mod ring;
+mod rtt;
 mod sender;
-mod sending;
-mod trips;
+mod sender_settings;
 
 pub use buffer::initial_buffer;
 pub use driver::{simulate, time};
-pub use sending::{Algorithm, Sending};
+pub use sender_settings::{Algorithm, SenderSettings};
 
 use crate::analysis::Limit;
 use crate::units::Nanos;
 
 /// Segments that are modelled one by one.
-pub const MOST_SEGMENTS: u64 = 1 << 17;
+pub const MAX_SEGMENTS: u64 = 1 << 17;
 
 /// Linux' least retransmission timer beyond the round trip (`TCP_RTO_MIN`).
-pub const LEAST_TIMER: Nanos = Nanos::from_millis(200);
+pub const RTO_MIN: Nanos = Nanos::from_millis(200);
 /// Linux' least delayed acknowledgement (`TCP_DELACK_MIN`).
-pub const LEAST_ACK_DELAY: Nanos = Nanos::from_millis(40);
+pub const DELACK_MIN: Nanos = Nanos::from_millis(40);
 
-/// No time that is modelled is later than this and a round trip: some decades. So times can be added without care.
-const LATEST: Nanos = Nanos(1 << 60);
+/// No time that is modelled is later than this and a round trip: some decades. So times can be
+/// added without care.
+const MAX_TIME: Nanos = Nanos(1 << 60);
 
 /// A transfer to be modelled.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,9 +60,9 @@ pub struct Scenario {
     /// What the path loses beside.
     pub losses: Losses,
     /// The sending host.
-    pub sender: Sending,
+    pub sender: SenderSettings,
     /// The receiving host.
-    pub receiver: Receiving,
+    pub receiver: ReceiverSettings,
     /// Where the sender falls silent, in the order of the bytes.
     pub pauses: Vec<Pause>,
 }
@@ -85,7 +88,7 @@ impl Losses {
 
 /// How the receiving host receives.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Receiving {
+pub struct ReceiverSettings {
     /// Its window.
     pub window: Window,
     /// For how long it holds back the ACK of a single segment.
@@ -97,7 +100,8 @@ pub struct Receiving {
 pub enum Window {
     /// Never full.
     Unlimited,
-    /// It starts small and follows what arrives in a round trip up to a bound (Linux' `tcp_rmem`), bytes.
+    /// It starts small and follows what arrives in a round trip up to a bound (Linux' `tcp_rmem`),
+    /// bytes.
     Autotuned {
         /// At first.
         initial: u64,
@@ -124,7 +128,8 @@ pub struct Pause {
 pub enum Silence {
     /// The program has nothing to send (or its peer, or a small segment, is waited for).
     Program,
-    /// The program has nothing to send for so long that the window starts over (RFC 5681 section 4.1).
+    /// The program has nothing to send for so long that the window starts over (RFC 5681 section
+    /// 4.1).
     Idle,
     /// The retransmission timer runs: afterwards the window is one segment.
     Timer,
@@ -144,21 +149,21 @@ pub struct Outcome {
     /// What held the sender, for how long; most first. They sum to `duration`.
     pub limits: Vec<(Limit, Nanos)>,
     /// Segments sent again.
-    pub resent: u64,
+    pub retransmitted: u64,
     /// Window at the end, segments.
-    pub window: f64,
+    pub cwnd: f64,
     /// Slow start's threshold at the end, segments.
-    pub threshold: f64,
+    pub ssthresh: f64,
     /// Payload that the kernel's send buffer holds at the end, bytes.
     pub buffer: Option<u64>,
     /// The timer at the end, by which idle time is counted.
-    pub timer: Nanos,
+    pub rto: Nanos,
     /// The end was reckoned from the rate of the last quarter that was modelled.
     pub extrapolated: bool,
 }
 
 /// Rounds that an outcome lists.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 //! The receiving host: what it has, when it acknowledges, and the window that it offers.
 
-use super::early::Early;
-use super::{Receiving, Window};
+use super::out_of_order::OutOfOrderQueue;
+use super::{ReceiverSettings, Window};
 use crate::units::Nanos;
 
 /// A receiver acknowledges the first segments of a connection at once (Linux' quick ACKs).
-const QUICK_ACKS: u32 = 16;
+const MAX_QUICKACKS: u32 = 16;
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,33 +13,34 @@ pub(super) struct Ack {
     /// All segments before this one have arrived.
     pub(super) next: usize,
     /// The segment whose arrival it answers.
-    pub(super) arrived: usize,
+    pub(super) segment: usize,
     /// Bytes up to which the sender may send.
-    pub(super) edge: u64,
+    pub(super) right_edge: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Receiver<'a> {
-    settings: &'a Receiving,
+    settings: &'a ReceiverSettings,
     rtt: Nanos,
-    next: usize,
+    rcv_nxt: usize,
     /// Segments beyond a hole.
-    early: Early,
+    out_of_order: OutOfOrderQueue,
     delivered: u64,
     quick: u32,
     /// In-order segments that no ACK has answered.
     pending: u32,
-    /// The window, and what it follows: bytes delivered at the start of the round trip that is measured.
-    window: u64,
+    /// The window, and what it follows: bytes delivered at the start of the round trip that is
+    /// measured.
+    rcv_wnd: u64,
     measured: (Nanos, u64),
     /// Of the windows that were seen, so many count or did so before.
-    steps: usize,
+    window_steps: usize,
     /// Before so many bytes are delivered the window stays as it is.
-    stays: u64,
+    constant_until: u64,
 }
 
 impl<'a> Receiver<'a> {
-    pub(super) fn new(settings: &'a Receiving, rtt: Nanos) -> Self {
+    pub(super) fn new(settings: &'a ReceiverSettings, rtt: Nanos) -> Self {
         let window = match &settings.window {
             Window::Unlimited => u64::MAX,
             Window::Autotuned { initial, most } => (*initial).min(*most),
@@ -48,21 +49,21 @@ impl<'a> Receiver<'a> {
         Self {
             settings,
             rtt,
-            next: 0,
-            early: Early::default(),
+            rcv_nxt: 0,
+            out_of_order: OutOfOrderQueue::default(),
             delivered: 0,
-            quick: QUICK_ACKS,
+            quick: MAX_QUICKACKS,
             pending: 0,
-            window,
+            rcv_wnd: window,
             measured: (Nanos::ZERO, 0),
-            steps: 0,
-            stays: 0,
+            window_steps: 0,
+            constant_until: 0,
         }
     }
 
     /// Bytes up to which the sender may send.
-    pub(super) fn edge(&self) -> u64 {
-        self.delivered.saturating_add(self.window)
+    pub(super) fn right_edge(&self) -> u64 {
+        self.delivered.saturating_add(self.rcv_wnd)
     }
 
     /// Bytes that have arrived without a hole before them.
@@ -73,23 +74,24 @@ impl<'a> Receiver<'a> {
     /// Whether this segment comes in order, and is acknowledged at once like all others.
     #[inline]
     pub(super) fn awaits(&self, segment: usize) -> bool {
-        segment == self.next && self.early.is_empty() && self.settings.ack_delay <= Nanos::ZERO
+        segment == self.rcv_nxt && self.out_of_order.is_empty() && self.settings.ack_delay <= Nanos::ZERO
     }
 
-    /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does then.
+    /// A segment arrives that was awaited, and ends with the byte `end`: what [`Self::arrive`] does
+    /// then.
     #[inline]
     pub(super) fn arrive_next(&mut self, now: Nanos, end: u64) -> Ack {
-        let arrived = self.next;
-        self.next += 1;
+        let arrived = self.rcv_nxt;
+        self.rcv_nxt += 1;
         self.delivered = end;
-        if end >= self.stays {
-            self.tune(now);
+        if end >= self.constant_until {
+            self.autotune(now);
         }
-        Ack { next: self.next, arrived, edge: self.edge() }
+        Ack { next: self.rcv_nxt, segment: arrived, right_edge: self.right_edge() }
     }
 
-    /// A segment arrives, which ends with the byte `end`. `end_of` gives the last byte of others. Returns the ACK, or none while it is
-    /// held back.
+    /// A segment arrives, which ends with the byte `end`. `end_of` gives the last byte of others.
+    /// Returns the ACK, or none while it is held back.
     #[inline]
     pub(super) fn arrive(
         &mut self,
@@ -98,57 +100,59 @@ impl<'a> Receiver<'a> {
         end: u64,
         end_of: impl Fn(usize) -> u64,
     ) -> Option<Ack> {
-        let in_order = segment == self.next;
+        let in_order = segment == self.rcv_nxt;
         if in_order {
-            self.next += 1;
+            self.rcv_nxt += 1;
             self.delivered = end;
-            if !self.early.is_empty() {
-                self.next = self.early.take(self.next);
-                self.delivered = end_of(self.next - 1);
+            if !self.out_of_order.is_empty() {
+                self.rcv_nxt = self.out_of_order.take(self.rcv_nxt);
+                self.delivered = end_of(self.rcv_nxt - 1);
             }
-            if self.delivered >= self.stays {
-                self.tune(now);
+            if self.delivered >= self.constant_until {
+                self.autotune(now);
             }
-        } else if segment > self.next {
-            self.early.insert(segment);
+        } else if segment > self.rcv_nxt {
+            self.out_of_order.insert(segment);
         }
         self.pending += 1;
         let delays = self.settings.ack_delay > Nanos::ZERO;
-        if delays && in_order && self.early.is_empty() && self.quick == 0 && self.pending < 2 {
+        if delays && in_order && self.out_of_order.is_empty() && self.quick == 0 && self.pending < 2 {
             return None;
         }
         self.quick = self.quick.saturating_sub(1);
         Some(self.answer(segment))
     }
 
-    /// The ACK that was held back, if no other has covered it; `arrived` is the segment that waits for it.
+    /// The ACK that was held back, if no other has covered it; `segment` is the segment that waits
+    /// for it.
     pub(super) fn answer_late(&mut self, arrived: usize) -> Option<Ack> {
         (self.pending > 0).then(|| self.answer(arrived))
     }
 
     fn answer(&mut self, arrived: usize) -> Ack {
         self.pending = 0;
-        Ack { next: self.next, arrived, edge: self.edge() }
+        Ack { next: self.rcv_nxt, segment: arrived, right_edge: self.right_edge() }
     }
 
-    fn tune(&mut self, now: Nanos) {
+    fn autotune(&mut self, now: Nanos) {
         match &self.settings.window {
-            Window::Unlimited => self.stays = u64::MAX,
+            Window::Unlimited => self.constant_until = u64::MAX,
             Window::Autotuned { most, .. } => {
-                // Linux gives room for twice what was read in a round trip, and twice that while it grows.
+                // Linux gives room for twice what was read in a round trip, and twice that while it
+                // grows.
                 let (since, from) = self.measured;
                 let copied = self.delivered - from;
-                self.window = self.window.max(copied.saturating_mul(4)).min(*most);
+                self.rcv_wnd = self.rcv_wnd.max(copied.saturating_mul(4)).min(*most);
                 if now - since >= self.rtt {
                     self.measured = (now, self.delivered);
                 }
             }
             Window::Seen(steps) => {
-                while let Some(step) = steps.get(self.steps).filter(|step| step.0 <= self.delivered) {
-                    self.window = step.1;
-                    self.steps += 1;
+                while let Some(step) = steps.get(self.window_steps).filter(|step| step.0 <= self.delivered) {
+                    self.rcv_wnd = step.1;
+                    self.window_steps += 1;
                 }
-                self.stays = steps.get(self.steps).map_or(u64::MAX, |step| step.0);
+                self.constant_until = steps.get(self.window_steps).map_or(u64::MAX, |step| step.0);
             }
         }
     }

@@ -1,5 +1,6 @@
-//! A line of things that come and go in order, each known by its number among all that ever came. Its place is its number's last
-//! bits, so that nothing is moved or reckoned when one comes or goes.
+//! A line of things that come and go in order, each known by its number among all that ever came.
+//! Its place is its number's last bits, so that nothing is moved or reckoned when one comes or
+//! goes.
 
 #[derive(Debug)]
 pub(super) struct Ring<T> {

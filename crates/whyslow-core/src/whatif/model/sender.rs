@@ -1,16 +1,17 @@
-//! The sending host: what is outstanding, what was lost, and what may be sent next.
+//! The sending host: outstanding and lost segments, and what may be sent next.
 //!
-//! Losses are found as RACK does (RFC 8985): a segment is lost once one that was sent later has arrived, and three have, or a quarter
-//! of a round trip passed. Silence ends with a tail loss probe, then with the retransmission timer.
+//! Losses are detected as in RACK (RFC 8985): a segment is lost once a later one has arrived, and
+//! either three have or a quarter of an RTT has passed. A silence ends with a tail loss probe, then
+//! with the RTO.
 
-use super::buffer::Buffer;
-use super::congestion::{Acked, Control};
+use super::buffer::SendBuffer;
+use super::congestion::{AckSample, CongestionController};
 use super::deliveries::Deliveries;
 use super::receiver::Ack;
 use super::recovery::Recovery;
 use super::ring::Ring;
-use super::trips::{Trips, times};
-use super::{LEAST_TIMER, Scenario};
+use super::rtt::{RttEstimator, times};
+use super::{RTO_MIN, Scenario};
 use crate::units::Nanos;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,7 +20,7 @@ enum State {
     #[default]
     InFlight,
     Lost,
-    /// It has arrived, and the receiver said so.
+    /// The receiver has reported it.
     Arrived,
 }
 
@@ -27,23 +28,24 @@ enum State {
 struct Segment {
     end: u64,
     sent: Nanos,
-    /// How many packets had been sent before its latest copy.
+    /// Packets sent before its latest copy.
     order: u64,
     /// Bytes: a segment has a megabyte at most.
     size: u32,
     state: State,
-    again: bool,
+    retransmitted: bool,
 }
 
-/// Less than this part of a segment is not sent while something is outstanding.
-const CRUMB: u64 = 8;
+/// Less than this fraction of a segment is not sent while something is outstanding (silly window
+/// avoidance).
+const SWS_FRACTION: u64 = 8;
 
-/// A tail loss probe waits for so much more than two round trips, where more than one segment is in flight.
-const LEAST_PROBE: Nanos = Nanos::from_millis(2);
+/// How much longer than two RTTs a tail loss probe waits with more than one segment in flight.
+const MIN_PROBE_WAIT: Nanos = Nanos::from_millis(2);
 
-/// Why nothing is sent now.
+/// Why nothing can be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum Blocked {
     /// Everything was sent.
     Done,
     /// The program has nothing more yet.
@@ -67,7 +69,7 @@ pub(super) struct Packet {
     pub(super) first_copy: bool,
 }
 
-/// What may be sent: segments that may be in flight, and the byte up to which they may go.
+/// The current limit: segments that may be in flight, and the byte up to which they may reach.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     segments: u32,
@@ -78,104 +80,105 @@ pub(super) struct Allowance {
 pub(super) struct Sender<C> {
     mss: u64,
     cap: u64,
-    buffer: Option<Buffer>,
+    buffer: Option<SendBuffer>,
     pacing: Option<f64>,
-    /// Those that an ACK may yet be for.
+    /// Segments that an ACK may still cover.
     segments: Ring<Segment>,
-    /// Whether an ACK may be for a segment that is acknowledged: where a receiver holds ACKs back.
+    /// Whether an ACK may refer to an acknowledged segment, because the receiver delays ACKs.
     keeps: bool,
-    /// All before this one are acknowledged.
-    first: usize,
-    acknowledged: u64,
-    sent: u64,
-    /// Bytes that the program has given.
+    /// All segments before this one are acknowledged.
+    snd_una: usize,
+    acked_bytes: u64,
+    sent_bytes: u64,
+    /// Bytes written by the program.
     available: u64,
-    edge: u64,
+    snd_right_edge: u64,
     in_flight: u32,
-    /// Arrived beyond a hole.
-    beyond: u32,
+    /// Segments that arrived beyond a hole.
+    sacked_out: u32,
     lost: BTreeSet<usize>,
-    /// First copies of those before this one were looked for; later copies, which are few, stand in a line with their order.
-    looked: usize,
-    again: VecDeque<(usize, u64)>,
-    copies: u64,
-    /// The latest copy that is known to have arrived.
-    newest: (u64, Nanos),
+    /// Originals before this one have been checked for loss; the few retransmissions are queued
+    /// with their order.
+    checked_until: usize,
+    retransmit_queue: VecDeque<(usize, u64)>,
+    packets_sent: u64,
+    /// The latest copy known to have arrived.
+    newest_delivered: (u64, Nanos),
     control: C,
     recovery: Option<Recovery>,
     round_end: usize,
-    /// Most in flight in this round and in the one before.
-    most: (u32, u32),
+    /// Most in flight in this round and the previous one.
+    max_in_flight: (u32, u32),
     held_by_window: (bool, bool),
-    trips: Trips,
+    rtt: RttEstimator,
     backoff: u32,
     probed: bool,
     pace_at: Nanos,
     deliveries: Deliveries,
-    pub(super) resent: u64,
-    timer: Option<Nanos>,
+    pub(super) retransmitted: u64,
+    rto_timer: Option<Nanos>,
     /// The timer starts anew at this time.
-    arm: Option<Nanos>,
+    rearm_at: Option<Nanos>,
     pub(super) recheck: Option<Nanos>,
 }
 
-impl<C: Control> Sender<C> {
-    /// As it is before the first of so many bytes; the receiver lets it send up to `edge`.
+impl<C: CongestionController> Sender<C> {
+    /// Creates a sender before its first byte; the receiver lets it send up to `snd_right_edge`.
     pub(super) fn new(scenario: &Scenario, bytes: u64, edge: u64) -> Self {
         Self {
             mss: scenario.mss,
             cap: scenario.sender.cap.unwrap_or(u64::MAX),
-            buffer: scenario.sender.buffer.map(|room| Buffer::new(room, scenario.bytes)),
+            buffer: scenario.sender.buffer.map(|room| SendBuffer::new(room, scenario.bytes)),
             pacing: scenario.sender.pacing.filter(|rate| *rate > 0.0).map(|rate| rate / 8e9 / scenario.mss as f64),
             segments: Ring::new(bytes / scenario.mss),
             keeps: scenario.receiver.ack_delay > Nanos::ZERO,
-            first: 0,
-            acknowledged: 0,
-            sent: 0,
+            snd_una: 0,
+            acked_bytes: 0,
+            sent_bytes: 0,
             available: 0,
-            edge,
+            snd_right_edge: edge,
             in_flight: 0,
-            beyond: 0,
+            sacked_out: 0,
             lost: BTreeSet::new(),
-            looked: 0,
-            again: VecDeque::new(),
-            copies: 0,
-            newest: (0, Nanos::ZERO),
+            checked_until: 0,
+            retransmit_queue: VecDeque::new(),
+            packets_sent: 0,
+            newest_delivered: (0, Nanos::ZERO),
             control: C::new(&scenario.sender, scenario.rtt),
             recovery: None,
             round_end: 0,
-            most: (0, 0),
+            max_in_flight: (0, 0),
             held_by_window: (false, false),
-            trips: Trips::new(scenario.rtt),
+            rtt: RttEstimator::new(scenario.rtt),
             backoff: 0,
             probed: false,
             pace_at: Nanos::ZERO,
             deliveries: Deliveries::new(),
-            resent: 0,
-            timer: None,
-            arm: None,
+            retransmitted: 0,
+            rto_timer: None,
+            rearm_at: None,
             recheck: None,
         }
     }
 
-    /// The program has given so many bytes by now.
+    /// Sets how many bytes the program has written.
     pub(super) fn offer(&mut self, available: u64) {
         self.available = available;
     }
 
-    pub(super) fn sent(&self) -> u64 {
-        self.sent
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
     }
 
-    pub(super) fn acknowledged(&self) -> u64 {
-        self.acknowledged
+    pub(super) fn acked_bytes(&self) -> u64 {
+        self.acked_bytes
     }
 
     pub(super) fn end_of(&self, segment: usize) -> u64 {
-        self.get(segment).map_or(self.sent, |segment| segment.end)
+        self.get(segment).map_or(self.sent_bytes, |segment| segment.end)
     }
 
-    /// How many segments there have been.
+    /// Returns the number of segments so far.
     fn count(&self) -> usize {
         self.segments.end()
     }
@@ -184,12 +187,12 @@ impl<C: Control> Sender<C> {
         self.segments.get(segment)
     }
 
-    pub(super) fn window(&self) -> f64 {
-        self.control.window()
+    pub(super) fn cwnd(&self) -> f64 {
+        self.control.cwnd()
     }
 
-    pub(super) fn threshold(&self) -> f64 {
-        self.control.threshold()
+    pub(super) fn ssthresh(&self) -> f64 {
+        self.control.ssthresh()
     }
 
     pub(super) fn is_recovering(&self) -> bool {
@@ -197,25 +200,25 @@ impl<C: Control> Sender<C> {
     }
 
     pub(super) fn in_slow_start(&self) -> bool {
-        self.control.window() < self.control.threshold()
+        self.control.cwnd() < self.control.ssthresh()
     }
 
-    /// The retransmission timer's length; twice as long each time that it fires for nothing.
+    /// Returns the RTO, doubled for each back-off.
     pub(super) fn rto(&self) -> Nanos {
-        times(self.trips.timer(), 1 << self.backoff.min(8))
+        times(self.rtt.rto(), 1 << self.backoff.min(8))
     }
 
-    fn allowed(&self) -> f64 {
+    fn max_in_flight_now(&self) -> f64 {
         match &self.recovery {
-            Some(recovery) if !recovery.by_timer && self.control.reduces() => recovery.window,
-            _ => self.control.window(),
+            Some(recovery) if !recovery.by_timer && self.control.uses_prr() => recovery.cwnd,
+            _ => self.control.cwnd(),
         }
     }
 
-    /// The next packet that may be sent now, or why there is none.
+    /// Returns the next packet to send now, or why there is none.
     #[inline]
-    pub(super) fn next(&mut self, now: Nanos) -> Result<Packet, Held> {
-        let full = f64::from(self.in_flight) + 1.0 > self.allowed().max(1.0);
+    pub(super) fn next(&mut self, now: Nanos) -> Result<Packet, Blocked> {
+        let full = f64::from(self.in_flight) + 1.0 > self.max_in_flight_now().max(1.0);
         let is_lost = self.lost.first().copied();
         let size = match is_lost {
             Some(_) => self.mss,
@@ -223,44 +226,45 @@ impl<C: Control> Sender<C> {
         };
         if full {
             self.held_by_window.0 = true;
-            return Err(Held::Congestion);
+            return Err(Blocked::Congestion);
         }
         if let Some(pace) = self.pace() {
             if self.pace_at > now {
-                return Err(Held::Pace(self.pace_at));
+                return Err(Blocked::Pace(self.pace_at));
             }
             let spacing = Nanos(1).scale((size as f64 / self.mss as f64 / pace).min(1e18));
             self.pace_at = self.pace_at.max(now) + spacing;
         }
         if let Some(segment) = is_lost {
             self.lost.remove(&segment);
-            return self.resend(now, segment).ok_or(Held::Done);
+            return self.retransmit(now, segment).ok_or(Blocked::Done);
         }
         Ok(self.send_new(now, size))
     }
 
-    /// What may be sent in full segments until the next ACK, when all is calm.
+    /// Returns how many full segments may be sent until the next ACK, while nothing disturbs.
     #[inline]
     pub(super) fn allowance(&self) -> Allowance {
-        let bytes = self.acknowledged.saturating_add(self.cap).min(self.available).min(self.edge);
-        Allowance { segments: self.control.window().max(1.0) as u32, bytes }
+        let bytes = self.acked_bytes.saturating_add(self.cap).min(self.available).min(self.snd_right_edge);
+        Allowance { segments: self.control.cwnd().max(1.0) as u32, bytes }
     }
 
-    /// The next full segment within this allowance.
+    /// Returns the next full segment within this allowance.
     #[inline]
     pub(super) fn next_full(&mut self, now: Nanos, allowance: Allowance) -> Option<Packet> {
-        let may = self.in_flight < allowance.segments && self.sent + self.mss <= allowance.bytes;
+        let may = self.in_flight < allowance.segments && self.sent_bytes + self.mss <= allowance.bytes;
         may.then(|| self.send_new(now, self.mss))
     }
 
-    /// Whether the sender plainly has to wait, when no full segment is left of this allowance. `over`: the program gives no more.
+    /// Returns whether the sender simply has to wait once the allowance is used up. `over`: the
+    /// program writes no more.
     #[inline]
-    pub(super) fn waits(&mut self, allowance: Allowance, over: bool) -> bool {
-        if self.sent + self.mss <= allowance.bytes {
+    pub(super) fn must_wait(&mut self, allowance: Allowance, over: bool) -> bool {
+        if self.sent_bytes + self.mss <= allowance.bytes {
             self.held_by_window.0 = true;
             return true;
         }
-        if self.sent == self.available { over } else { self.sent == self.edge }
+        if self.sent_bytes == self.available { over } else { self.sent_bytes == self.snd_right_edge }
     }
 
     fn pace(&self) -> Option<f64> {
@@ -274,24 +278,24 @@ impl<C: Control> Sender<C> {
         self.buffer.as_ref().map(|buffer| buffer.room)
     }
 
-    /// How much new data the next segment may carry; why none, where it is not the congestion window.
-    fn next_size(&self, full: bool) -> Result<u64, Held> {
-        let size = self.mss.min(self.available.saturating_sub(self.sent));
+    /// Returns how much new data the next segment may carry, or what other than cwnd prevents it.
+    fn next_size(&self, full: bool) -> Result<u64, Blocked> {
+        let size = self.mss.min(self.available.saturating_sub(self.sent_bytes));
         if size == 0 {
-            return Err(Held::Program);
+            return Err(Blocked::Program);
         }
-        if !full && self.buffer.as_ref().is_some_and(|buffer| self.sent >= buffer.written) {
-            return Err(Held::Cap);
+        if !full && self.buffer.as_ref().is_some_and(|buffer| self.sent_bytes >= buffer.written) {
+            return Err(Blocked::Cap);
         }
-        if self.sent + size > self.edge {
-            let room = self.edge.saturating_sub(self.sent);
-            // Hosts cut their segments so that a small window is used up (Linux: to half of it); crumbs they keep back (RFC 9293
-            // section 3.8.6.2.1).
-            let useful = room > 0 && (room >= self.mss / CRUMB || self.in_flight == 0);
-            return if useful { Ok(room) } else { Err(Held::Receiver) };
+        if self.sent_bytes + size > self.snd_right_edge {
+            let room = self.snd_right_edge.saturating_sub(self.sent_bytes);
+            // Hosts cut segments to use up a small window (Linux: down to half of it) and hold back
+            // tiny ones (RFC 9293 section 3.8.6.2.1).
+            let useful = room > 0 && (room >= self.mss / SWS_FRACTION || self.in_flight == 0);
+            return if useful { Ok(room) } else { Err(Blocked::Receiver) };
         }
-        if self.sent + size - self.acknowledged > self.cap && self.sent > self.acknowledged && !full {
-            return Err(Held::Cap);
+        if self.sent_bytes + size - self.acked_bytes > self.cap && self.sent_bytes > self.acked_bytes && !full {
+            return Err(Blocked::Cap);
         }
         Ok(size)
     }
@@ -299,116 +303,118 @@ impl<C: Control> Sender<C> {
     #[inline]
     fn send_new(&mut self, now: Nanos, size: u64) -> Packet {
         let segment = self.count();
-        let (start, end) = (self.sent, self.sent + size);
-        if C::RATED {
+        let (start, end) = (self.sent_bytes, self.sent_bytes + size);
+        if C::NEEDS_DELIVERY_RATE {
             self.deliveries.depart(now, self.in_flight == 0);
         }
-        let (state, order, size) = (State::InFlight, self.copies, size as u32);
-        self.segments.push(Segment { end, sent: now, order, size, state, again: false });
-        self.sent = end;
+        let (state, order, size) = (State::InFlight, self.packets_sent, size as u32);
+        self.segments.push(Segment { end, sent: now, order, size, state, retransmitted: false });
+        self.sent_bytes = end;
         self.note_copy(now);
         Packet { segment, start, end, first_copy: true }
     }
 
-    fn resend(&mut self, now: Nanos, segment: usize) -> Option<Packet> {
+    fn retransmit(&mut self, now: Nanos, segment: usize) -> Option<Packet> {
         let known = self.segments.get_mut(segment)?;
-        *known = Segment { state: State::InFlight, sent: now, order: self.copies, again: true, ..*known };
+        *known = Segment { state: State::InFlight, sent: now, order: self.packets_sent, retransmitted: true, ..*known };
         let packet = Packet { segment, start: known.end - u64::from(known.size), end: known.end, first_copy: false };
-        if C::RATED {
+        if C::NEEDS_DELIVERY_RATE {
             self.deliveries.depart_again(segment);
         }
-        self.resent += 1;
-        self.again.push_back((segment, self.copies));
+        self.retransmitted += 1;
+        self.retransmit_queue.push_back((segment, self.packets_sent));
         self.note_copy(now);
         Some(packet)
     }
 
     #[inline]
     fn note_copy(&mut self, now: Nanos) {
-        self.copies += 1;
+        self.packets_sent += 1;
         self.in_flight += 1;
-        self.most.0 = self.most.0.max(self.in_flight);
+        self.max_in_flight.0 = self.max_in_flight.0.max(self.in_flight);
         if let Some(recovery) = &mut self.recovery {
-            recovery.sent += 1.0;
+            recovery.prr_out += 1.0;
         }
-        self.arm = Some(now);
+        self.rearm_at = Some(now);
     }
 
-    /// Whether nothing is missing and nothing is being repaired, as far as the sender knows; and what may be sent changes with ACKs
-    /// alone, not with a pace or a buffer.
-    pub(super) fn is_calm(&self) -> bool {
+    /// Returns whether nothing is missing or being repaired, and only ACKs change what may be sent,
+    /// not pacing or a buffer.
+    pub(super) fn is_undisturbed(&self) -> bool {
         let is_plain = self.buffer.is_none() && self.pace().is_none();
-        is_plain && self.recovery.is_none() && self.lost.is_empty() && self.beyond == 0
+        is_plain && self.recovery.is_none() && self.lost.is_empty() && self.sacked_out == 0
     }
 
-    /// Whether an ACK tells of the oldest segment's arrival and of nothing else, when all is calm: then no loss comes to light.
+    /// Returns whether an ACK reports the oldest segment and nothing else, while nothing disturbs:
+    /// it reveals no loss.
     #[inline]
     pub(super) fn expects(&self, ack: &Ack) -> bool {
-        let is_oldest = ack.arrived == self.first && ack.next == self.first + 1;
-        // Nothing younger was sent before the newest that is known to have arrived.
-        let is_plain = |it: &Segment| it.state == State::InFlight && !it.again && it.order >= self.newest.0;
-        is_oldest && self.get(self.first).is_some_and(is_plain)
+        let is_oldest = ack.segment == self.snd_una && ack.next == self.snd_una + 1;
+        // Nothing later was sent before the newest segment known to have arrived.
+        let is_plain =
+            |it: &Segment| it.state == State::InFlight && !it.retransmitted && it.order >= self.newest_delivered.0;
+        is_oldest && self.get(self.snd_una).is_some_and(is_plain)
     }
 
-    /// An ACK arrives that was expected: what [`Self::acknowledge`] does then.
+    /// Processes an expected ACK, with the result of [`Self::acknowledge`].
     #[inline]
     pub(super) fn acknowledge_next(&mut self, now: Nanos, edge: u64) {
-        let Some(&known) = self.segments.get(self.first) else { return };
-        self.edge = self.edge.max(edge);
+        let Some(&known) = self.segments.get(self.snd_una) else { return };
+        self.snd_right_edge = self.snd_right_edge.max(edge);
         self.in_flight = self.in_flight.saturating_sub(1);
-        self.acknowledged = known.end;
-        self.first += 1;
-        self.newest = (known.order, known.sent);
+        self.acked_bytes = known.end;
+        self.snd_una += 1;
+        self.newest_delivered = (known.order, known.sent);
         let rtt = Some(Nanos(now.0 - known.sent.0));
-        let new_round = self.follow(rtt, true);
-        match self.segments.get_mut(self.first - 1).filter(|_| self.keeps) {
+        let new_round = self.update_rtt_and_round(rtt, true);
+        match self.segments.get_mut(self.snd_una - 1).filter(|_| self.keeps) {
             Some(known) => known.state = State::Arrived,
             None => self.segments.pop(),
         }
-        // Who asks for the rate of delivery sets a pace.
-        self.grow(now, 1.0, rtt, new_round, 0.0);
+        // A controller that needs the delivery rate paces.
+        self.on_controller_ack(now, 1.0, rtt, new_round, 0.0);
     }
 
-    /// An ACK arrives.
+    /// Processes an ACK.
     pub(super) fn acknowledge(&mut self, now: Nanos, ack: &Ack) {
-        self.edge = self.edge.max(ack.edge);
+        self.snd_right_edge = self.snd_right_edge.max(ack.right_edge);
         let mut newly = 0.0;
-        let advanced = ack.next > self.first;
-        while self.first < ack.next {
-            newly += self.arrived(self.first, false);
-            self.acknowledged = self.end_of(self.first);
-            self.first += 1;
+        let advanced = ack.next > self.snd_una;
+        while self.snd_una < ack.next {
+            newly += self.arrived(self.snd_una, false);
+            self.acked_bytes = self.end_of(self.snd_una);
+            self.snd_una += 1;
         }
-        if ack.arrived >= ack.next {
-            newly += self.arrived(ack.arrived, true);
+        if ack.segment >= ack.next {
+            newly += self.arrived(ack.segment, true);
         }
-        let known = self.get(ack.arrived).copied();
-        let Some(Segment { sent, order, again, .. }) = known.filter(|_| newly > 0.0) else {
-            self.forget();
+        let known = self.get(ack.segment).copied();
+        let Some(Segment { sent, order, retransmitted: again, .. }) = known.filter(|_| newly > 0.0) else {
+            self.drop_acknowledged();
             return;
         };
-        let rate = if C::RATED { self.deliveries.arrive(now, newly, ack.arrived, sent) } else { 0.0 };
-        if order >= self.newest.0 {
-            self.newest = (order, sent);
+        let rate = if C::NEEDS_DELIVERY_RATE { self.deliveries.arrive(now, newly, ack.segment, sent) } else { 0.0 };
+        if order >= self.newest_delivered.0 {
+            self.newest_delivered = (order, sent);
         }
         let rtt = (!again).then_some(now - sent);
-        let new_round = self.follow(rtt, advanced);
-        self.find_losses(now);
-        self.forget();
-        self.recover(newly);
-        self.grow(now, newly, rtt, new_round, rate);
+        let new_round = self.update_rtt_and_round(rtt, advanced);
+        self.detect_losses(now);
+        self.drop_acknowledged();
+        self.update_prr(newly);
+        self.on_controller_ack(now, newly, rtt, new_round, rate);
     }
 
-    /// Round trips and rounds, by an ACK that told of a segment's arrival. Whether a round begins.
+    /// Updates RTT and rounds by an ACK for a segment. Returns whether a round begins.
     #[inline]
-    fn follow(&mut self, rtt: Option<Nanos>, advanced: bool) -> bool {
+    fn update_rtt_and_round(&mut self, rtt: Option<Nanos>, advanced: bool) -> bool {
         if let Some(rtt) = rtt {
-            self.trips.measure(rtt);
+            self.rtt.on_sample(rtt);
         }
-        let new_round = self.first > self.round_end;
+        let new_round = self.snd_una > self.round_end;
         if new_round {
             self.round_end = self.count();
-            self.most = (self.in_flight, self.most.0);
+            self.max_in_flight = (self.in_flight, self.max_in_flight.0);
             self.held_by_window = (false, self.held_by_window.0);
         }
         if advanced {
@@ -416,33 +422,49 @@ impl<C: Control> Sender<C> {
             self.probed = false;
         }
         if let Some(buffer) = &mut self.buffer {
-            buffer.refill(self.acknowledged, self.control.window(), self.mss);
+            buffer.refill(self.acked_bytes, self.control.cwnd(), self.mss);
         }
         new_round
     }
 
-    /// The congestion controller is told what an ACK told.
+    /// Passes an ACK to the congestion controller.
     #[inline(always)]
-    fn grow(&mut self, now: Nanos, segments: f64, rtt: Option<Nanos>, new_round: bool, delivery_rate: f64) {
-        let most = self.most.0.max(self.most.1);
+    fn on_controller_ack(
+        &mut self,
+        now: Nanos,
+        segments: f64,
+        rtt: Option<Nanos>,
+        new_round: bool,
+        delivery_rate: f64,
+    ) {
+        let most = self.max_in_flight.0.max(self.max_in_flight.1);
         let limited = if self.in_slow_start() {
-            self.control.window() < 2.0 * f64::from(most)
+            self.control.cwnd() < 2.0 * f64::from(most)
         } else {
             self.held_by_window.0 || self.held_by_window.1
         };
         let recovering = self.recovery.as_ref().is_some_and(|recovery| !recovery.by_timer);
         let in_flight = f64::from(self.in_flight);
-        self.control.on_ack(&Acked { now, segments, rtt, new_round, limited, recovering, delivery_rate, in_flight });
-        self.arm = Some(now);
+        self.control.on_ack(&AckSample {
+            now,
+            segments,
+            rtt,
+            new_round,
+            cwnd_limited: limited,
+            recovering,
+            delivery_rate,
+            in_flight,
+        });
+        self.rearm_at = Some(now);
     }
 
-    /// Lets go of the segments that no ACK can be for any more.
+    /// Drops segments that no ACK can cover any more.
     #[inline]
-    fn forget(&mut self) {
+    fn drop_acknowledged(&mut self) {
         if !self.keeps {
-            self.segments.pop_before(self.first);
-            if C::RATED {
-                self.deliveries.forget_before(self.first);
+            self.segments.pop_before(self.snd_una);
+            if C::NEEDS_DELIVERY_RATE {
+                self.deliveries.forget_before(self.snd_una);
             }
         }
     }
@@ -461,31 +483,31 @@ impl<C: Control> Sender<C> {
             }
             State::Arrived => {
                 if !beyond_hole {
-                    self.beyond = self.beyond.saturating_sub(1);
+                    self.sacked_out = self.sacked_out.saturating_sub(1);
                 }
                 0.0
             }
         };
         known.state = State::Arrived;
         if beyond_hole && news > 0.0 {
-            self.beyond += 1;
+            self.sacked_out += 1;
         }
         news
     }
 
-    /// Looks for copies that something sent later has overtaken.
+    /// Looks for copies that a later one has overtaken.
     #[inline]
-    pub(super) fn find_losses(&mut self, now: Nanos) {
+    pub(super) fn detect_losses(&mut self, now: Nanos) {
         self.recheck = None;
-        let patient = self.beyond < 3 && self.recovery.is_none();
+        let patient = self.sacked_out < 3 && self.recovery.is_none();
         let mut found = false;
         while let Some((segment, sent)) = self.overtaken() {
-            let due = sent + self.trips.patience();
+            let due = sent + self.rtt.reordering_window();
             if patient && due > now {
                 self.recheck = Some(due);
                 break;
             }
-            self.lose(segment);
+            self.mark_lost(segment);
             found = true;
         }
         if found && self.recovery.is_none() {
@@ -494,28 +516,29 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// The oldest copy on its way that was sent before the newest that has arrived: its segment, and when it was sent.
+    /// Returns the oldest copy in flight that was sent before the newest one that arrived: its
+    /// segment, and when it was sent.
     #[inline]
     fn overtaken(&mut self) -> Option<(usize, Nanos)> {
-        self.looked = self.looked.max(self.first);
-        let is_first_copy = |it: &Segment| it.state == State::InFlight && !it.again;
-        while self.get(self.looked).is_some_and(|it| !is_first_copy(it)) {
-            self.looked += 1;
+        self.checked_until = self.checked_until.max(self.snd_una);
+        let is_first_copy = |it: &Segment| it.state == State::InFlight && !it.retransmitted;
+        while self.get(self.checked_until).is_some_and(|it| !is_first_copy(it)) {
+            self.checked_until += 1;
         }
         let is_latest = |it: &Segment, order| it.state == State::InFlight && it.order == order;
-        while let Some(&(segment, order)) = self.again.front() {
+        while let Some(&(segment, order)) = self.retransmit_queue.front() {
             if self.get(segment).is_some_and(|it| is_latest(it, order)) {
                 break;
             }
-            self.again.pop_front();
+            self.retransmit_queue.pop_front();
         }
         let copy = |segment: usize| self.get(segment).map(|it| (it.order, segment, it.sent));
-        let again = self.again.front().and_then(|copy_again| copy(copy_again.0));
-        let first = [copy(self.looked), again].into_iter().flatten().min_by_key(|copy| copy.0);
-        first.filter(|copy| copy.0 < self.newest.0).map(|(_, segment, sent)| (segment, sent))
+        let again = self.retransmit_queue.front().and_then(|copy_again| copy(copy_again.0));
+        let first = [copy(self.checked_until), again].into_iter().flatten().min_by_key(|copy| copy.0);
+        first.filter(|copy| copy.0 < self.newest_delivered.0).map(|(_, segment, sent)| (segment, sent))
     }
 
-    fn lose(&mut self, segment: usize) {
+    fn mark_lost(&mut self, segment: usize) {
         if let Some(known) = self.segments.get_mut(segment) {
             known.state = State::Lost;
             self.in_flight = self.in_flight.saturating_sub(1);
@@ -523,88 +546,89 @@ impl<C: Control> Sender<C> {
         }
     }
 
-    /// PRR: how many may be in flight after so many arrived.
-    fn recover(&mut self, newly: f64) {
+    /// Updates PRR: how many may be in flight after these arrived.
+    fn update_prr(&mut self, newly: f64) {
         let Some(recovery) = &mut self.recovery else { return };
-        if self.first >= recovery.until {
+        if self.snd_una >= recovery.until {
             let by_timer = recovery.by_timer;
             self.recovery = None;
-            if !by_timer && self.control.reduces() {
+            if !by_timer && self.control.uses_prr() {
                 self.control.on_recovered();
             }
             return;
         }
-        recovery.arrive(newly, self.in_flight, self.control.threshold());
+        recovery.arrive(newly, self.in_flight, self.control.ssthresh());
     }
 
     fn is_in_flight(&self, segment: usize) -> bool {
         self.get(segment).is_some_and(|it| it.state == State::InFlight)
     }
 
-    /// A timer that started anew at this time does not fire before.
+    /// A timer started now does not fire before this time.
     pub(super) fn timer_after(&self, now: Nanos) -> Nanos {
-        Nanos(now.0 + self.trips.smooth().0 + LEAST_PROBE.0)
+        Nanos(now.0 + self.rtt.srtt().0 + MIN_PROBE_WAIT.0)
     }
 
-    /// When the timer fires.
-    pub(super) fn timer(&mut self) -> Option<Nanos> {
-        // Each packet and each ACK starts it anew, and only the last time counts before something else happens.
-        if let Some(now) = self.arm.take() {
-            self.timer = self.timer_from(now);
+    /// Returns when the timer fires.
+    pub(super) fn rto_timer(&mut self) -> Option<Nanos> {
+        // Each packet and ACK restarts it, and only the last restart before another event matters.
+        if let Some(now) = self.rearm_at.take() {
+            self.rto_timer = self.timer_from(now);
         }
-        self.timer
+        self.rto_timer
     }
 
     fn timer_from(&self, now: Nanos) -> Option<Nanos> {
         if self.in_flight == 0 && self.lost.is_empty() {
             None
         } else if self.may_probe() {
-            let alone = if self.in_flight == 1 { LEAST_TIMER } else { LEAST_PROBE };
-            Some(now + (times(self.trips.smooth(), 2) + alone).min(self.rto()))
+            let alone = if self.in_flight == 1 { RTO_MIN } else { MIN_PROBE_WAIT };
+            Some(now + (times(self.rtt.srtt(), 2) + alone).min(self.rto()))
         } else {
             Some(now + self.rto())
         }
     }
 
     fn may_probe(&self) -> bool {
-        self.recovery.is_none() && self.beyond == 0 && !self.probed && self.backoff == 0
+        self.recovery.is_none() && self.sacked_out == 0 && !self.probed && self.backoff == 0
     }
 
-    /// The timer fired. Returns a probe to send, or none when everything outstanding counts as lost from now on.
-    pub(super) fn time_out(&mut self, now: Nanos) -> Option<Packet> {
-        self.timer = None;
+    /// Handles the timer. Returns a probe to send, or `None` if everything outstanding counts as
+    /// lost now.
+    pub(super) fn on_timer(&mut self, now: Nanos) -> Option<Packet> {
+        self.rto_timer = None;
         if self.may_probe() && self.in_flight > 0 {
             self.probed = true;
             let size = self.next_size(false).unwrap_or(0);
             if size > 0 {
                 return Some(self.send_new(now, size));
             }
-            let last = (self.first..self.count()).rev().find(|&segment| self.is_in_flight(segment))?;
+            let last = (self.snd_una..self.count()).rev().find(|&segment| self.is_in_flight(segment))?;
             self.in_flight = self.in_flight.saturating_sub(1);
-            return self.resend(now, last);
+            return self.retransmit(now, last);
         }
-        self.give_up(now);
+        self.on_rto(now);
         self.backoff += 1;
         None
     }
 
-    /// The timer has fired: everything outstanding counts as lost, and the window is one segment.
-    pub(super) fn give_up(&mut self, now: Nanos) {
-        for segment in self.first..self.count() {
+    /// Handles an RTO: everything outstanding counts as lost, and cwnd is one segment.
+    pub(super) fn on_rto(&mut self, now: Nanos) {
+        for segment in self.snd_una..self.count() {
             if self.is_in_flight(segment) {
-                self.lose(segment);
+                self.mark_lost(segment);
             }
         }
-        self.start_over(now);
+        self.collapse_cwnd(now);
     }
 
-    /// After a long silence the window is the initial one again (RFC 5681 section 4.1).
-    pub(super) fn start_anew(&mut self, initial_window: f64) {
+    /// Restores the initial window after a long silence (RFC 5681 section 4.1).
+    pub(super) fn restart_after_idle(&mut self, initial_window: f64) {
         self.control.on_idle(initial_window);
     }
 
-    /// The timer leaves a window of one segment.
-    fn start_over(&mut self, now: Nanos) {
+    /// Reduces cwnd to one segment.
+    fn collapse_cwnd(&mut self, now: Nanos) {
         self.control.on_timeout(now);
         self.recovery = (!self.lost.is_empty()).then(|| Recovery::after_timer(self.count()));
         self.round_end = self.count();

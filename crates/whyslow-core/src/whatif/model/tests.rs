@@ -12,8 +12,8 @@ fn plain(bytes: u64) -> Scenario {
         rate: None,
         queue: None,
         losses: Losses::NONE,
-        sender: Sending::usual(Algorithm::Cubic),
-        receiver: Receiving { window: Window::Unlimited, ack_delay: LEAST_ACK_DELAY },
+        sender: SenderSettings::usual(Algorithm::Cubic),
+        receiver: ReceiverSettings { window: Window::Unlimited, ack_delay: DELACK_MIN },
         pauses: Vec::new(),
     }
 }
@@ -93,7 +93,7 @@ fn segments_of_a_few_bytes_come_to_an_end() {
         let mut scenario = Scenario { mss, ..plain(2_000) };
         scenario.receiver.window = Window::Seen(vec![(0, 10 * mss + mss / 2)]);
         let outcome = simulate(&scenario);
-        assert!(outcome.delivered > Nanos::ZERO && outcome.resent == 0, "{mss} B");
+        assert!(outcome.delivered > Nanos::ZERO && outcome.retransmitted == 0, "{mss} B");
     }
 }
 
@@ -102,13 +102,13 @@ fn a_narrow_link_sets_the_rate() {
     let outcome = simulate(&Scenario { rate: Some(8e6), ..plain(4_000_000) });
     assert!((outcome.duration.as_secs_f64() / 4.1 - 1.0).abs() < 0.1, "{outcome:?}");
     assert_eq!(outcome.limits[0].0, Limit::Bandwidth);
-    assert_eq!(outcome.resent, 0);
+    assert_eq!(outcome.retransmitted, 0);
 }
 
 #[test]
 fn a_short_queue_loses() {
     let outcome = simulate(&Scenario { rate: Some(8e6), queue: Some(20_000), ..plain(4_000_000) });
-    assert!(outcome.resent > 0);
+    assert!(outcome.retransmitted > 0);
     assert!(outcome.duration > Nanos::from_millis(4_100));
 }
 
@@ -146,7 +146,7 @@ fn bbr_is_deaf_to_random_loss() {
 fn a_lost_segment_costs_a_round_trip_and_a_lost_tail_a_probe() {
     let whole = simulate(&plain(43_440)).delivered;
     let middle = simulate(&Scenario { losses: Losses::At(vec![20_000]), ..plain(43_440) });
-    assert_eq!(middle.resent, 1);
+    assert_eq!(middle.retransmitted, 1);
     assert_eq!(middle.delivered, whole + Nanos::from_millis(100));
     let tail = simulate(&Scenario { losses: Losses::At(vec![43_000]), ..plain(43_440) });
     let probe = tail.limits.iter().find(|limit| limit.0 == Limit::Timeout).unwrap().1;
@@ -166,7 +166,8 @@ fn pauses_are_kept() {
     assert!(timed.duration > Nanos::from_millis(800), "from one segment on: {timed:?}");
 }
 
-/// What Linux took at 25.07 ms when the third flight, the probe and two copies of its first segment were lost: 2.009 s.
+/// What Linux took at 25.07 ms when the third flight, the probe and two copies of its first segment
+/// were lost: 2.009 s.
 #[test]
 fn a_flight_that_the_timer_repairs_as_the_kernel_measured() {
     let pause = |at, millis: f64, kind| Pause { at, length: Nanos::from_secs_f64(millis / 1e3), kind };
@@ -179,7 +180,7 @@ fn a_flight_that_the_timer_repairs_as_the_kernel_measured() {
     };
     let outcome = simulate(&scenario);
     assert!((outcome.duration.as_secs_f64() / 2.009 - 1.0).abs() < 0.05, "{outcome:?}");
-    assert_eq!(outcome.resent, 41);
+    assert_eq!(outcome.retransmitted, 41);
     let waited = outcome.limits.iter().find(|limit| limit.0 == Limit::Timeout).unwrap().1;
     assert_eq!(waited, Nanos::from_micros(1_624_013), "three silences in a row, and no other");
 }
@@ -210,7 +211,7 @@ prop_compose! {
         ],
         algorithm in algorithm(),
         initial_window in 0.0..200.0,
-        threshold in prop_oneof![Just(f64::INFINITY), 0.0..100.0],
+        ssthresh in prop_oneof![Just(f64::INFINITY), 0.0..100.0],
         growth in 0.5..3.0,
         cap in prop::option::of(0u64..500_000),
         pacing in prop::option::of(prop_oneof![Just(0.0), 1e6..1e9]),
@@ -232,8 +233,8 @@ prop_compose! {
         let hystart = initial_window > 20.0;
         Scenario {
             bytes, mss, rtt: Nanos(rtt), rate, queue, losses,
-            sender: Sending { algorithm, initial_window, threshold, growth, hystart, cap, pacing, buffer: None },
-            receiver: Receiving { window, ack_delay: LEAST_ACK_DELAY },
+            sender: SenderSettings { algorithm, initial_window, ssthresh, slow_start_growth: growth, hystart, cap, pacing, buffer: None },
+            receiver: ReceiverSettings { window, ack_delay: DELACK_MIN },
             pauses,
         }
     }
@@ -275,7 +276,7 @@ proptest! {
         let small = Scenario { rate: Some(rate), ..small };
         let mut large = small.clone();
         large.receiver.window = Window::Seen(vec![(0, window * 2)]);
-        let slack = Nanos::from_millis(1) + Nanos::from_secs_f64(3.0 * 1448.0 * 8.0 / rate) + LEAST_ACK_DELAY;
+        let slack = Nanos::from_millis(1) + Nanos::from_secs_f64(3.0 * 1448.0 * 8.0 / rate) + DELACK_MIN;
         let time = |scenario: &Scenario| simulate(scenario).duration;
         prop_assert!(time(&large) <= time(&small) + slack);
         large.rate = Some(rate * 2.0);

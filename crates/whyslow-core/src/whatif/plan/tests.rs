@@ -15,8 +15,8 @@ fn near(modelled: f64, measured: f64, share: f64) -> bool {
     (modelled / measured - 1.0).abs() <= share
 }
 
-/// Uploads to storage 200 ms away on Linux: new 0.401, 1.00 and 1.61 s; the fifth on a connection 0.204 and 0.242 s, and the second of
-/// those 0.401 s, held by the send buffer.
+/// Uploads to storage 200 ms away on Linux: new 0.401, 1.00 and 1.61 s; the fifth on a connection
+/// 0.204 and 0.242 s, and the second of those 0.401 s, held by the send buffer.
 #[test]
 fn uploads_on_new_and_reused_connections_as_measured() {
     assert!(near(seconds(&plan(1_024)), 0.401, 0.02));
@@ -37,7 +37,8 @@ fn long_fat_paths_with_small_windows_as_measured() {
     assert!(near(rate(&Plan { receive_window: 65_536, ..slow }), 420.0, 0.05));
 }
 
-/// At 20 ms an idle connection that keeps its window answers in one round trip, another starts over.
+/// At 20 ms an idle connection that keeps its window answers in one round trip, another starts
+/// over.
 #[test]
 fn an_idle_connection_starts_over_unless_told_otherwise() {
     let idle = Plan {
@@ -53,8 +54,9 @@ fn an_idle_connection_starts_over_unless_told_otherwise() {
     assert!(idle.changes(&idle.forecast()).iter().any(|change| change.idea == Idea::KeepWindow));
 }
 
-/// 520 kB twice over 2.7 ms, with two seconds in between, on Linux: 6.0 ms for the second though its window of 370 segments had been
-/// kept, for the buffer still was that of a window of 82, when the program last had to wait.
+/// 520 kB twice over 2.7 ms, with two seconds in between, on Linux: 6.0 ms for the second though
+/// its window of 370 segments had been kept, for the buffer still was that of a window of 82, when
+/// the program last had to wait.
 #[test]
 fn a_kept_window_meets_the_send_buffer_that_was_kept_too() {
     let again = Plan {

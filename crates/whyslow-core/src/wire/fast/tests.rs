@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::wire::testing::{cut_packet, ethernet, ipv4, ipv6, packet, slow_sum, tcp};
-use crate::wire::{Checksum, Ends, Flags, Options, decode, glance};
+use crate::wire::{Checksum, Flags, FlowKey, Options, decode, parse_fast};
 use proptest::prelude::*;
 
 const STAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
@@ -16,7 +16,8 @@ enum Field {
     Noise(u16),
 }
 
-/// A packet of either version, its segment with these options, flags and payload, and its checksum field.
+/// A packet of either version, its segment with these options, flags and payload, and its checksum
+/// field.
 fn frame(v6: bool, options: &[u8], flags: Flags, payload: &[u8], field: Field) -> Vec<u8> {
     let mut segment = tcp(options, payload);
     segment[12] = segment[12] & 0xf0 | (flags.0 >> 8) as u8;
@@ -42,10 +43,10 @@ fn frame(v6: bool, options: &[u8], flags: Flags, payload: &[u8], field: Field) -
 #[track_caller]
 fn agree(data: &[u8], original_len: usize) -> bool {
     let packet = cut_packet(1, data, original_len);
-    let Some(glance) = glance(&packet) else { return false };
+    let Some(glance) = parse_fast(&packet) else { return false };
     let read = decode(&packet);
     if let Ok(segment) = &read {
-        let (ends, same) = (glance.ends(), Ends::of(segment));
+        let (ends, same) = (glance.flow_key(), FlowKey::of(segment));
         assert!(ends.same_connection(&same) && ends.same_sender(&same));
         assert_eq!(ends.hash(), same.hash());
     }
@@ -128,7 +129,7 @@ fn what_does_more_is_not_plain() {
     assert_eq!(plain(&[], ack, b"", Field::Noise(0x1234)), [false; 2], "a wrong checksum");
     assert_eq!(plain(&[], ack, b"x", Field::Noise(0x1234)), [true; 2], "one that nobody looks at");
     let other = frame(false, &[], ack, b"", Field::Right);
-    assert!(glance(&packet(113, &other)).is_none(), "another link type");
+    assert!(parse_fast(&packet(113, &other)).is_none(), "another link type");
 }
 
 proptest! {

@@ -126,7 +126,8 @@ fn tags_tunnels_and_extension_headers_around_it_do_not_hide_it() {
     for frame in [tagged, in_gre, in_vxlan] {
         assert_eq!(told(&frame).unwrap().fate, Fate::HostUnreachable);
     }
-    // Hop-by-hop options before the quoted segment; a fragment header of its first part, and of a later one.
+    // Hop-by-hop options before the quoted segment; a fragment header of its first part, and of a
+    // later one.
     let head = [2, 0, 0, 0, 0, 0, 5, 0];
     let segment = tcp(&[], b"payload");
     let options = join(&[&[TCP, 0, 1, 4, 0, 0, 0, 0], &segment]);
@@ -175,7 +176,7 @@ proptest! {
         if let Err(Skip::Icmp(icmp)) = decode(&cut_packet(1, &frame[..kept], frame.len())) {
             prop_assert_eq!(whole, Err(Skip::Icmp(icmp)));
             prop_assert_eq!(icmp.from.0.is_ipv6(), six);
-            prop_assert_eq!(icmp.ends().told().map(|(address, _)| address.is_ipv6()), [six; 2]);
+            prop_assert_eq!(icmp.flow_key().to_endpoints().map(|(address, _)| address.is_ipv6()), [six; 2]);
         }
     }
 }

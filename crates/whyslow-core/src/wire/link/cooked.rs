@@ -1,6 +1,6 @@
 //! Linux cooked captures: what the `any` device gives in place of the link layer's header.
 
-use crate::wire::around::{Around, Decoded};
+use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ethertype, llc};
 
@@ -8,20 +8,21 @@ use crate::wire::{Skip, ethertype, llc};
 const NETLINK: u16 = 824;
 
 /// LINKTYPE_LINUX_SLL: packet type, hardware type, address length and address, protocol.
-pub(super) fn v1(around: Around, view: View<'_>) -> Decoded<'_> {
-    protocol(around, view.u16(2)?, view.u16(14)?, view.skip(16)?)
+pub(super) fn v1(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    protocol(context, view.u16(2)?, view.u16(14)?, view.skip(16)?)
 }
 
-/// LINKTYPE_LINUX_SLL2: protocol, interface, hardware type, packet type, address length and address.
-pub(super) fn v2(around: Around, view: View<'_>) -> Decoded<'_> {
-    protocol(around, view.u16(8)?, view.u16(0)?, view.skip(20)?)
+/// LINKTYPE_LINUX_SLL2: protocol, interface, hardware type, packet type, address length and
+/// address.
+pub(super) fn v2(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    protocol(context, view.u16(8)?, view.u16(0)?, view.skip(20)?)
 }
 
-fn protocol(around: Around, hardware: u16, kind: u16, inside: View<'_>) -> Decoded<'_> {
+fn protocol(context: DecodeContext, hardware: u16, kind: u16, inside: View<'_>) -> Decoded<'_> {
     match kind {
         _ if hardware == NETLINK => Err(Skip::NoPacket("a netlink message")),
         // Linux's own number for a frame with an LLC header.
-        0x0004 => llc::decode(around, inside),
-        _ => ethertype::decode(around, kind, inside),
+        0x0004 => llc::decode(context, inside),
+        _ => ethertype::decode(context, kind, inside),
     }
 }

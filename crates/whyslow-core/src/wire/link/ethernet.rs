@@ -1,15 +1,16 @@
 //! Ethernet II and 802.3.
 
-use crate::wire::around::{Around, Decoded};
+use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{ethertype, llc};
 
-/// A frame from its destination address on; padding and a checksum at its end do no harm, as IP tells its own length.
-pub(in crate::wire) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
+/// A frame from its destination address on; padding and a checksum at its end do no harm, as IP
+/// tells its own length.
+pub(in crate::wire) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let kind = view.u16(12)?;
     let inside = view.skip(14)?;
     if kind < ethertype::SMALLEST {
-        return llc::decode(around, inside.limit(usize::from(kind)));
+        return llc::decode(context, inside.limit(usize::from(kind)));
     }
-    ethertype::decode(around, kind, inside)
+    ethertype::decode(context, kind, inside)
 }

@@ -1,17 +1,18 @@
 //! 802.11 data frames, bare or behind the header of a monitoring driver: radiotap, PPI, Prism, AVS.
 //!
-//! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives nothing, unless the
-//! driver has deciphered it and left the flag.
+//! Of an aggregate of several packets (A-MSDU) only the first is read. An encrypted frame gives
+//! nothing, unless the driver has deciphered it and left the flag.
 
-use crate::wire::around::{Around, Decoded, Inside};
+use crate::wire::context::{DecodeContext, Decoded, Inside};
 use crate::wire::view::View;
 use crate::wire::{Skip, llc};
 
 /// What an LLC header before IP begins with.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 
-/// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up to four bytes.
-pub(super) fn decode(around: Around, view: View<'_>, padded: bool) -> Decoded<'_> {
+/// An 802.11 frame (IEEE 802.11-2020 section 9.2.3); `padded` when the driver filled its header up
+/// to four bytes.
+pub(super) fn decode(context: DecodeContext, view: View<'_>, padded: bool) -> Decoded<'_> {
     let &[kind, flags] = view.array(0)?;
     if kind & 0x03 != 0 {
         return Err(Skip::Malformed("an 802.11 version other than 0"));
@@ -39,7 +40,7 @@ pub(super) fn decode(around: Around, view: View<'_>, padded: bool) -> Decoded<'_
     if view.u8(22)? & 0x0f != 0 {
         return Err(Skip::Fragment);
     }
-    let around = Around { fragment: around.fragment || flags & 0x04 != 0, ..around };
+    let context = DecodeContext { fragment: context.fragment || flags & 0x04 != 0, ..context };
 
     let mut body = view.skip(header)?;
     if flags & 0x40 != 0 && !body.starts_with(&SNAP) {
@@ -53,16 +54,17 @@ pub(super) fn decode(around: Around, view: View<'_>, padded: bool) -> Decoded<'_
         let length = usize::from(body.u16(12)?);
         body = body.skip(14)?.limit(length);
     }
-    llc::decode(around, body)
+    llc::decode(context, body)
 }
 
 /// LINKTYPE_IEEE802_11_RADIOTAP (<https://www.radiotap.org>).
-pub(super) fn radiotap(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn radiotap(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let length = usize::from(view.u16_le(2)?);
-    decode(around, view.skip(length)?, radiotap_padded(view, length)?)
+    decode(context, view.skip(length)?, radiotap_padded(view, length)?)
 }
 
-/// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp comes before them.
+/// Whether radiotap's flags say that the 802.11 header is padded. Of the fields only the timestamp
+/// comes before them.
 fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
     let present = view.u32_le(4)?;
     if present & 0x2 == 0 {
@@ -84,22 +86,23 @@ fn radiotap_padded(view: View<'_>, length: usize) -> Result<bool, Skip> {
 }
 
 /// LINKTYPE_PPI: a header that names the link type of what follows.
-pub(super) fn ppi(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn ppi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let length = usize::from(view.u16_le(2)?);
     match u16::try_from(view.u32_le(4)?) {
-        Ok(link) if length >= 8 => around.deeper()?.decode(Inside::Link(link), view.skip(length)?),
+        Ok(link) if length >= 8 => context.deeper()?.decode(Inside::Link(link), view.skip(length)?),
         _ => Err(Skip::Malformed("a PPI header with an impossible length or link type")),
     }
 }
 
-/// LINKTYPE_IEEE802_11_PRISM: its length in the byte order of the host; many such captures have AVS headers instead.
-pub(super) fn prism(around: Around, view: View<'_>) -> Decoded<'_> {
+/// LINKTYPE_IEEE802_11_PRISM: its length in the byte order of the host; many such captures have AVS
+/// headers instead.
+pub(super) fn prism(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let length = view.u32(4)?;
     let length = if length > 0xffff { length.swap_bytes() } else { length };
-    decode(around, view.skip(length as usize)?, false)
+    decode(context, view.skip(length as usize)?, false)
 }
 
 /// LINKTYPE_IEEE802_11_AVS.
-pub(super) fn avs(around: Around, view: View<'_>) -> Decoded<'_> {
-    decode(around, view.skip(view.u32(4)? as usize)?, false)
+pub(super) fn avs(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    decode(context, view.skip(view.u32(4)? as usize)?, false)
 }

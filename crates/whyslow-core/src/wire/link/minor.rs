@@ -1,45 +1,47 @@
 //! Link layers that are rare today and need only a few lines each.
 
 use super::ethernet;
-use crate::wire::around::{Around, Decoded};
+use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ethertype, ip, llc};
 
 /// LINKTYPE_SLIP: direction and the compressed header, 16 bytes in all.
-pub(super) fn slip(around: Around, view: View<'_>) -> Decoded<'_> {
-    ip::decode(around, view.skip(16)?)
+pub(super) fn slip(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    ip::decode(context, view.skip(16)?)
 }
 
 /// LINKTYPE_FDDI: frame control, both addresses; only LLC frames carry packets.
-pub(super) fn fddi(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn fddi(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(0)? & 0xf0 != 0x50 {
         return Err(Skip::NoPacket("an FDDI control frame"));
     }
-    llc::decode(around, view.skip(13)?)
+    llc::decode(context, view.skip(13)?)
 }
 
-/// LINKTYPE_IEEE802_5: access and frame control, both addresses, a source route when the source's first bit is set.
-pub(super) fn token_ring(around: Around, view: View<'_>) -> Decoded<'_> {
+/// LINKTYPE_IEEE802_5: access and frame control, both addresses, a source route when the source's
+/// first bit is set.
+pub(super) fn token_ring(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(1)? & 0xc0 != 0x40 {
         return Err(Skip::NoPacket("a Token Ring control frame"));
     }
     let route = if view.u8(8)? & 0x80 == 0 { 0 } else { usize::from(view.u8(14)? & 0x1f) };
-    llc::decode(around, view.skip(14 + route)?)
+    llc::decode(context, view.skip(14 + route)?)
 }
 
 /// ARCNET: the protocol at `kind_at`, behind the addresses (and in Linux's form an offset).
-pub(super) fn arcnet(around: Around, view: View<'_>, kind_at: usize) -> Decoded<'_> {
+pub(super) fn arcnet(context: DecodeContext, view: View<'_>, kind_at: usize) -> Decoded<'_> {
     match view.u8(kind_at)? {
         // RFC 1051.
-        240 => ip::decode(around, view.skip(kind_at + 1)?),
-        // RFC 1201: a split flag and a sequence number; an even flag other than 0 marks a later fragment.
+        240 => ip::decode(context, view.skip(kind_at + 1)?),
+        // RFC 1201: a split flag and a sequence number; an even flag other than 0 marks a later
+        // fragment.
         212 => match view.u8(kind_at + 1)? {
             // An exception frame repeats the header behind four bytes of filling.
-            0xff => ip::decode(around, view.skip(kind_at + 8)?),
+            0xff => ip::decode(context, view.skip(kind_at + 8)?),
             flag if flag != 0 && flag & 1 == 0 => Err(Skip::Fragment),
             flag => {
-                let around = Around { fragment: around.fragment || flag != 0, ..around };
-                ip::decode(around, view.skip(kind_at + 4)?)
+                let context = DecodeContext { fragment: context.fragment || flag != 0, ..context };
+                ip::decode(context, view.skip(kind_at + 4)?)
             }
         },
         other => Err(Skip::NotIp(u16::from(other))),
@@ -47,24 +49,24 @@ pub(super) fn arcnet(around: Around, view: View<'_>, kind_at: usize) -> Decoded<
 }
 
 /// LLC over ATM (RFC 2684), or IP without any header where the first byte says so.
-pub(super) fn atm_llc(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn atm_llc(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     match view.u8(0)? {
-        0x45..=0x4f | 0x60..=0x6f => ip::decode(around, view),
-        _ => llc::decode(around, view),
+        0x45..=0x4f | 0x60..=0x6f => ip::decode(context, view),
+        _ => llc::decode(context, view),
     }
 }
 
 /// LINKTYPE_SUNATM: the kind of traffic, the virtual path and channel.
-pub(super) fn sun_atm(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn sun_atm(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     match view.u8(0)? & 0x0f {
-        1 => ethernet::decode(around, view.skip(6)?),
-        2 => llc::decode(around, view.skip(4)?),
+        1 => ethernet::decode(context, view.skip(6)?),
+        2 => llc::decode(context, view.skip(4)?),
         _ => Err(Skip::NoPacket("ATM signalling")),
     }
 }
 
 /// Frame Relay (RFC 2427), or Cisco's own form with an EtherType.
-pub(super) fn frame_relay(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn frame_relay(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let mut address = 0;
     while view.u8(address)? & 1 == 0 {
         address += 1;
@@ -74,32 +76,32 @@ pub(super) fn frame_relay(around: Around, view: View<'_>) -> Decoded<'_> {
     }
     let view = view.skip(address + 1)?;
     if view.u8(0)? != 0x03 {
-        return ethertype::decode(around, view.u16(0)?, view.skip(2)?);
+        return ethertype::decode(context, view.u16(0)?, view.skip(2)?);
     }
     let view = if view.u8(1)? == 0 { view.skip(2)? } else { view.skip(1)? };
     match view.u8(0)? {
-        0xcc | 0x8e => ip::decode(around, view.skip(1)?),
-        0x80 => llc::snap(around, view.skip(1)?),
+        0xcc | 0x8e => ip::decode(context, view.skip(1)?),
+        0x80 => llc::snap(context, view.skip(1)?),
         other => Err(Skip::NotIp(u16::from(other))),
     }
 }
 
 /// LINKTYPE_IP_OVER_FC: both addresses (RFC 2625).
-pub(super) fn ip_over_fibre_channel(around: Around, view: View<'_>) -> Decoded<'_> {
-    llc::decode(around, view.skip(16)?)
+pub(super) fn ip_over_fibre_channel(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    llc::decode(context, view.skip(16)?)
 }
 
 /// LINKTYPE_APPLE_IP_OVER_IEEE1394: both addresses, EtherType.
-pub(super) fn ip_over_ieee1394(around: Around, view: View<'_>) -> Decoded<'_> {
-    ethertype::decode(around, view.u16(16)?, view.skip(18)?)
+pub(super) fn ip_over_ieee1394(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    ethertype::decode(context, view.u16(16)?, view.skip(18)?)
 }
 
 /// LINKTYPE_IPNET, Solaris' IP observability device.
-pub(super) fn ipnet(around: Around, view: View<'_>) -> Decoded<'_> {
-    ip::decode(around, view.skip(24)?)
+pub(super) fn ipnet(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    ip::decode(context, view.skip(24)?)
 }
 
 /// LINKTYPE_IPOIB: the global routing header, EtherType, two reserved bytes (RFC 4391).
-pub(super) fn ip_over_infiniband(around: Around, view: View<'_>) -> Decoded<'_> {
-    ethertype::decode(around, view.u16(40)?, view.skip(44)?)
+pub(super) fn ip_over_infiniband(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
+    ethertype::decode(context, view.u16(40)?, view.skip(44)?)
 }

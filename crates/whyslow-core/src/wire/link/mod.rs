@@ -16,75 +16,75 @@ mod pktap;
 pub use names::link_type_name;
 pub(super) use names::registered_name;
 
-use super::around::{Around, Decoded, Inside};
+use super::context::{DecodeContext, Decoded, Inside};
 use super::view::View;
 use super::{Skip, ethertype, ip, llc};
 use crate::capture::LinkType;
 
 /// A packet that begins with the header of `link`.
-pub(super) fn decode<'a>(around: Around, link: LinkType, view: View<'a>) -> Decoded<'a> {
+pub(super) fn decode<'a>(context: DecodeContext, link: LinkType, view: View<'a>) -> Decoded<'a> {
     match link.0 {
-        0 => loopback::null(around, view),
-        1 => ethernet::decode(around, view),
-        6 => minor::token_ring(around, view),
-        7 => minor::arcnet(around, view, 2),
-        8 => minor::slip(around, view),
-        9 | 50 => ppp::hdlc(around, view),
-        10 => minor::fddi(around, view),
+        0 => loopback::null(context, view),
+        1 => ethernet::decode(context, view),
+        6 => minor::token_ring(context, view),
+        7 => minor::arcnet(context, view, 2),
+        8 => minor::slip(context, view),
+        9 | 50 => ppp::hdlc(context, view),
+        10 => minor::fddi(context, view),
         // DLT_RAW's own number differs between systems; some writers put it into files unchanged.
-        12 | 14 | 101 | 228 | 229 => ip::decode(around, view),
-        51 => ethertype::pppoe_session(around, view),
-        19 | 100 | 106 => minor::atm_llc(around, view),
-        104 => ppp::cisco_hdlc(around, view),
-        105 => ieee80211::decode(around, view, false),
-        107 => minor::frame_relay(around, view),
-        108 => loopback::family_in_network_order(around, view),
-        109 => loopback::enc(around, view),
-        113 => cooked::v1(around, view),
-        117 => loopback::pflog(around, view),
-        119 => ieee80211::prism(around, view),
-        122 => minor::ip_over_fibre_channel(around, view),
-        123 => minor::sun_atm(around, view),
-        127 => ieee80211::radiotap(around, view),
-        129 => minor::arcnet(around, view, 4),
-        138 => minor::ip_over_ieee1394(around, view),
-        149 => pktap::private(around, view),
-        163 => ieee80211::avs(around, view),
-        166 => ppp::pppd(around, view),
-        192 => ieee80211::ppi(around, view),
-        204 => ppp::hdlc(around, view.skip(1)?),
-        205 => ppp::cisco_hdlc(around, view.skip(1)?),
-        206 => minor::frame_relay(around, view.skip(1)?),
-        219 => ethertype::mpls(around, view),
-        226 => minor::ipnet(around, view),
-        239 => nflog::decode(around, view),
-        240 => ethernet::decode(around, view.skip(4)?),
+        12 | 14 | 101 | 228 | 229 => ip::decode(context, view),
+        51 => ethertype::pppoe_session(context, view),
+        19 | 100 | 106 => minor::atm_llc(context, view),
+        104 => ppp::cisco_hdlc(context, view),
+        105 => ieee80211::decode(context, view, false),
+        107 => minor::frame_relay(context, view),
+        108 => loopback::family_in_network_order(context, view),
+        109 => loopback::enc(context, view),
+        113 => cooked::v1(context, view),
+        117 => loopback::pflog(context, view),
+        119 => ieee80211::prism(context, view),
+        122 => minor::ip_over_fibre_channel(context, view),
+        123 => minor::sun_atm(context, view),
+        127 => ieee80211::radiotap(context, view),
+        129 => minor::arcnet(context, view, 4),
+        138 => minor::ip_over_ieee1394(context, view),
+        149 => pktap::private(context, view),
+        163 => ieee80211::avs(context, view),
+        166 => ppp::pppd(context, view),
+        192 => ieee80211::ppi(context, view),
+        204 => ppp::hdlc(context, view.skip(1)?),
+        205 => ppp::cisco_hdlc(context, view.skip(1)?),
+        206 => minor::frame_relay(context, view.skip(1)?),
+        219 => ethertype::mpls(context, view),
+        226 => minor::ipnet(context, view),
+        239 => nflog::decode(context, view),
+        240 => ethernet::decode(context, view.skip(4)?),
         // A pseudo-header, then the frame with its preamble.
-        241 => ethernet::decode(around, view.skip(12)?),
-        242 => minor::ip_over_infiniband(around, view),
-        258 => pktap::decode(around, view),
+        241 => ethernet::decode(context, view.skip(12)?),
+        242 => minor::ip_over_infiniband(context, view),
+        258 => pktap::decode(context, view),
         // The preamble.
-        259 | 274 => ethernet::decode(around, view.skip(8)?),
-        276 => cooked::v2(around, view),
+        259 | 274 => ethernet::decode(context, view.skip(8)?),
+        276 => cooked::v2(context, view),
         other => Err(Skip::LinkType(other)),
     }
 }
 
 /// Whether packets of this link type can be read.
 pub fn is_supported(link: LinkType) -> bool {
-    !matches!(decode(Around::new(inner), link, View::default()), Err(Skip::LinkType(_)))
+    !matches!(decode(DecodeContext::new(inner), link, View::default()), Err(Skip::LinkType(_)))
 }
 
 /// Reads what lies within a packet or frame of any layer.
-pub(super) fn inner(around: Around, inside: Inside, view: View<'_>) -> Decoded<'_> {
+pub(super) fn inner(context: DecodeContext, inside: Inside, view: View<'_>) -> Decoded<'_> {
     match inside {
-        Inside::Ip => ip::decode(around, view),
-        Inside::Ethernet => ethernet::decode(around, view),
-        Inside::Ppp => ppp::decode(around, view),
-        Inside::Llc => llc::decode(around, view),
-        Inside::Mpls => ethertype::mpls(around, view),
-        Inside::EtherType(kind) => ethertype::decode(around, kind, view),
-        Inside::Link(link) => decode(around, LinkType(link), view),
+        Inside::Ip => ip::decode(context, view),
+        Inside::Ethernet => ethernet::decode(context, view),
+        Inside::Ppp => ppp::decode(context, view),
+        Inside::Llc => llc::decode(context, view),
+        Inside::Mpls => ethertype::mpls(context, view),
+        Inside::EtherType(kind) => ethertype::decode(context, kind, view),
+        Inside::Link(link) => decode(context, LinkType(link), view),
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::capture::LinkType;
 use std::borrow::Cow;
 
-/// What a link type is called, without the `LINKTYPE_` in front: `ETHERNET`, `LINUX_SLL2`, …; one that is not
-/// registered is called by its number.
+/// What a link type is called, without the `LINKTYPE_` in front: `ETHERNET`, `LINUX_SLL2`, …; one
+/// that is not registered is called by its number.
 pub fn link_type_name(link: LinkType) -> Cow<'static, str> {
     match registered_name(link) {
         Some(name) => Cow::Borrowed(name),

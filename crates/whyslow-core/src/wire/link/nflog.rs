@@ -1,14 +1,15 @@
 //! LINKTYPE_NFLOG: packets from the Linux firewall's log target, as a list of typed values.
 
-use crate::wire::around::{Around, Decoded};
+use crate::wire::context::{DecodeContext, Decoded};
 use crate::wire::view::View;
 use crate::wire::{Skip, ip};
 
 /// The value that holds the packet (NFULA_PAYLOAD).
 const PAYLOAD: u16 = 9;
 
-/// Family, version, resource; then values, each with its length and type in the byte order of the host that captured.
-pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
+/// Family, version, resource; then values, each with its length and type in the byte order of the
+/// host that captured.
+pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     if view.u8(1)? != 0 {
         return Err(Skip::Malformed("an NFLOG version other than 0"));
     }
@@ -22,7 +23,7 @@ pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
             return Err(Skip::Malformed("an NFLOG value shorter than its header"));
         }
         if kind == PAYLOAD {
-            return ip::decode(around, rest.limit(length).skip(4)?);
+            return ip::decode(context, rest.limit(length).skip(4)?);
         }
         let padded = length.next_multiple_of(4);
         if padded >= rest.wire() {

@@ -1,7 +1,7 @@
 //! PKTAP: what macOS writes when it captures on several interfaces (`tcpdump -i pktap`, `-i all`).
 
 use crate::wire::Skip;
-use crate::wire::around::{Around, Decoded, Inside};
+use crate::wire::context::{DecodeContext, Decoded, Inside};
 use crate::wire::view::View;
 
 /// The header's length, what follows it, the link type of that.
@@ -13,7 +13,8 @@ struct Header {
 
 impl Header {
     fn read(view: View<'_>) -> Result<Self, Skip> {
-        // In the byte order of the host; a length is never so large that both orders could be meant.
+        // In the byte order of the host; a length is never so large that both orders could be
+        // meant.
         let big = view.u32(0)? <= 0xffff;
         let field = |at| if big { view.u32(at) } else { view.u32_le(at) };
         Ok(Self { length: field(0)? as usize, next: field(4)?, link: field(8)? })
@@ -21,7 +22,7 @@ impl Header {
 }
 
 /// LINKTYPE_PKTAP.
-pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
+pub(super) fn decode(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let header = Header::read(view)?;
     if header.length < 12 {
         return Err(Skip::Malformed("a PKTAP header shorter than its fields"));
@@ -30,16 +31,17 @@ pub(super) fn decode(around: Around, view: View<'_>) -> Decoded<'_> {
         return Err(Skip::NoPacket("a PKTAP record without a packet"));
     }
     match u16::try_from(header.link) {
-        Ok(link) => around.deeper()?.decode(Inside::Link(link), view.skip(header.length)?),
+        Ok(link) => context.deeper()?.decode(Inside::Link(link), view.skip(header.length)?),
         Err(_) => Err(Skip::Malformed("PKTAP names an impossible link type")),
     }
 }
 
-/// LINKTYPE_USER2, which Apple used for PKTAP before it had a number of its own, and which anyone may use.
-pub(super) fn private(around: Around, view: View<'_>) -> Decoded<'_> {
+/// LINKTYPE_USER2, which Apple used for PKTAP before it had a number of its own, and which anyone
+/// may use.
+pub(super) fn private(context: DecodeContext, view: View<'_>) -> Decoded<'_> {
     let header = Header::read(view)?;
     if header.next <= 1 && (12..=512).contains(&header.length) && header.link <= 0xffff {
-        return decode(around, view);
+        return decode(context, view);
     }
     Err(Skip::LinkType(149))
 }

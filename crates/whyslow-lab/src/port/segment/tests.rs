@@ -2,14 +2,14 @@
 use super::*;
 use crate::port::frame::tests::{is_right, tcp};
 
-fn large(payload: &[u8], segment: u16, flags: u8) -> Super {
+fn large(payload: &[u8], segment: u16, flags: u8) -> SuperPacket {
     let mut bytes = tcp(payload, 0);
     bytes[34 + 13] = flags;
     let mut offload = [0; VNET_HEADER];
     offload[..2].copy_from_slice(&[1, 1]);
     offload[4..6].copy_from_slice(&segment.to_ne_bytes());
     let layout = frame::parse(&bytes).unwrap();
-    Super::new(bytes, layout, &offload).unwrap()
+    SuperPacket::new(bytes, layout, &offload).unwrap()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn neighbours_leave_as_a_smaller_super_packet() {
     whole.write(1..3, &mut out);
     let layout = frame::parse(&out.bytes).unwrap();
     assert_eq!((layout.meta.seq, layout.meta.payload_bytes, layout.meta.flags), (2000, 2000, 0x10));
-    let again = Super::new(out.bytes.clone(), layout, &out.offload).unwrap();
+    let again = SuperPacket::new(out.bytes.clone(), layout, &out.offload).unwrap();
     assert_eq!(again.segments(), 2);
     // The device's part of the checksum makes it right.
     complete(&mut out.bytes, &out.offload);
@@ -50,5 +50,5 @@ fn neighbours_leave_as_a_smaller_super_packet() {
 fn a_packet_is_given_back() {
     let bytes = tcp(b"small", 0);
     let layout = frame::parse(&bytes).unwrap();
-    assert_eq!(Super::new(bytes.clone(), layout, &[0; VNET_HEADER]).unwrap_err(), bytes);
+    assert_eq!(SuperPacket::new(bytes.clone(), layout, &[0; VNET_HEADER]).unwrap_err(), bytes);
 }

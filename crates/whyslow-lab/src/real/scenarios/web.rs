@@ -215,7 +215,8 @@ pub(super) fn tiny(chance: &mut Chance) -> Drawn {
     one_file(all, chance.between(300.0, 10e3), curl("http://$SERVER/file"))
 }
 
-/// A client that takes no more than so many bytes a second; it is told by the kernel's counter that its window was what held.
+/// A client that takes no more than so many bytes a second; it is told by the kernel's counter that
+/// its window was what held.
 fn slow(chance: &mut Chance) -> (Vec<Setting>, f64) {
     let mut all = wide(chance.between(0.01, 0.06));
     // Probes of a closed window count as sent again.

@@ -4,7 +4,7 @@ use super::super::example;
 use super::{json, terminal};
 use serde_json::{Value, json as value};
 use whyslow_core::analysis::{Analysis, Limit};
-use whyslow_core::compare::{Comparison, Which, choose, compare};
+use whyslow_core::compare::{Comparison, TransferName, choose, compare};
 
 /// The example's download, and one whose sender has a cap.
 fn both() -> Analysis {
@@ -23,7 +23,7 @@ fn both() -> Analysis {
 }
 
 fn comparison(analysis: &Analysis) -> Comparison {
-    let at = |connection| choose(analysis, Which { connection: Some(connection), transfer: None }).unwrap();
+    let at = |connection| choose(analysis, TransferName { connection: Some(connection), transfer: None }).unwrap();
     compare(&at(2), &at(1))
 }
 

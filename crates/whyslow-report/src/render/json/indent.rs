@@ -1,5 +1,6 @@
-//! The layout of indented JSON, byte for byte that of `serde_json`'s pretty printer with its two spaces. That one writes a line's
-//! indentation level by level; of a long listing it is most of what is written, and here it is one piece.
+//! The layout of indented JSON, byte for byte that of `serde_json`'s pretty printer with its two
+//! spaces. That one writes a line's indentation level by level; of a long listing it is most of
+//! what is written, and here it is one piece.
 
 use serde_json::ser::Formatter;
 use std::io::{self, Write};

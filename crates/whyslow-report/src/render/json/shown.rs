@@ -1,9 +1,9 @@
 //! [`Shown`]: JSON whose text is harmless when it is shown.
 //!
-//! Text in JSON is made [`harmless`]: a reader that prints it (`jq -r .verdict`) prints nothing hidden.
-//! What a program uses again, the members [`RAW`], keeps its value: the same characters stand there as
-//! JSON's own escapes (`\u202e`), so that the JSON itself, printed, hides nothing either. A page only
-//! shows what it is given: there all text is made harmless.
+//! Text in JSON is made [`harmless`]: a reader that prints it (`jq -r .verdict`) prints nothing
+//! hidden. What a program uses again, the members [`RAW`], keeps its value: the same characters
+//! stand there as JSON's own escapes (`\u202e`), so that the JSON itself, printed, hides nothing
+//! either. A page only shows what it is given: there all text is made harmless.
 
 use crate::text::{harmless, is_hidden};
 use serde_json::ser::{CharEscape, Formatter};
@@ -39,7 +39,8 @@ impl<F: Default> Shown<F> {
 impl<F> Shown<F> {
     /// Writes what a JSON string is to hold, without hidden characters.
     fn visible<W: ?Sized + Write>(text: &str, out: &mut W) -> io::Result<()> {
-        // What was written out has backslashes, which JSON escapes; a piece of a string has no others.
+        // What was written out has backslashes, which JSON escapes; a piece of a string has no
+        // others.
         out.write_all(harmless(text).replace('\\', "\\\\").as_bytes())
     }
 }
@@ -52,7 +53,8 @@ impl<F: Formatter> Formatter for Shown<F> {
             self.is_raw = self.raw.contains(&fragment);
             return out.write_all(fragment.as_bytes());
         }
-        // The greatest of all bytes, and not the first that is too great: several are looked at in a step.
+        // The greatest of all bytes, and not the first that is too great: several are looked at in
+        // a step.
         if fragment.bytes().fold(0, u8::max) < b'\x7f' || !fragment.contains(is_hidden) {
             return out.write_all(fragment.as_bytes());
         }

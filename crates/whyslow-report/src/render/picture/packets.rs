@@ -1,7 +1,8 @@
-//! Packets in each interval, as Wireshark's I/O graph has them: bars, those of the other side above, what was sent again in red.
+//! Packets in each interval, as Wireshark's I/O graph has them: bars, those of the other side
+//! above, what was sent again in red.
 
 use super::canvas::{Canvas, Unit};
-use super::{ACK, DATA, RESENT, Seen};
+use super::{ACK, DATA, DrawnRange, RESENT};
 use crate::text::units;
 use std::fmt::Write;
 use whyslow_core::analysis::End;
@@ -9,7 +10,7 @@ use whyslow_core::series::{Kind, Mark};
 use whyslow_core::units::Nanos;
 
 /// Intervals in a picture, at most.
-const MOST_BARS: i64 = 150;
+const MAX_BARS: i64 = 150;
 
 /// What passed in an interval.
 #[derive(Clone, Copy, Default)]
@@ -21,12 +22,12 @@ struct Bar {
 
 /// 1, 2 or 5 times a power of ten of nanoseconds, so that the range has no more than so many.
 fn interval(range: (Nanos, Nanos)) -> Nanos {
-    let least = ((range.1 - range.0).0 / MOST_BARS).max(1);
+    let least = ((range.1 - range.0).0 / MAX_BARS).max(1);
     let steps = (0..18).flat_map(|power| [1, 2, 5].map(|step| step * 10_i64.pow(power)));
     Nanos(steps.into_iter().find(|step| *step >= least).unwrap_or(least))
 }
 
-impl Seen<'_> {
+impl DrawnRange<'_> {
     /// What passed in each interval; the first one by its number since the capture's first packet.
     fn bars(&self, interval: Nanos) -> (i64, Vec<Bar>) {
         let first = self.range.0.0.div_euclid(interval.0);
@@ -41,7 +42,7 @@ impl Seen<'_> {
         match self.series.points() {
             Some(points) => {
                 for point in points.iter().filter(|point| point.time >= self.range.0 && point.time <= self.range.1) {
-                    let (own, resent) = (is_own(point.from), is_own(point.from) && point.kind.is_resent());
+                    let (own, resent) = (is_own(point.from), is_own(point.from) && point.kind.is_retransmit());
                     add(point.time, &|bar| {
                         bar.own += u64::from(own);
                         bar.other += u64::from(!own);
@@ -51,7 +52,7 @@ impl Seen<'_> {
             }
             None => {
                 // Columns are a hundredth of an interval, or finer.
-                let fine = self.series.view(self.range.0, self.range.1, whyslow_core::series::MOST_COLUMNS);
+                let fine = self.series.view(self.range.0, self.range.1, whyslow_core::series::MAX_COLUMNS);
                 let own = self.picture.of.index();
                 for (time, column) in &fine.columns {
                     add(*time, &|bar| {
@@ -116,11 +117,11 @@ mod tests {
     use super::super::{Picture, Track};
     use super::*;
     use crate::render::example::points;
-    use whyslow_core::series::{Builder, MOST_POINTS, Point};
+    use whyslow_core::series::{MAX_POINTS, Point, SeriesBuilder};
 
     /// Packets from the client, from the server, and those that the server sent again.
     fn counted(points: &[Point]) -> [u64; 3] {
-        let mut builder = Builder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
+        let mut builder = SeriesBuilder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
         points.iter().for_each(|point| builder.push(point));
         let series = builder.finish();
         let range = series.range();
@@ -128,9 +129,9 @@ mod tests {
         let picture =
             Picture { track: Track::Packets, of: End::Server, range: None, size, title: "", subtitle: "", rtt };
         let view = series.view(range.0, range.1, 500);
-        let seen = Seen { series: &series, picture: &picture, view: &view, range };
+        let seen = DrawnRange { series: &series, picture: &picture, view: &view, range };
         let (_, bars) = seen.bars(interval(range));
-        assert!(bars.len() as i64 <= MOST_BARS + 2);
+        assert!(bars.len() as i64 <= MAX_BARS + 2);
         let sum = |figure: fn(&Bar) -> u64| bars.iter().map(figure).sum();
         [sum(|bar| bar.other), sum(|bar| bar.own), sum(|bar| bar.resent)]
     }
@@ -139,12 +140,12 @@ mod tests {
     fn every_packet_is_in_a_bar() {
         let points = points::lossy();
         let of = |from| points.iter().filter(move |point| point.from == from);
-        let resent = of(End::Server).filter(|point| point.kind.is_resent()).count() as u64;
+        let resent = of(End::Server).filter(|point| point.kind.is_retransmit()).count() as u64;
         assert!(resent > 0);
         let expected = [of(End::Client).count() as u64, of(End::Server).count() as u64, resent];
         assert_eq!(counted(&points), expected);
         // So many that only columns are kept.
-        let times = MOST_POINTS / points.len() + 1;
+        let times = MAX_POINTS / points.len() + 1;
         let length = points.last().unwrap().time - points[0].time + Nanos::from_millis(1);
         let many: Vec<Point> = (0..times as i64)
             .flat_map(|turn| {

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::render::example::points;
-use whyslow_core::series::Builder;
+use whyslow_core::series::SeriesBuilder;
 
 fn series() -> Series {
     let points = points::lossy();
-    let mut builder = Builder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
+    let mut builder = SeriesBuilder::new((points[0].time, points.last().unwrap().time), points.len() as u64);
     points.iter().for_each(|point| builder.push(point));
     builder.finish()
 }
@@ -51,7 +51,7 @@ fn what_was_sent_again_has_its_letter_at_any_zoom() {
 
 #[test]
 fn nothing_to_draw_is_an_empty_picture() {
-    let empty = Builder::new((Nanos::ZERO, Nanos::ZERO), 0).finish();
+    let empty = SeriesBuilder::new((Nanos::ZERO, Nanos::ZERO), 0).finish();
     let svg = svg(&empty, &picture(Track::RoundTrip));
     assert!(svg.contains("no round trip was measured"), "{svg}");
     assert!(!svg.contains("NaN"));

@@ -32,7 +32,8 @@ fn list<T>(page: &mut Page, all: &[T], words: impl Fn(&T) -> (String, String)) {
     }
 }
 
-/// `ping 192.0.2.9: `, `5 sent, 4 answered (20 % lost); round trips 11.5, 11.7 and 12.0 ms (least, mean, most)`.
+/// `ping 192.0.2.9: `, `5 sent, 4 answered (20 % lost); round trips 11.5, 11.7 and 12.0 ms (least,
+/// mean, most)`.
 fn ping(ping: &Ping) -> (String, String) {
     let from = ping.from.as_ref().map_or(String::new(), |from| format!("{from} → "));
     let counts = match (ping.sent, ping.received, ping.loss) {

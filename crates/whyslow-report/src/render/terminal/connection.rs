@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use whyslow_core::analysis::{Connection, End, Finding, Handshake, Near, Rtt, State, Transfer};
 use whyslow_core::units::Nanos;
 
-/// Transfers of one connection that are told in full where there is one screen for all, and those that have a line.
+/// Transfers of one connection that are told in full where there is one screen for all, and those
+/// that have a line.
 const FULL_TRANSFERS: usize = 1;
 const LISTED_TRANSFERS: usize = 8;
 /// Of that one's time, what another must take to have a line although nothing held it back.
@@ -196,7 +197,7 @@ fn print_list(page: &mut Page, transfers: &[Transfer], listed: &[usize]) {
             told.rate_bps.map(units::rate).unwrap_or_default(),
             match told.findings.first() {
                 Some(worst) => finding::named(worst.cause.slug(), units::span(worst.seconds), worst.seconds),
-                None if told.is_untold() => "not known".to_owned(),
+                None if told.is_verdict_unknown() => "not known".to_owned(),
                 None => "nothing".to_owned(),
             },
         ]);
@@ -232,7 +233,8 @@ fn blamed(connection: &Connection) -> bool {
     !connection.findings.is_empty()
 }
 
-/// The connection's own findings: those that cost more than anything in its transfers, and the others.
+/// The connection's own findings: those that cost more than anything in its transfers, and the
+/// others.
 fn ranked(connection: &Connection) -> (Vec<&Finding>, Vec<&Finding>) {
     let waited = |finding: &&Finding| finding.is_waited_for();
     let in_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings).filter(waited);

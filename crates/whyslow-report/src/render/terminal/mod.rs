@@ -1,8 +1,9 @@
 //! The verdict for a person: a page of text, as wide as the terminal.
 //!
-//! One slow transfer fills one screen: the capture, the connection, where its time went, and each finding with its
-//! evidence and its fix. Of many connections the causes are ranked by the time that they cost, and the worst
-//! connections are named. The page is styled throughout, and says nothing by colour alone.
+//! One slow transfer fills one screen: the capture, the connection, where its time went, and each
+//! finding with its evidence and its fix. Of many connections the causes are ranked by the time
+//! that they cost, and the worst connections are named. The page is styled throughout, and says
+//! nothing by colour alone.
 
 mod beside;
 mod connection;
@@ -48,7 +49,7 @@ pub fn page(analysis: &Analysis, view: View) -> String {
     for (index, capture) in analysis.captures.iter().enumerate() {
         print_capture(&mut page, analysis, index, capture);
     }
-    let once = crate::ranking::told_once(analysis);
+    let once = crate::ranking::without_duplicates(analysis);
     let analysis = once.as_ref();
     let both = |id: u64| analysis.pairs.iter().filter(move |pair| pair.connections.contains(&id));
     match analysis.connections.as_slice() {

@@ -67,8 +67,8 @@ pub(super) const fn letter(limit: Limit) -> char {
     }
 }
 
-/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start yellow, loss red, what the
-/// path itself takes green.
+/// The colour of a limit: setting up blue, waiting for a program magenta, windows cyan, start
+/// yellow, loss red, what the path itself takes green.
 pub(in crate::render) fn color(limit: Limit) -> Style {
     let color = match limit {
         Limit::Handshake | Limit::TlsHandshake | Limit::RequestWait => AnsiColor::Blue,
@@ -85,7 +85,7 @@ pub(in crate::render) fn color(limit: Limit) -> Style {
 
 /// Its name, or its address, with its port; an IPv6 address in brackets (RFC 5952 section 6).
 pub(in crate::render) fn endpoint(endpoint: &Endpoint) -> String {
-    endpoint.told()
+    endpoint.host_and_port()
 }
 
 /// Frames as evidence lists them: two are a range, others are listed.

@@ -53,7 +53,8 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
     let total = analysis.connections.len();
     let transfers: u64 = analysis.connections.iter().map(|c| c.transfers_total).fold(0, u64::saturating_add);
     let of = format!("{}, {}", units::count(total as u64, "connection"), units::count(transfers, "transfer"));
-    let untold = analysis.connections.iter().flat_map(|c| &c.transfers).filter(|told| told.is_untold()).count() as u64;
+    let untold =
+        analysis.connections.iter().flat_map(|c| &c.transfers).filter(|told| told.is_verdict_unknown()).count() as u64;
     let rest = match untold {
         0 => String::new(),
         1 => "; what held back 1 transfer cannot be told".to_owned(),
@@ -72,7 +73,7 @@ fn print_sum(page: &mut Page, analysis: &Analysis, slowed: usize) {
         page.wrapped(&Line::new().styled(GOOD, "healthy: "), Style::new(), &format!("{of}, and none was held back"));
         return;
     }
-    let lost = ranking::lost(analysis);
+    let lost = ranking::total_cost(analysis);
     let (elapsed, total) = (units::span(lost.elapsed()), units::span(lost.total()));
     let of_it =
         if elapsed == total { String::new() } else { format!(", {total} in total as some of it ran at the same time") };

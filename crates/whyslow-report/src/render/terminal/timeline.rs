@@ -1,4 +1,5 @@
-//! Where the time went: one row of letters, a letter for each limit, over a line that names them with their times.
+//! Where the time went: one row of letters, a letter for each limit, over a line that names them
+//! with their times.
 
 use super::{DIM, names};
 use crate::text::{Line, Page, units};
@@ -12,7 +13,8 @@ type Stretch = (Option<Limit>, Nanos);
 /// Of the whole time, what is named under the row unless everything is.
 const NAMED: f64 = 0.005;
 
-/// Writes the row and the line for a transfer and what went before it; in `full`, the line names every limit.
+/// Writes the row and the line for a transfer and what went before it; in `full`, the line names
+/// every limit.
 pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, indent: usize) {
     let shares = shares(transfer, if full { 0.0 } else { NAMED });
     if shares.is_empty() {
@@ -26,7 +28,8 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, indent: us
     legend(page, &shares, indent);
 }
 
-/// What a transfer's time, and the time before it, went to, in the order of the row; of the whole, at least `least`.
+/// What a transfer's time, and the time before it, went to, in the order of the row; of the whole,
+/// at least `least`.
 fn shares(transfer: &Transfer, least: f64) -> Vec<LimitShare> {
     let begins = |share: &LimitShare| transfer.timeline.iter().position(|span| span.limit == share.limit);
     let mut limits = transfer.limits.clone();

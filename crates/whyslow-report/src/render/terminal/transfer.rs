@@ -4,7 +4,7 @@ use super::finding::{self, Context};
 use super::{BOLD, DIM, GOOD, names, timeline};
 use crate::text::{Column, Line, Page, Table, units};
 use anstyle::Style;
-use whyslow_core::analysis::{End, Finding, HEALTHY, Round, Transfer};
+use whyslow_core::analysis::{End, Finding, HEALTHY_VERDICT, Round, Transfer};
 use whyslow_core::units::Nanos;
 
 /// Rounds shown where there is one screen for all.
@@ -27,8 +27,9 @@ pub(super) fn figures(transfer: &Transfer) -> String {
     text
 }
 
-/// Everything under a transfer's figures: its label, its timeline, its findings. In `full`, every round.
-/// `blamed`: the connection has findings of its own, so that a transfer without any is not called healthy for that.
+/// Everything under a transfer's figures: its label, its timeline, its findings. In `full`, every
+/// round. `blamed`: the connection has findings of its own, so that a transfer without any is not
+/// called healthy for that.
 pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, blamed: bool) {
     if let Some(label) = &transfer.label {
         page.wrapped(&Line::new().pad(2), DIM, label);
@@ -48,14 +49,14 @@ pub(super) fn print(page: &mut Page, transfer: &Transfer, full: bool, blamed: bo
     }
 }
 
-/// The verdict in one sentence: of a healthy transfer, or of one that no single cause explains. Where the first finding
-/// is the verdict, it is not said twice.
+/// The verdict in one sentence: of a healthy transfer, or of one that no single cause explains.
+/// Where the first finding is the verdict, it is not said twice.
 fn print_verdict(page: &mut Page, transfer: &Transfer) {
     let is_verdict = |first: &Finding| transfer.verdict == format!("{}: {}", first.cause, first.summary);
     if transfer.findings.first().is_some_and(is_verdict) || transfer.verdict.is_empty() {
         return;
     }
-    if transfer.verdict == HEALTHY {
+    if transfer.verdict == HEALTHY_VERDICT {
         page.wrapped(&Line::new().plain("  ").styled(GOOD, "healthy: "), Style::new(), &transfer.verdict);
     } else {
         page.wrapped(&Line::new().pad(2), BOLD, &transfer.verdict);

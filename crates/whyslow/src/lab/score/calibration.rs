@@ -1,6 +1,7 @@
 //! How often what was said with some confidence was right.
 //!
-//! Knows: the bins, and their table. Promises: a finding counts once. Ignores: what is right, and why.
+//! Knows: the bins, and their table. Promises: a finding counts once. Ignores: what is right, and
+//! why.
 
 use serde::Serialize;
 use std::fmt::Write;

@@ -1,8 +1,10 @@
-//! `whyslow lab score --real`: real programs over the lab's path, explained, and how often the explanation is right.
+//! `whyslow lab score --real`: real programs over the lab's path, explained, and how often the
+//! explanation is right.
 //!
-//! Knows: how a scenario's label is compared with an explanation of either end, and how that is told. Promises: only runs whose label the
-//! kernels' counters and the emulator's log confirmed are judged, and the others are counted; a wrong capture is named, where it lies.
-//! Ignores: what the scenarios are, and how they are run ([`whyslow_lab::real`]).
+//! Knows: how a scenario's label is compared with an explanation of either end, and how that is
+//! told. Promises: only runs whose label the kernels' counters and the emulator's log confirmed are
+//! judged, and the others are counted; a wrong capture is named, where it lies. Ignores: what the
+//! scenarios are, and how they are run ([`whyslow_lab::real`]).
 
 use super::calibration::{self, Bin};
 use super::{HIGH, name, right};
@@ -54,12 +56,12 @@ pub(crate) struct Promise {
     #[serde(skip)]
     host: Option<Host>,
     #[serde(skip)]
-    of: Of,
+    of: PromiseScope,
 }
 
 /// What a promise is of.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum PromiseScope {
     /// A transfer from this end: which of those of about its size. The end had sent `before` bytes.
     Transfer { from: End, nth: usize, bytes: u64, before: u64 },
     /// The connection that took longest.
@@ -68,7 +70,7 @@ enum Of {
     Series,
 }
 
-impl Of {
+impl PromiseScope {
     /// How long it took, seconds.
     fn took(self, analysis: &Analysis) -> Option<f64> {
         let connections = || analysis.connections.iter();
@@ -134,15 +136,16 @@ struct Run {
 struct Judged {
     end: &'static str,
     capture: PathBuf,
-    said: Option<Said>,
+    said: Option<NamedCause>,
     wrong: Option<String>,
-    /// What the configuration rules out and was said all the same; the cause that cost most is not among them.
-    ruled_out: Vec<Said>,
+    /// What the configuration rules out and was said all the same; the cause that cost most is not
+    /// among them.
+    ruled_out: Vec<NamedCause>,
 }
 
 /// A cause that was said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Said {
+struct NamedCause {
     cause: &'static str,
     confidence: f64,
     seconds: f64,
@@ -201,8 +204,8 @@ pub(crate) fn report(
     })
 }
 
-/// The promises that come with a fix, one at most for each run that is explained rightly: that of the cause that cost most, at the end
-/// that sends.
+/// The promises that come with a fix, one at most for each run that is explained rightly: that of
+/// the cause that cost most, at the end that sends.
 ///
 /// # Errors
 /// When a capture cannot be read.
@@ -233,7 +236,7 @@ fn of_transfers(label: &str, cause: &'static str, end: End, analysis: &Analysis)
     transfers(analysis).filter(move |transfer| transfer.from == end).filter_map(move |transfer| {
         let finding = transfer.findings.iter().find(|finding| finding.cause.slug() == cause)?;
         let before = alike(analysis, end, transfer.bytes).take_while(|other| other.start_s < transfer.start_s);
-        let of = Of::Transfer {
+        let of = PromiseScope::Transfer {
             from: end,
             nth: before.count(),
             bytes: transfer.bytes,
@@ -245,8 +248,9 @@ fn of_transfers(label: &str, cause: &'static str, end: End, analysis: &Analysis)
 
 fn of_connections(label: &str, cause: &'static str, end: End, analysis: &Analysis) -> Option<Promise> {
     let connections = analysis.connections.iter();
-    let findings = connections.flat_map(|connection| &connection.findings).map(|finding| (finding, Of::Connection));
-    let across = analysis.findings.iter().map(|finding| (finding, Of::Series));
+    let findings =
+        connections.flat_map(|connection| &connection.findings).map(|finding| (finding, PromiseScope::Connection));
+    let across = analysis.findings.iter().map(|finding| (finding, PromiseScope::Series));
     let (finding, of) = findings.chain(across).find(|(finding, _)| finding.cause.slug() == cause)?;
     Promise::new(label, end, finding, of, analysis)
 }
@@ -270,7 +274,7 @@ fn explain(capture: &Path) -> anyhow::Result<Analysis> {
 
 impl Promise {
     /// What a finding promises as seen from this end; none where it promises nothing.
-    fn new(label: &str, end: End, finding: &Finding, of: Of, analysis: &Analysis) -> Option<Self> {
+    fn new(label: &str, end: End, finding: &Finding, of: PromiseScope, analysis: &Analysis) -> Option<Self> {
         let fix = finding.fix.as_ref()?;
         let (sender, receiver) = match end {
             End::Client => (Host::Client, Host::Server),
@@ -388,20 +392,20 @@ fn judge(label: &Label, end: End, capture: PathBuf, analysis: &Analysis) -> Judg
         let all = findings.iter().filter(|f| f.cause.slug() == cause).map(|f| f.confidence);
         all.fold(0.0, f64::max)
     };
-    let say = |cause| Said { cause, confidence: confidence(cause), seconds: seconds(cause) };
+    let say = |cause| NamedCause { cause, confidence: confidence(cause), seconds: seconds(cause) };
     let said = right::top(&findings).map(|(cause, _)| say(cause));
     let mut ruled_out: Vec<&'static str> =
         findings.iter().map(|f| f.cause.slug()).filter(|c| label.never.contains(c)).collect();
     ruled_out.sort_unstable();
     ruled_out.dedup();
     ruled_out.retain(|cause| said.as_ref().is_none_or(|said| said.cause != *cause));
-    let ruled_out: Vec<Said> = ruled_out.into_iter().map(say).collect();
+    let ruled_out: Vec<NamedCause> = ruled_out.into_iter().map(say).collect();
     let wrong = wrong(label, said.as_ref(), &findings, &ruled_out);
     Judged { end: name(end), capture, said, wrong, ruled_out }
 }
 
 /// What is wrong, in a table's words.
-fn wrong(label: &Label, said: Option<&Said>, findings: &[&Finding], ruled_out: &[Said]) -> Option<String> {
+fn wrong(label: &Label, said: Option<&NamedCause>, findings: &[&Finding], ruled_out: &[NamedCause]) -> Option<String> {
     let top = said.map(|said| said.cause);
     let main = label.right.first().copied().unwrap_or(right::HEALTHY);
     // A special case said by the same words as in the other score: a deep queue, if it is said too.
@@ -416,7 +420,7 @@ fn wrong(label: &Label, said: Option<&Said>, findings: &[&Finding], ruled_out: &
 
 impl Judged {
     /// What was wrong and was said with the greatest confidence.
-    fn wrongly_said(&self) -> Option<&Said> {
+    fn wrongly_said(&self) -> Option<&NamedCause> {
         let wrong = self.wrong.as_ref()?;
         let top = self.said.iter().filter(|_| !wrong.ends_with("beside it"));
         top.chain(&self.ruled_out).max_by(|a, b| a.confidence.total_cmp(&b.confidence))
@@ -427,7 +431,8 @@ impl Judged {
     }
 }
 
-/// For each bin of confidence the causes that cost most, and those that the configuration rules out: how many there were, and were right.
+/// For each bin of confidence the causes that cost most, and those that the configuration rules
+/// out: how many there were, and were right.
 fn calibration(judged: &[&Judged]) -> Vec<Bin> {
     let top = judged.iter().filter_map(|j| {
         let is_right = j.wrong.as_ref().is_none_or(|wrong| wrong.ends_with("beside it"));
@@ -554,11 +559,11 @@ mod tests {
     const LABEL: Label =
         Label { right: &["loss", "random-loss"], never: &["policer"], why: "it loses", unseen: &[], enough: false };
 
-    fn said(cause: &'static str, confidence: f64) -> Said {
-        Said { cause, confidence, seconds: 1.0 }
+    fn said(cause: &'static str, confidence: f64) -> NamedCause {
+        NamedCause { cause, confidence, seconds: 1.0 }
     }
 
-    fn judged(top: Option<Said>, ruled_out: Vec<Said>) -> Judged {
+    fn judged(top: Option<NamedCause>, ruled_out: Vec<NamedCause>) -> Judged {
         let wrong = wrong(&LABEL, top.as_ref(), &[], &ruled_out);
         Judged { end: "client", capture: "x/client.pcap".into(), said: top, wrong, ruled_out }
     }
@@ -610,7 +615,7 @@ mod tests {
             measured_s: Some(1.0),
             problems: Vec::new(),
             host: Some(Host::Server),
-            of: Of::Transfer { from: End::Server, nth: 0, bytes: 1000, before: 0 },
+            of: PromiseScope::Transfer { from: End::Server, nth: 0, bytes: 1000, before: 0 },
         };
         let report = Report {
             schema: SCHEMA,

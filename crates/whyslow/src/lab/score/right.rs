@@ -1,8 +1,9 @@
-//! What counts as right: the cause that costs most is the one that was meant, and where a run has several exchanges or several
-//! connections, nothing is said that nobody waited for.
+//! What counts as right: the cause that costs most is the one that was meant, and where a run has
+//! several exchanges or several connections, nothing is said that nobody waited for.
 //!
-//! Knows: which causes one capture cannot tell apart, and what a draw's configuration rules out. Promises: a judgement reads the
-//! scenario and the explanation alone. Ignores: whether the cause was confirmed, which is the run's.
+//! Knows: which causes one capture cannot tell apart, and what a draw's configuration rules out.
+//! Promises: a judgement reads the scenario and the explanation alone. Ignores: whether the cause
+//! was confirmed, which is the run's.
 
 use std::collections::BTreeMap;
 use whyslow_core::analysis::{Analysis, End, Finding, Transfer};
@@ -14,21 +15,24 @@ use whyslow_lab::scenario::work::{Side, Transfers, Work};
 /// Causes that one capture cannot tell apart: either is right for the other.
 const ALIKE: &[[&str; 2]] = &[
     ["server-think", "proxy-split"],
-    // A far connection without the rounds of slow start behind a proxy is a program that gets its data in pieces.
+    // A far connection without the rounds of slow start behind a proxy is a program that gets its
+    // data in pieces.
     ["application", "proxy-split"],
     ["zero-window", "host-cpu"],
     // The special case is right for the general one.
     ["loss", "random-loss"],
     ["bandwidth", "shaper"],
 ];
-/// What cannot be seen from an end. What is lost on the way to it has never been there: of large segments that never pass, only the
-/// waits for the timer are left. Behind a proxy a capture has another connection.
+/// What cannot be seen from an end. What is lost on the way to it has never been there: of large
+/// segments that never pass, only the waits for the timer are left. Behind a proxy a capture has
+/// another connection.
 const UNSEEN: &[(&str, End)] =
     &[("syn-loss", End::Server), ("mtu-black-hole", End::Client), ("proxy-split", End::Server)];
 /// Draws that are about the last transfer alone; the first one prepares it.
 const ABOUT_THE_LAST: &[&str] = &["early-slow-start-exit", "restart-after-idle"];
-/// Causes that never cost most where they can be made, for they come with another that costs more: right when they are said at all. A
-/// Linux sender that learns that its copies were needless takes its window back, so that late packets cost repairs and no more.
+/// Causes that never cost most where they can be made, for they come with another that costs more:
+/// right when they are said at all. A Linux sender that learns that its copies were needless takes
+/// its window back, so that late packets cost repairs and no more.
 const BESIDE: &[&str] = &["duplication", "reordering", "small-segments", "tls-record-buffering", "amplification-risk"];
 /// A label for transfers with nothing to blame.
 pub(super) const HEALTHY: &str = "none";
@@ -45,8 +49,9 @@ const PAUSES: &[&str] = &[
     "turn-taking",
     "zero-window",
 ];
-/// What must not be said of what was drawn, whatever it costs. A link that several fill is full whatever each of them does, and nothing is
-/// lost but by its queue; the pauses between requests and pushes are nobody's, and the time before a late answer is the server's alone.
+/// What must not be said of what was drawn, whatever it costs. A link that several fill is full
+/// whatever each of them does, and nothing is lost but by its queue; the pauses between requests
+/// and pushes are nobody's, and the time before a late answer is the server's alone.
 const NEVER: &[(&str, &[&str])] = &[
     ("small-requests", PAUSES),
     ("pushes", PAUSES),
@@ -68,7 +73,7 @@ const NEVER: &[(&str, &[&str])] = &[
 
 /// What was said and should not have been, or not as the first thing.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wrong {
+pub(super) struct WrongFinding {
     /// In a table's words.
     pub said: String,
     /// The cause that was said, and the confidence in it; none where something is missing.
@@ -87,8 +92,8 @@ pub(super) fn is_unseen(run: &Variant, figures: &Figures, end: End) -> bool {
         || end == End::Server && figure("up.packets") > 0.0 && figure("up.lost") >= figure("up.packets")
 }
 
-/// The cause that costs most over these findings, and the confidence in it. What the client's own program took ranks behind all else,
-/// as on the page.
+/// The cause that costs most over these findings, and the confidence in it. What the client's own
+/// program took ranks behind all else, as on the page.
 pub(super) fn top(findings: &[&Finding]) -> Option<(&'static str, f64)> {
     let mut cost: BTreeMap<&'static str, (bool, f64, f64)> = BTreeMap::new();
     for finding in findings {
@@ -115,19 +120,19 @@ pub(super) fn findings(analysis: &Analysis, of_the_last: bool) -> Vec<&Finding> 
 }
 
 /// What is wrong with an explanation of this run.
-pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<Wrong> {
+pub(super) fn wrong(run: &Variant, analysis: &Analysis) -> Option<WrongFinding> {
     let findings = findings(analysis, is_about_the_last(run));
     let top = top(&findings);
     let is_right = is_right(&run.scenario.cause, top.map(|(cause, _)| cause), &findings);
     if !(is_right || may_be_enough(run) && findings.iter().any(|finding| finding.cause.slug() == run.scenario.cause)) {
         let said = top.map_or("nothing".to_owned(), |(cause, _)| format!("`{cause}`"));
-        return Some(Wrong { said, cause: top });
+        return Some(WrongFinding { said, cause: top });
     }
     if let Some(finding) = findings.iter().find(|finding| is_ruled_out(run, finding.cause.slug())) {
         let (cause, confidence) = (finding.cause.slug(), finding.confidence);
-        return Some(Wrong { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
+        return Some(WrongFinding { said: format!("`{cause}` beside it"), cause: Some((cause, confidence)) });
     }
-    let missing = |said| Wrong { said, cause: None };
+    let missing = |said| WrongFinding { said, cause: None };
     wrong_exchanges(run, analysis).or_else(|| wrong_shares(run, analysis)).map(missing)
 }
 
@@ -142,7 +147,8 @@ pub(super) fn is_right(label: &str, top: Option<&str>, findings: &[&Finding]) ->
     label == top || fast || alike() || deep() || beside()
 }
 
-/// An answer was cut short behind what no capture can tell from the whole: that it was cut must be said, and may have cost nothing.
+/// An answer was cut short behind what no capture can tell from the whole: that it was cut must be
+/// said, and may have cost nothing.
 fn may_be_enough(run: &Variant) -> bool {
     let Work::Download(work) = &run.scenario.work else { return false };
     work.closes == Side::Server && work.reset_after.is_some_and(|after| !after.is_empty())

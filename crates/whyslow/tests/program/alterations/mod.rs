@@ -1,9 +1,11 @@
-//! The bundled captures as captures come in tickets: with other addresses, cut, begun late, ended early, with something else in
-//! them. The verdict stays, or what is said tells why it cannot.
+//! The bundled captures as captures come in tickets: with other addresses, cut, begun late, ended
+//! early, with something else in them. The verdict stays, or what is said tells why it cannot.
 //!
-//! - Where nothing is lost of what the verdict stands on (addresses, checksums, payload, another connection), the same cause costs most.
-//! - Where a part is missing (the beginning, the end, options behind the 64th byte), the same cause costs most; or, with the reason
-//!   told as a problem of the capture or of a connection, one that the whole capture shows too, or none.
+//! - Where nothing is lost of what the verdict stands on (addresses, checksums, payload, another
+//!   connection), the same cause costs most.
+//! - Where a part is missing (the beginning, the end, options behind the 64th byte), the same cause
+//!   costs most; or, with the reason told as a problem of the capture or of a connection, one that
+//!   the whole capture shows too, or none.
 //!
 //! What is still wrong stands in `misses.toml`, which must be exact (see `misses.rs`).
 
@@ -89,7 +91,8 @@ fn each(records: &[Record], change: impl Fn(&mut Record)) -> Vec<Record> {
     changed
 }
 
-/// Other addresses, as an anonymiser writes them that leaves the rest alone: each sum is off by the same.
+/// Other addresses, as an anonymiser writes them that leaves the rest alone: each sum is off by the
+/// same.
 fn addresses(records: &[Record]) -> Vec<Record> {
     each(records, |record| {
         // ICMP quotes the packet that it is about.
@@ -138,8 +141,8 @@ fn ended_early(records: &[Record]) -> Vec<Record> {
 /// The port of [`idle_ssh`]'s client.
 const IDLE: u16 = 50_022;
 
-/// With a session of ssh in it, in which a key is typed every three seconds, every third one runs a command, and a line of a
-/// log is shown now and then; and some seconds longer.
+/// With a session of ssh in it, in which a key is typed every three seconds, every third one runs a
+/// command, and a line of a log is shown now and then; and some seconds longer.
 fn beside_an_idle_session(records: &[Record]) -> Vec<Record> {
     let mut merged = records.to_vec();
     merged.extend(idle_ssh(records[0].time, records[records.len() - 1].time + 10_000_000_000));

@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// More than what a pipe and the reading thread hold: once all of it is written, some of it was explained.
+/// More than what a pipe and the reading thread hold: once all of it is written, some of it was
+/// explained.
 const ENOUGH: usize = 4 << 20;
 
 fn capture() -> (Vec<u8>, usize) {

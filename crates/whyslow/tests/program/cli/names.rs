@@ -1,4 +1,5 @@
-//! Names that steer a terminal, turn the reading order round or cannot be seen: of hosts, and of files.
+//! Names that steer a terminal, turn the reading order round or cannot be seen: of hosts, and of
+//! files.
 
 use crate::{Folder, pcap, whyslow};
 use serde_json::Value;
@@ -67,7 +68,8 @@ fn names_are_shown_and_steer_nothing() {
     let file = put(&folder);
     is_shown("terminal", &run(&["--color", "never"], &file).0, SHOWN);
     let markdown = run(&["export", "--markdown"], &file).0;
-    // What is code stands as it is; elsewhere a backslash, and what would be an entity, are escaped.
+    // What is code stands as it is; elsewhere a backslash, and what would be an entity, are
+    // escaped.
     is_shown("markdown", &markdown, &format!("`{SHOWN}.pcapng`"));
     is_shown("markdown", &markdown, r"x\\u{202e}fdp.exe\\u{1b}\[2J");
     is_shown("markdown", &markdown, r"&amp;\#8238;:80");

@@ -1,4 +1,5 @@
-//! What is written: never to what is read, whole or not at all, and with the file's name where it cannot be.
+//! What is written: never to what is read, whole or not at all, and with the file's name where it
+//! cannot be.
 
 use super::compare::has_page;
 use crate::{Folder, complaint, pcap, whyslow};
@@ -157,7 +158,8 @@ fn a_new_file_has_the_usual_mode_and_what_replaces_one_has_that_ones() {
         assert_eq!(export("022", "there.csv"), mode);
         assert_eq!(fs::read(at("there.csv")).unwrap(), expected);
     }
-    // Behind a link its file is replaced, and of a file with two names the other one keeps what it had.
+    // Behind a link its file is replaced, and of a file with two names the other one keeps what it
+    // had.
     folder.put("one.csv", b"old");
     fs::hard_link(at("one.csv"), at("two.csv")).unwrap();
     std::os::unix::fs::symlink("one.csv", at("link.csv")).unwrap();
@@ -191,7 +193,8 @@ fn what_may_not_be_written_to_is_not_replaced() {
     assert_eq!(fs::read(&path).unwrap(), b"old");
 }
 
-/// Runs the program where no file may have more than 8 or 16 kB (the shells' units differ), with the signal that says so ignored or not.
+/// Runs the program where no file may have more than 8 or 16 kB (the shells' units differ), with
+/// the signal that says so ignored or not.
 #[cfg(unix)]
 fn limited(prepare: &str, args: &[&str]) -> Output {
     let line = format!("{prepare} ulimit -f 16; exec \"$0\" \"$@\"");
@@ -377,7 +380,8 @@ fn a_capture_that_shrinks_while_it_is_read_is_an_error() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The second pass is under way, and waits: nobody reads more than its first row, and there is more than a pipe holds.
+    // The second pass is under way, and waits: nobody reads more than its first row, and there is
+    // more than a pipe holds.
     let mut rows = BufReader::with_capacity(64, child.stdout.take().unwrap());
     let mut row = String::new();
     rows.read_line(&mut row).unwrap();

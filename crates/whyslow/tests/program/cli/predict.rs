@@ -1,4 +1,5 @@
-//! `whyslow predict`: what it prints and what it refuses. The figures themselves are tested beside the model.
+//! `whyslow predict`: what it prints and what it refuses. The figures themselves are tested beside
+//! the model.
 
 use crate::{complaint, whyslow};
 use serde_json::Value;

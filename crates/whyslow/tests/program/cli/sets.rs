@@ -94,7 +94,8 @@ fn frames_of_several_files_have_the_file_in_front() {
 fn two_vantage_points_are_kept_apart() {
     let folder = Folder::new();
     let client = pcap::slow();
-    // The other end sees the same packets; once at nearly the same time, and once by a clock that is a day behind.
+    // The other end sees the same packets; once at nearly the same time, and once by a clock that
+    // is a day behind.
     for shift in [50_000, 86_400_000_000] {
         let server: Vec<_> =
             client.iter().map(|packet| Packet { time: packet.time - shift, bytes: packet.bytes.clone() }).collect();

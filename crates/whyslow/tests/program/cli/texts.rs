@@ -1,11 +1,13 @@
-//! tcpdump's text as it comes from tickets: with hosts hidden, lines left out, logs and pings around it.
+//! tcpdump's text as it comes from tickets: with hosts hidden, lines left out, logs and pings
+//! around it.
 
 use super::compare::has_page;
 use super::{Folder, whyslow};
 use serde_json::Value;
 use std::fs;
 
-/// A page of an article: an upload of 1 kB, and 22 minutes later one of 300 kB of which few packets are shown.
+/// A page of an article: an upload of 1 kB, and 22 minutes later one of 300 kB of which few packets
+/// are shown.
 const ARTICLE: &str = "\
 We asked the resolver first:
 

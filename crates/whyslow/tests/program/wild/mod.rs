@@ -1,22 +1,29 @@
-//! Captures that others made, and what must be said of them. They are not part of the project: the tests look for them beside
-//! the repository, or where WHYSLOW_CAPTURES says, and say that they skip where they are not.
+//! Captures that others made, and what must be said of them. They are not part of the project: the
+//! tests look for them beside the repository, or where WHYSLOW_CAPTURES says, and say that they
+//! skip where they are not.
 //!
-//! The truths stand in the `.toml` files beside this one, a file a class, each with what its packets show. They were written
-//! before the captures had been explained, by this criterion:
+//! The truths stand in the `.toml` files beside this one, a file a class, each with what its
+//! packets show. They were written before the captures had been explained, by this criterion:
 //!
-//! - **Who waited?** Time counts as lost while a byte that was asked for, or that was sent, had not come. Pauses with all
-//!   acknowledged and nothing asked for are `healthy`, however long; so is what took a round trip where it needed one.
-//! - `expect` lists the causes of which one must cost most. More than one stands there where this capture cannot tell them
-//!   apart, or where the general is no mistake for the special. `healthy`: nothing is said to have cost time.
-//! - `may` lists what is true too, with the seconds that it can have cost at most. Where only `healthy` is expected, all
-//!   else that is said is wrong.
+//! - **Who waited?** Time counts as lost while a byte that was asked for, or that was sent, had not
+//!   come. Pauses with all acknowledged and nothing asked for are `healthy`, however long; so is
+//!   what took a round trip where it needed one.
+//! - `expect` lists the causes of which one must cost most. More than one stands there where this
+//!   capture cannot tell them apart, or where the general is no mistake for the special. `healthy`:
+//!   nothing is said to have cost time.
+//! - `may` lists what is true too, with the seconds that it can have cost at most. Where only
+//!   `healthy` is expected, all else that is said is wrong.
 //! - `forbid` lists what is wrong beside the right cause.
-//! - `at_most` is the time, in seconds, that anything can have cost at most: what somebody waited in all.
-//! - `problem` lists what must be told of the connection or of its capture, one of them at least: why no more can be said.
-//! - `port` tells the connection in a capture of several; without it all of them are judged together.
+//! - `at_most` is the time, in seconds, that anything can have cost at most: what somebody waited
+//!   in all.
+//! - `problem` lists what must be told of the connection or of its capture, one of them at least:
+//!   why no more can be said.
+//! - `port` tells the connection in a capture of several; without it all of them are judged
+//!   together.
 //!
-//! What is still wrong stands in `misses.toml`, with its mechanism: any other mistake fails, and so does a miss that is none
-//! any more. `MISSES=update` takes those off, and writes the table in docs/accuracy.md.
+//! What is still wrong stands in `misses.toml`, with its mechanism: any other mistake fails, and so
+//! does a miss that is none any more. `MISSES=update` takes those off, and writes the table in
+//! docs/accuracy.md.
 //!
 //! WHYSLOW_BINARY=PATH judges another build of the program.
 
@@ -104,7 +111,8 @@ fn truths() -> Vec<Truth> {
 /// What a cause is said to have cost, seconds, and with what confidence.
 pub(super) type Said = BTreeMap<String, (f64, f64)>;
 
-/// What is said of some connections: of each of their transfers and exchanges, of themselves, and over them.
+/// What is said of some connections: of each of their transfers and exchanges, of themselves, and
+/// over them.
 pub(super) fn said(connections: &[&Value], over: &[Value]) -> Said {
     let mut said = Said::new();
     let mut add = |holder: &Value| {
@@ -126,8 +134,8 @@ pub(super) fn said(connections: &[&Value], over: &[Value]) -> Said {
     said
 }
 
-/// The cause that costs most. What a program does before it asks ranks behind all that happens to a question; where nothing
-/// costs time, an end without an answer is the verdict.
+/// The cause that costs most. What a program does before it asks ranks behind all that happens to a
+/// question; where nothing costs time, an end without an answer is the verdict.
 pub(super) fn top(said: &Said) -> Option<&str> {
     let rank = |(cause, (seconds, _)): &(&String, &(f64, f64))| (cause.as_str() != "client-think", *seconds);
     let costly = said.iter().filter(|(_, (seconds, _))| *seconds > 0.0);

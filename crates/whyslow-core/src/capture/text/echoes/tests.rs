@@ -7,12 +7,12 @@ const B: End = (std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2)), 80)
 
 /// Segments of a conversation: a millisecond, whether A sends it, its timestamp and the echoed one.
 fn missing(segments: &[(i64, bool, u32, u32)]) -> Vec<(i64, i64)> {
-    let mut echoes = Echoes::new();
+    let mut echoes = TimestampEchoes::new();
     let mut found = Vec::new();
     for &(ms, up, value, echo) in segments {
         let (from, to) = if up { (A, B) } else { (B, A) };
-        let stamps = Stamps { from, to, value, echo: (echo > 0).then_some(echo) };
-        if let Some((from, until)) = echoes.see(&stamps, Nanos::from_millis(ms)) {
+        let stamps = SegmentTimestamps { from, to, value, echo: (echo > 0).then_some(echo) };
+        if let Some((from, until)) = echoes.observe(&stamps, Nanos::from_millis(ms)) {
             found.push((from.0 / 1_000_000, until.0 / 1_000_000));
         }
     }
@@ -54,16 +54,16 @@ fn ends_used_again_begin_anew() {
 
 #[test]
 fn memory_is_bounded() {
-    let mut echoes = Echoes::new();
+    let mut echoes = TimestampEchoes::new();
     for n in 0..10_000_u16 {
         for value in 0..3 {
-            let stamps = Stamps { from: (A.0, n), to: B, value, echo: Some(1) };
-            echoes.see(&stamps, Nanos::ZERO);
+            let stamps = SegmentTimestamps { from: (A.0, n), to: B, value, echo: Some(1) };
+            echoes.observe(&stamps, Nanos::ZERO);
         }
     }
-    assert_eq!((echoes.table.len(), echoes.order.len()), (MOST_CONVERSATIONS, MOST_CONVERSATIONS));
+    assert_eq!((echoes.table.len(), echoes.order.len()), (MAX_CONVERSATIONS, MAX_CONVERSATIONS));
     for value in 0..5_000 {
-        echoes.see(&Stamps { from: A, to: B, value, echo: None }, Nanos::ZERO);
+        echoes.observe(&SegmentTimestamps { from: A, to: B, value, echo: None }, Nanos::ZERO);
     }
-    assert!(echoes.table.values().all(|sent| sent.len() <= MOST_VALUES));
+    assert!(echoes.table.values().all(|sent| sent.len() <= MAX_VALUES));
 }

@@ -4,7 +4,8 @@ use super::*;
 use crate::capture::LinkType;
 use crate::wire::{self, Fate, Icmp, Skip};
 
-/// What all of the text's ICMP errors say, as the packets that were made of them are read; none of those that tell no connection.
+/// What all of the text's ICMP errors say, as the packets that were made of them are read; none of
+/// those that tell no connection.
 #[track_caller]
 fn errors(text: &str) -> Vec<Option<Icmp>> {
     let mut reader = TextReader::new();

@@ -66,7 +66,8 @@ fn prose_and_prompts_around() {
     ));
 }
 
-/// Whether `text` gives the same headers as the handshake: the words of the protocol above are lost in a wrapped line.
+/// Whether `text` gives the same headers as the handshake: the words of the protocol above are lost
+/// in a wrapped line.
 #[track_caller]
 fn same_headers(text: &str) {
     let [expected, got] = [read(&handshake()), read(text)].map(|read| {
@@ -204,7 +205,8 @@ fn counts_are_read_after_a_dump_of_characters() {
 
 #[test]
 fn only_the_start_of_an_endless_packet_is_looked_at() {
-    // Many " > ", and a line that never ends in pieces: read in full, each would cost its length squared.
+    // Many " > ", and a line that never ends in pieces: read in full, each would cost its length
+    // squared.
     let pairs = format!("10:00:00.000001 IP {}\n", "a > ".repeat(16_000)).repeat(40);
     let read = try_read(pairs.as_bytes(), usize::MAX).unwrap();
     assert_eq!((read.packets.len(), read.segments().len()), (40, 0));

@@ -79,7 +79,8 @@ fn who_comes_later_takes_from_who_was_there() {
 
 #[test]
 fn what_one_leaves_is_not_taken_up_at_once_by_all_senders() {
-    // Three in one queue, each at a rate that hardly varies; one ends, and the others go on as they were for 7 or for 19 round trips.
+    // Three in one queue, each at a rate that hardly varies; one ends, and the others go on as they
+    // were for 7 or for 19 round trips.
     let others = |more: usize| [vec![5.2; 40 + more], vec![4.6; 40 + more]];
     let after = |more: usize| {
         let [two, three] = others(more);
@@ -178,7 +179,8 @@ fn times_of_one_after_the_other_are_apart() {
 
 #[test]
 fn a_connections_transfers_are_one_for_the_comparison() {
-    // The second connection has its bytes in five answers, each too short to tell anything by itself.
+    // The second connection has its bytes in five answers, each too short to tell anything by
+    // itself.
     let [one, two] = pair();
     let mut flows = vec![one];
     let rates: Vec<f64> = (0..40).map(|n| 20.0 - sawtooth(n)).collect();

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::cause::Cause;
-use crate::rules::shared::flows::{Flow, Flows};
+use crate::rules::shared::check_joint;
+use crate::rules::shared::flows::{Flow, LargestFlows};
 use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
-use crate::rules::shared::together;
 
-fn pair() -> Flows {
+fn pair() -> LargestFlows {
     let one: Vec<f64> = (0..40).map(|n| 6.0 + (n % 12) as f64).collect();
     let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
-    Flows::of(vec![flow(1, 0, &one), flow(2, 0, &two)])
+    LargestFlows::of(vec![flow(1, 0, &one), flow(2, 0, &two)])
 }
 
 /// Each two seconds long, mostly in loss recovery.
@@ -27,7 +27,7 @@ fn downloads() -> Vec<Connection> {
 fn what_the_bottleneck_explains_is_not_told_of_each() {
     let mut connections = downloads();
     connections[0].transfers[0].findings.push(found(Cause::Bufferbloat, 60));
-    let joint = together(&pair(), &mut connections);
+    let joint = check_joint(&pair(), &mut connections);
     let [over_all] = &joint.findings[..] else { panic!("{:?}", joint.findings) };
     assert_eq!(
         (over_all.cause, over_all.seconds, &over_all.connections[..]),
@@ -36,7 +36,7 @@ fn what_the_bottleneck_explains_is_not_told_of_each() {
     assert!(over_all.shared);
     assert!(over_all.summary.starts_with("2 transfers at the same time shared a bottleneck of 20.0 Mbit/s"));
     assert!(over_all.summary.contains("all from 198.51.100.1 to 192.0.2.1; their parts: "), "{}", over_all.summary);
-    assert_eq!(joint.void, [(1, ms(0)), (2, ms(0))], "nothing is promised of either");
+    assert_eq!(joint.unpredictable, [(1, ms(0)), (2, ms(0))], "nothing is promised of either");
     let first = &connections[0].transfers[0];
     assert_eq!(
         first.findings.iter().map(|finding| finding.cause).collect::<Vec<_>>(),
@@ -50,7 +50,7 @@ fn what_the_bottleneck_explains_is_not_told_of_each() {
 #[test]
 fn limits_follow_and_still_add_up() {
     let mut connections = downloads();
-    together(&pair(), &mut connections);
+    check_joint(&pair(), &mut connections);
     let transfer = &connections[1].transfers[0];
     let times: Vec<_> = transfer.limits.iter().map(|share| (share.limit, share.seconds)).collect();
     assert_eq!(times, [(Limit::Bandwidth, ms(1_900)), (Limit::SlowStart, ms(100))]);
@@ -64,7 +64,7 @@ fn of_a_part_of_the_time_a_part_is_explained() {
     let mut connections = downloads();
     // The second one goes on alone for as long as it shared.
     connections[1].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
-    together(&pair(), &mut connections);
+    check_joint(&pair(), &mut connections);
     let findings = &connections[1].transfers[0].findings;
     let told: Vec<_> = findings.iter().map(|finding| (finding.cause, finding.seconds)).collect();
     assert_eq!(told, [(Cause::Bandwidth, ms(2_000)), (Cause::Loss, ms(2_000))]);
@@ -75,8 +75,8 @@ fn of_a_part_of_the_time_a_part_is_explained() {
 fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
     let mut connections = downloads();
     connections[0].transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
-    let joint = together(&pair(), &mut connections);
-    assert_eq!(joint.void.len(), 2);
+    let joint = check_joint(&pair(), &mut connections);
+    assert_eq!(joint.unpredictable.len(), 2);
     let [window] = &connections[0].transfers[0].findings[..] else { panic!() };
     assert_eq!((window.cause, window.seconds, window.confidence), (Cause::ReceiveWindow, ms(1_900), 0.5));
     assert!(window.settle.as_ref().unwrap().contains("the link was full meanwhile"));
@@ -85,10 +85,10 @@ fn what_holds_a_transfer_below_its_part_stays_and_is_less_sure_to_help() {
 #[test]
 fn a_rate_that_it_keeps_alone_is_its_own() {
     let bulk = [vec![20.0; 15], vec![16.0; 30]].concat();
-    let flows = Flows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
+    let flows = LargestFlows::of(vec![flow(1, 0, &bulk), flow(2, 750, &[4.0; 60])]);
     let mut connections = downloads();
     connections[1].transfers[0] = transfer(750, &[(Limit::LossRecovery, 3_000)], Cause::Loss, 3_000);
-    together(&flows, &mut connections);
+    check_joint(&flows, &mut connections);
     assert_eq!(connections[1].transfers[0].findings[0].cause, Cause::Loss);
     assert_eq!(connections[0].transfers[0].findings[0].cause, Cause::Bandwidth);
 }
@@ -96,13 +96,13 @@ fn a_rate_that_it_keeps_alone_is_its_own() {
 #[test]
 fn flows_are_kept_by_what_they_carried_whatever_their_order() {
     let all: Vec<Flow> = (0..400).map(|n| flow(n, 0, &[1.0 + (n % 97) as f64; 10])).collect();
-    let ids = |flows: Flows| flows.iter().map(|flow| (flow.bytes, flow.connection)).collect::<Vec<_>>();
-    let forward = ids(Flows::of(all.clone()));
-    let mut halves = Flows::of(all[100..].iter().rev().cloned().collect());
-    halves.merge(Flows::of(all[..100].to_vec()));
-    assert_eq!(halves.let_go(), 400 - crate::rules::shared::flows::MOST_FLOWS as u64);
-    assert_eq!(forward.len(), crate::rules::shared::flows::MOST_FLOWS);
-    assert_eq!(ids(halves), forward);
+    let ids = |flows: LargestFlows| flows.iter().map(|flow| (flow.bytes, flow.connection)).collect::<Vec<_>>();
+    let forward = ids(LargestFlows::of(all.clone()));
+    let mut directions = LargestFlows::of(all[100..].iter().rev().cloned().collect());
+    directions.merge(LargestFlows::of(all[..100].to_vec()));
+    assert_eq!(directions.let_go(), 400 - crate::rules::shared::flows::MAX_FLOWS as u64);
+    assert_eq!(forward.len(), crate::rules::shared::flows::MAX_FLOWS);
+    assert_eq!(ids(directions), forward);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_was_too_much_to_compare_is_said() {
     let two: Vec<f64> = one.iter().map(|rate| 20.0 - rate).collect();
     let mut all = vec![flow(1, 0, &one), flow(2, 0, &two)];
     all.extend((3..400).map(|id| flow(id, 10_000 * id as i64, &[0.5; 10])));
-    let joint = together(&Flows::of(all), &mut downloads());
+    let joint = check_joint(&LargestFlows::of(all), &mut downloads());
     let settle = joint.findings[0].settle.as_ref().unwrap();
     assert!(settle.contains("143 transfers of this capture, each smaller"), "{settle}");
 }
@@ -121,10 +121,10 @@ fn alone_it_had_the_whole_link() {
     // Two seconds beside the other one, and two alone at the same rate.
     let one: Vec<f64> = (0..80).map(|n| if n < 40 { 6.0 + (n % 12) as f64 } else { 20.0 }).collect();
     let two: Vec<f64> = one[..40].iter().map(|rate| 20.0 - rate).collect();
-    let flows = Flows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);
+    let flows = LargestFlows::of(vec![flow(1, 0, &one), flow(2, 0, &two)]);
     let mut connections = downloads();
     connections[0].transfers[0] = transfer(0, &[(Limit::LossRecovery, 4_000)], Cause::Loss, 4_000);
-    let joint = together(&flows, &mut connections);
+    let joint = check_joint(&flows, &mut connections);
     assert_eq!(joint.findings[0].seconds, ms(2_000), "shared");
     let [found] = &connections[0].transfers[0].findings[..] else { panic!() };
     assert_eq!((found.cause, found.seconds), (Cause::Bandwidth, ms(4_000)));
@@ -138,7 +138,7 @@ fn a_policer_is_told_by_its_losses_without_a_queue() {
     let flow = |id, rates: &[f64], flat| Flow { queued: false, flat, lost: 40, ..flow(id, 0, rates) };
     let cause = |flat| {
         let mut connections = downloads();
-        let joint = together(&Flows::of(vec![flow(1, &one, flat), flow(2, &two, flat)]), &mut connections);
+        let joint = check_joint(&LargestFlows::of(vec![flow(1, &one, flat), flow(2, &two, flat)]), &mut connections);
         let told = (joint.findings[0].cause, joint.findings[0].confidence);
         assert_eq!(connections[1].transfers[0].findings[0].cause, told.0);
         told
@@ -153,7 +153,7 @@ fn where_each_is_held_by_something_else_nothing_is_shared() {
     for connection in &mut connections {
         connection.transfers[0] = transfer(0, &[(Limit::ReceiveWindow, 2_000)], Cause::ReceiveWindow, 1_900);
     }
-    let joint = together(&pair(), &mut connections);
-    assert!(joint.findings.is_empty() && joint.void.is_empty());
+    let joint = check_joint(&pair(), &mut connections);
+    assert!(joint.findings.is_empty() && joint.unpredictable.is_empty());
     assert_eq!(connections[1].transfers[0].findings[0].confidence, 0.8);
 }

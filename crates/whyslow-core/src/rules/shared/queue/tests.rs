@@ -3,12 +3,13 @@ use crate::analysis::{Handshake, Limit};
 use crate::cause::Cause;
 use crate::rules::shared::scene::{connection, flow, found, ms, transfer};
 
-/// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of a cause.
+/// Beside a download with a queue of 30 ms, from 1 s to 3 s, an exchange at `start` with a wait of
+/// a cause.
 fn beside(start: i64, cause: Cause, wait: i64) -> Connection {
     let mut other = connection(7, 1, 443, &[]);
     other.start_s = ms(start - 50);
     other.transfers.push(transfer(start, &[(Limit::RoundTrip, 60)], cause, wait));
-    let flows = Flows::of(vec![flow(1, 1_000, &[10.0; 40])]);
+    let flows = LargestFlows::of(vec![flow(1, 1_000, &[10.0; 40])]);
     let mut connections = [other];
     apply(&flows, &mut connections);
     let [other] = connections;
@@ -20,7 +21,7 @@ fn what_stood_in_anothers_queue_was_not_late_by_itself() {
     for cause in [Cause::DelayedAck, Cause::ServerThink] {
         let other = beside(2_000, cause, 32);
         assert!(other.transfers[0].findings.is_empty(), "{cause}");
-        assert_eq!(other.transfers[0].verdict, STOOD);
+        assert_eq!(other.transfers[0].verdict, QUEUED_VERDICT);
     }
     assert_eq!(beside(2_000, Cause::Loss, 32).transfers[0].findings.len(), 1, "another cause");
     assert_eq!(beside(2_000, Cause::ServerThink, 200).transfers[0].findings.len(), 1, "longer than the queue");
@@ -35,7 +36,7 @@ fn a_queue_that_stands_now_and_then_overflows_at_times() {
         other.transfers.push(transfer(2_000, &[(Limit::RoundTrip, 60)], Cause::DelayedAck, 32));
         let flow = crate::rules::shared::flows::Flow { queued: false, flat, lost, ..flow(1, 1_000, &[10.0; 40]) };
         let mut connections = [other];
-        apply(&Flows::of(vec![flow]), &mut connections);
+        apply(&LargestFlows::of(vec![flow]), &mut connections);
         connections[0].transfers[0].findings.len()
     };
     assert_eq!([told(false, 3), told(false, 0), told(true, 3)], [0, 1, 1]);
@@ -58,7 +59,7 @@ fn so_did_a_handshake() {
     let mut far = other.clone();
     far.server.address = "198.51.100.77".into();
     let mut connections = [other, far];
-    apply(&Flows::of(vec![flow(1, 1_000, &[10.0; 40])]), &mut connections);
+    apply(&LargestFlows::of(vec![flow(1, 1_000, &[10.0; 40])]), &mut connections);
     assert_eq!(connections[0].findings.len(), 1);
     assert_eq!(connections[1].findings.len(), 2, "another path");
 }

@@ -3,8 +3,8 @@ use crate::analysis::LimitShare;
 use crate::cause::Cause;
 use crate::rules::shared::scene::{connection, ms, transfer};
 
-/// A control connection that says something at 0, waits for 2 s, and says something again; and another one of the same hosts that
-/// works from `from` to `to` (ms).
+/// A control connection that says something at 0, waits for 2 s, and says something again; and
+/// another one of the same hosts that works from `from` to `to` (ms).
 fn control_and_data(from: i64, to: i64) -> Vec<Connection> {
     let mut control = connection(1, 1, 21, &[]);
     let limits = [(Limit::RoundTrip, 30), (Limit::Application, 2_000), (Limit::RoundTrip, 30)];
@@ -25,7 +25,7 @@ fn waits(connections: &mut [Connection]) -> Vec<Cause> {
 fn a_wait_that_is_another_connections_work_costs_nothing() {
     let mut connections = control_and_data(60, 1_980);
     assert_eq!(waits(&mut connections), []);
-    assert_eq!(connections[0].transfers[0].verdict, WAITED);
+    assert_eq!(connections[0].transfers[0].verdict, WAITED_VERDICT);
     assert_eq!(connections[1].transfers[0].findings.len(), 1, "what the other one costs is told there");
 }
 
@@ -66,7 +66,8 @@ fn so_it_is_with_an_answer() {
 
 #[test]
 fn the_word_that_something_is_wanted_takes_its_time_too() {
-    // An iperf server, whose client opens the other connection when it has heard the word: seen there, half of the time goes before it.
+    // An iperf server, whose client opens the other connection when it has heard the word: seen
+    // there, half of the time goes before it.
     let mut control = connection(1, 1, 5201, &[]);
     control.start_s = ms(-100);
     control.transfers.push(transfer(0, &[(Limit::Application, 44), (Limit::RoundTrip, 20)], Cause::Application, 44));

@@ -1,4 +1,5 @@
-//! Against real captures, whose facts are tshark's. They are not part of the project: without them nothing is tested.
+//! Against real captures, whose facts are tshark's. They are not part of the project: without them
+//! nothing is tested.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -6,7 +7,8 @@ use std::collections::BTreeMap;
 /// Address and port of sender and receiver.
 type Flow = (Vec<u8>, u16, Vec<u8>, u16);
 
-/// What each direction showed in the first `snap` bytes of each packet. Reads no more of pcap (little-endian, microseconds), Ethernet and IP than these files need.
+/// What each direction showed in the first `snap` bytes of each packet. Reads no more of pcap
+/// (little-endian, microseconds), Ethernet and IP than these files need.
 fn read(name: &str, snap: usize) -> Option<BTreeMap<Flow, Content>> {
     let file = std::fs::read(whyslow_testing::capture(name)?).unwrap();
     assert_eq!(file[..4], [0xd4, 0xc3, 0xb2, 0xa1]);
@@ -41,7 +43,7 @@ fn read(name: &str, snap: usize) -> Option<BTreeMap<Flow, Content>> {
             if stream.next() > next
                 && let Some((other, _)) = streams.get_mut(&(flow.2, flow.3, flow.0, flow.1))
             {
-                other.turn();
+                other.on_turn();
             }
         }
     }

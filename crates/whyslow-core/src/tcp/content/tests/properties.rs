@@ -50,7 +50,8 @@ fn http_messages() -> impl Strategy<Value = Vec<(Vec<u8>, bool)>> {
         .prop_map(|messages| messages.into_iter().map(|((bytes, told), turn)| (bytes, turn || !told)).collect())
 }
 
-/// Feeds parts of a stream with a turn between them, each in segments as `sizes` says, some sent twice.
+/// Feeds parts of a stream with a turn between them, each in segments as `sizes` says, some sent
+/// twice.
 fn segmented(parts: &[Vec<u8>], sizes: &[usize], again: usize) -> Content {
     let mut stream = Stream::default();
     let mut sizes = sizes.iter().cycle();
@@ -67,7 +68,7 @@ fn segmented(parts: &[Vec<u8>], sizes: &[usize], again: usize) -> Content {
             assert_eq!(stream.next(), at);
             rest = after;
         }
-        stream.turn();
+        stream.on_turn();
     }
     stream.finish()
 }
@@ -124,7 +125,7 @@ proptest! {
             prop_assert!(stream.next() >= before);
             prop_assert!(stream.gather.as_ref().is_none_or(|gather| gather.bytes.len() <= GATHER_MAX));
             if *turn {
-                stream.turn();
+                stream.on_turn();
             }
         }
         let content = stream.finish();

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::super::{MOVED, WRONG};
+use super::super::{BAD_CHECKSUM, TIME_CLAMPED};
 use super::*;
 use proptest::prelude::*;
 
@@ -18,22 +18,23 @@ fn number() -> impl Strategy<Value = u64> {
 }
 
 fn seg() -> impl Strategy<Value = Seg> {
-    let bits = prop_oneof![any::<u8>(), Just(STAMPED | IP_ID), Just(STAMPED | IP_ID | FROM_ONE)];
+    let bits =
+        prop_oneof![any::<u8>(), Just(HAS_TIMESTAMPS | HAS_IP_ID), Just(HAS_TIMESTAMPS | HAS_IP_ID | FROM_SIDE_ONE)];
     (bits, prop::collection::vec(number(), 14)).prop_map(|(has, numbers)| {
-        let has = has & (FROM_ONE | MOVED | STAMPED | IP_ID | WRONG);
+        let has = has & (FROM_SIDE_ONE | TIME_CLAMPED | HAS_TIMESTAMPS | HAS_IP_ID | BAD_CHECKSUM);
         let only = |bit: u8, number: u64| if has & bit != 0 { number } else { 0 };
         Seg {
             time: Nanos(numbers[0] as i64),
-            place: Place::of(numbers[1]),
-            value: only(STAMPED, numbers[2]) as u32,
-            echo: only(STAMPED, numbers[3]) as u32,
+            frame_ref: FrameRef::of(numbers[1]),
+            tsval: only(HAS_TIMESTAMPS, numbers[2]) as u32,
+            tsecr: only(HAS_TIMESTAMPS, numbers[3]) as u32,
             ack: SeqNumber(numbers[4] as u32),
             seq: SeqNumber(numbers[5] as u32),
             len: numbers[6] as u32,
-            ip_id: only(IP_ID, numbers[8]) as u16,
+            ip_id: only(HAS_IP_ID, numbers[8]) as u16,
             flags: Flags(numbers[9] as u16 & 0x1ff),
             window: numbers[10] as u16,
-            has,
+            bits: has,
             ttl: numbers[11] as u8,
             ecn: numbers[12] as u8 & 3,
             kind: PayloadKind::of(numbers[13] as u8),
@@ -44,7 +45,7 @@ fn seg() -> impl Strategy<Value = Seg> {
 proptest! {
     #[test]
     fn what_is_packed_comes_out_as_it_was(segs in prop::collection::vec((seg(), sacks()), 0..40)) {
-        let mut packed = Packed::default();
+        let mut packed = PackedSegments::default();
         segs.iter().for_each(|(seg, sack)| packed.push(seg, sack));
         prop_assert_eq!(packed.len(), segs.len());
         let (mut all, mut back) = (packed.iter(), Vec::new());
@@ -58,11 +59,11 @@ proptest! {
     fn steps_are_what_the_segments_are_but_for_their_places_and_the_rest_of_the_header(
         segs in prop::collection::vec((seg(), sacks()), 0..40),
     ) {
-        let mut packed = Packed::default();
+        let mut packed = PackedSegments::default();
         segs.iter().for_each(|(seg, sack)| packed.push(seg, sack));
-        let mut steps = packed.steps();
+        let mut steps = packed.advances();
         for (seg, sack) in segs {
-            let bare = Seg { place: Place::default(), window: 0, ip_id: 0, ttl: 0, ecn: 0, ..seg };
+            let bare = Seg { frame_ref: FrameRef::default(), window: 0, ip_id: 0, ttl: 0, ecn: 0, ..seg };
             prop_assert_eq!(format!("{:?}", steps.next()), format!("{:?}", Some((bare, !sack.is_empty()))));
         }
         prop_assert!(steps.next().is_none());
@@ -71,22 +72,22 @@ proptest! {
 
 #[test]
 fn a_segment_of_an_ordinary_connection_takes_some_twelve_bytes() {
-    let mut packed = Packed::default();
+    let mut packed = PackedSegments::default();
     let mut next = [1000u32, 5000];
     for n in 0..100u32 {
         let (from, len) = if n % 2 == 0 { (0, 0) } else { (1, 1448) };
         let seg = Seg {
             time: Nanos(1_700_000_000_000_000_000 + i64::from(n) * 700_000),
-            place: Place::of(1 << 47 | (u64::from(n) * 900)),
-            value: 40_000 + n,
-            echo: 40_000 + n - n.min(1),
+            frame_ref: FrameRef::of(1 << 47 | (u64::from(n) * 900)),
+            tsval: 40_000 + n,
+            tsecr: 40_000 + n - n.min(1),
             ack: SeqNumber(next[1 - from]),
             seq: SeqNumber(next[from]),
             len,
             ip_id: (n / 2) as u16,
             flags: Flags::ACK,
             window: 500,
-            has: STAMPED | IP_ID | if from == 1 { FROM_ONE } else { 0 },
+            bits: HAS_TIMESTAMPS | HAS_IP_ID | if from == 1 { FROM_SIDE_ONE } else { 0 },
             ttl: 64,
             ecn: 0,
             kind: PayloadKind::Unread,

@@ -1,9 +1,9 @@
-//! CUBIC (RFC 9438), counted in whole segments as Linux does (`tcp_cubic.c`): after a loss the window grows as a cubic function of time
-//! around the window at which it was lost. At small windows the whole segments matter: Reno's share, which it follows, is a
-//! segment ahead of it.
+//! CUBIC (RFC 9438), counted in whole segments as Linux does (`tcp_cubic.c`): after a loss the
+//! window grows as a cubic function of time around the window at which it was lost. At small
+//! windows the whole segments matter: Reno's share, which it follows, is a segment ahead of it.
 
 use super::hystart::HyStart;
-use super::{Acked, Control, Sending, SlowStart, whole};
+use super::{AckSample, CongestionController, RenoWindow, SenderSettings, whole};
 use crate::units::Nanos;
 
 /// RFC 9438 section 5: C, in segments per second cubed.
@@ -11,7 +11,7 @@ const C: f64 = 0.4;
 /// What is left of the window after a loss.
 const BETA: f64 = 0.7;
 /// Reno's share is a segment more for so many windows that are acknowledged (RFC 9438 section 4.3).
-const FRIENDLY: f64 = (1.0 + BETA) / (3.0 * (1.0 - BETA));
+const RENO_FRIENDLY: f64 = (1.0 + BETA) / (3.0 * (1.0 - BETA));
 /// The window never grows by more than a segment for so many that are acknowledged, …
 const FASTEST: f64 = 2.0;
 /// … and, before the first loss, never by less than one for so many.
@@ -23,38 +23,40 @@ const LULL: f64 = 8.0;
 
 #[derive(Debug)]
 pub(in super::super) struct Cubic {
-    slow: SlowStart,
+    reno: RenoWindow,
     hystart: Option<HyStart>,
-    most: f64,
+    w_max: f64,
     /// Since when the window grows.
     epoch: Option<Nanos>,
     /// When it reaches `origin` (again), seconds.
     k: f64,
     origin: f64,
     /// Reno's share, segments, and what was acknowledged since it last grew.
-    friendly: (f64, f64),
-    least: Nanos,
+    w_est: (f64, f64),
+    min_rtt: Nanos,
     lull: Lull,
 }
 
-/// For how long single segments that are acknowledged do not let the window grow: what each then changes is counted, and no more.
+/// For how long single segments that are acknowledged do not let the window grow: what each then
+/// changes is counted, and no more.
 #[derive(Debug, Default)]
 struct Lull {
     /// With this window, and up to this time, …
-    window: f64,
+    cwnd: f64,
     until: Nanos,
-    /// … while what was acknowledged since the window grew, and since Reno's share did, is less than this.
+    /// … while what was acknowledged since the window grew, and since Reno's share did, is less
+    /// than this.
     credit: f64,
     step: f64,
 }
 
 impl Cubic {
     #[inline]
-    fn avoid(&mut self, now: Nanos, segments: f64) {
-        let (credit, acked) = (self.slow.credit + segments, self.friendly.1 + segments);
-        let Lull { window, until, .. } = self.lull;
-        if window == self.slow.window && now <= until && credit < self.lull.credit && acked < self.lull.step {
-            (self.slow.credit, self.friendly.1) = (credit, acked);
+    fn avoid_congestion(&mut self, now: Nanos, segments: f64) {
+        let (credit, acked) = (self.reno.credit + segments, self.w_est.1 + segments);
+        let Lull { cwnd: window, until, .. } = self.lull;
+        if window == self.reno.cwnd && now <= until && credit < self.lull.credit && acked < self.lull.step {
+            (self.reno.credit, self.w_est.1) = (credit, acked);
         } else {
             self.reckon(now, segments);
         }
@@ -62,121 +64,122 @@ impl Cubic {
 
     #[inline(never)]
     fn reckon(&mut self, now: Nanos, segments: f64) {
-        let window = whole(self.slow.window);
+        let window = whole(self.reno.cwnd);
         if self.epoch.is_none() {
             self.epoch = Some(now);
-            self.k = if self.most > window { ((self.most - window) / C).cbrt() } else { 0.0 };
-            self.origin = self.most.max(window);
-            self.friendly = (window, 0.0);
+            self.k = if self.w_max > window { ((self.w_max - window) / C).cbrt() } else { 0.0 };
+            self.origin = self.w_max.max(window);
+            self.w_est = (window, 0.0);
         }
-        let (share, acked) = &mut self.friendly;
+        let (share, acked) = &mut self.w_est;
         *acked += segments;
-        let step = FRIENDLY * window;
+        let step = RENO_FRIENDLY * window;
         if *acked >= step {
             let more = whole(*acked / step);
             *acked -= more * step;
             *share += more;
         }
         let per_segment = self.per_segment(now, window);
-        let before = self.slow.window;
-        self.slow.avoid(per_segment, segments);
+        let before = self.reno.cwnd;
+        self.reno.avoid_congestion(per_segment, segments);
         // It grows ever faster, but from where it was when it was cut on.
-        let until = now + self.least.scale((per_segment / window).min(1.0));
-        let fastest = if per_segment < LULL || self.slow.window != before {
+        let until = now + self.min_rtt.scale((per_segment / window).min(1.0));
+        let fastest = if per_segment < LULL || self.reno.cwnd != before {
             0.0
         } else {
             self.per_segment(until, window).min(SLOWEST * window)
         };
-        self.lull = Lull { window: before, until, credit: fastest, step };
+        self.lull = Lull { cwnd: before, until, credit: fastest, step };
     }
 
-    /// Segments to be acknowledged at this time for each by which a window of so many whole ones grows.
+    /// Segments to be acknowledged at this time for each by which a window of so many whole ones
+    /// grows.
     fn per_segment(&self, now: Nanos, window: f64) -> f64 {
         let since = self.epoch.unwrap_or(now);
-        let time = (now - since + self.least).as_secs_f64();
+        let time = (now - since + self.min_rtt).as_secs_f64();
         let target = C * (time - self.k).powi(3) + self.origin;
         let mut per_segment = if target > window { window / (target - window) } else { SLOWEST * window };
-        if self.most == 0.0 {
+        if self.w_max == 0.0 {
             per_segment = per_segment.min(FIRST);
         }
-        let share = self.friendly.0;
+        let share = self.w_est.0;
         if share > window {
             per_segment = per_segment.min(window / (share - window));
         }
         per_segment.max(FASTEST)
     }
 
-    fn begin_anew(&mut self) {
+    fn reset_epoch(&mut self) {
         self.epoch = None;
         self.lull = Lull::default();
     }
 }
 
-impl Control for Cubic {
-    fn new(sending: &Sending, _rtt: Nanos) -> Self {
+impl CongestionController for Cubic {
+    fn new(sending: &SenderSettings, _rtt: Nanos) -> Self {
         Self {
-            slow: SlowStart::new(sending),
+            reno: RenoWindow::new(sending),
             hystart: sending.hystart.then(HyStart::default),
-            most: 0.0,
+            w_max: 0.0,
             epoch: None,
             k: 0.0,
             origin: 0.0,
-            friendly: (0.0, 0.0),
-            least: Nanos::ZERO,
+            w_est: (0.0, 0.0),
+            min_rtt: Nanos::ZERO,
             lull: Lull::default(),
         }
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, acked: &Acked) {
+    fn on_ack(&mut self, acked: &AckSample) {
         if let Some(rtt) = acked.rtt {
-            self.least = if self.least > Nanos::ZERO { self.least.min(rtt) } else { rtt };
+            self.min_rtt = if self.min_rtt > Nanos::ZERO { self.min_rtt.min(rtt) } else { rtt };
         }
-        if self.slow.is_on()
+        if self.reno.in_slow_start()
             && let Some(hystart) = &mut self.hystart
-            && hystart.ends(acked, self.slow.window)
+            && hystart.should_exit(acked, self.reno.cwnd)
         {
-            self.slow.threshold = self.slow.window;
+            self.reno.ssthresh = self.reno.cwnd;
         }
-        if acked.recovering || !acked.limited {
+        if acked.recovering || !acked.cwnd_limited {
             return;
         }
         let mut segments = acked.segments;
-        if self.slow.is_on() {
-            segments = self.slow.grow(segments);
+        if self.reno.in_slow_start() {
+            segments = self.reno.grow(segments);
         }
         if segments > 0.0 {
-            self.avoid(acked.now, segments);
+            self.avoid_congestion(acked.now, segments);
         }
     }
 
     fn on_loss(&mut self, _now: Nanos) {
-        let window = whole(self.slow.window);
+        let window = whole(self.reno.cwnd);
         // Fast convergence (RFC 9438 section 4.7).
-        self.most = if window < self.most { window * (1.0 + BETA) / 2.0 } else { window };
-        self.slow.cut(BETA);
-        self.begin_anew();
+        self.w_max = if window < self.w_max { window * (1.0 + BETA) / 2.0 } else { window };
+        self.reno.reduce(BETA);
+        self.reset_epoch();
     }
 
     fn on_timeout(&mut self, now: Nanos) {
         self.on_loss(now);
-        self.slow.window = 1.0;
+        self.reno.cwnd = 1.0;
     }
 
     fn on_idle(&mut self, initial_window: f64) {
-        self.slow.start_anew(initial_window);
-        self.begin_anew();
+        self.reno.restart_after_idle(initial_window);
+        self.reset_epoch();
     }
 
     fn on_recovered(&mut self) {
-        self.slow.window = self.slow.threshold;
+        self.reno.cwnd = self.reno.ssthresh;
     }
 
-    fn window(&self) -> f64 {
-        self.slow.window
+    fn cwnd(&self) -> f64 {
+        self.reno.cwnd
     }
 
-    fn threshold(&self) -> f64 {
-        self.slow.threshold
+    fn ssthresh(&self) -> f64 {
+        self.reno.ssthresh
     }
 }

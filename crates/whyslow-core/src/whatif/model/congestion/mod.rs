@@ -9,12 +9,12 @@ pub(super) use bbr::Bbr;
 pub(super) use cubic::Cubic;
 pub(super) use reno::Reno;
 
-use super::sending::Sending;
+use super::sender_settings::SenderSettings;
 use crate::units::Nanos;
 
 /// What an ACK told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acked {
+pub(super) struct AckSample {
     pub(super) now: Nanos,
     /// Segments that it newly says have arrived.
     pub(super) segments: f64,
@@ -23,7 +23,7 @@ pub(super) struct Acked {
     /// A new round began with it.
     pub(super) new_round: bool,
     /// The window, and nothing else, had held the sender back in this round.
-    pub(super) limited: bool,
+    pub(super) cwnd_limited: bool,
     /// Lost segments are being sent again.
     pub(super) recovering: bool,
     /// Segments per nanosecond at which they were delivered; zero for controllers that do not ask.
@@ -33,13 +33,13 @@ pub(super) struct Acked {
 }
 
 /// A congestion controller.
-pub(super) trait Control {
+pub(super) trait CongestionController {
     /// Whether it asks at what rate segments are delivered.
-    const RATED: bool = false;
+    const NEEDS_DELIVERY_RATE: bool = false;
     /// As a sender with these settings starts. `rtt` is what the handshake measured.
-    fn new(sending: &Sending, rtt: Nanos) -> Self;
+    fn new(sending: &SenderSettings, rtt: Nanos) -> Self;
     /// An ACK arrived.
-    fn on_ack(&mut self, acked: &Acked);
+    fn on_ack(&mut self, acked: &AckSample);
     /// A loss was found, for the first time since the last recovery.
     fn on_loss(&mut self, now: Nanos);
     /// The retransmission timer fired.
@@ -49,15 +49,15 @@ pub(super) trait Control {
     /// Recovery is over.
     fn on_recovered(&mut self) {}
     /// Segments that may be in flight.
-    fn window(&self) -> f64;
+    fn cwnd(&self) -> f64;
     /// Slow start ends here, segments.
-    fn threshold(&self) -> f64;
+    fn ssthresh(&self) -> f64;
     /// Segments per nanosecond at which they may leave, when it paces.
     fn pacing(&self) -> Option<f64> {
         None
     }
     /// While lost segments are sent again the window goes down to the threshold (RFC 6937).
-    fn reduces(&self) -> bool {
+    fn uses_prr(&self) -> bool {
         true
     }
 }
@@ -70,60 +70,62 @@ fn whole(value: f64) -> f64 {
 
 /// What controllers with a window and a threshold share.
 #[derive(Clone, Copy, Debug)]
-struct SlowStart {
-    window: f64,
-    threshold: f64,
+struct RenoWindow {
+    cwnd: f64,
+    ssthresh: f64,
     /// Growth per acknowledged segment.
     gain: f64,
     /// Acknowledged in congestion avoidance since the window last grew.
     credit: f64,
 }
 
-impl SlowStart {
-    fn new(sending: &Sending) -> Self {
+impl RenoWindow {
+    fn new(sending: &SenderSettings) -> Self {
         Self {
-            window: sending.initial_window.max(1.0),
-            threshold: sending.threshold.max(2.0),
-            gain: (sending.growth - 1.0).clamp(0.1, 1.0),
+            cwnd: sending.initial_window.max(1.0),
+            ssthresh: sending.ssthresh.max(2.0),
+            gain: (sending.slow_start_growth - 1.0).clamp(0.1, 1.0),
             credit: 0.0,
         }
     }
 
-    /// Congestion avoidance: one segment more for every so many that are acknowledged, and whole ones only (Linux' `tcp_cong_avoid_ai`).
-    fn avoid(&mut self, per_segment: f64, segments: f64) {
+    /// Congestion avoidance: one segment more for every so many that are acknowledged, and whole
+    /// ones only (Linux' `tcp_cong_avoid_ai`).
+    fn avoid_congestion(&mut self, per_segment: f64, segments: f64) {
         if self.credit >= per_segment {
             self.credit = 0.0;
-            self.window += 1.0;
+            self.cwnd += 1.0;
         }
         self.credit += segments;
         if self.credit >= per_segment {
             let more = whole(self.credit / per_segment);
             self.credit -= more * per_segment;
-            self.window += more;
+            self.cwnd += more;
         }
     }
 
     /// A loss leaves this share of the window, in whole segments.
-    fn cut(&mut self, share: f64) {
-        self.threshold = whole(whole(self.window) * share).max(2.0);
+    fn reduce(&mut self, share: f64) {
+        self.ssthresh = whole(whole(self.cwnd) * share).max(2.0);
         self.credit = 0.0;
     }
 
-    fn is_on(&self) -> bool {
-        self.window < self.threshold
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
     }
 
-    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts over.
-    fn start_anew(&mut self, initial_window: f64) {
-        self.threshold = self.threshold.max(0.75 * self.window);
-        self.window = self.window.min(initial_window.max(1.0));
+    /// What was reached is the threshold (Linux keeps three quarters of it), and the window starts
+    /// over.
+    fn restart_after_idle(&mut self, initial_window: f64) {
+        self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
+        self.cwnd = self.cwnd.min(initial_window.max(1.0));
     }
 
     /// Grows, and returns the segments that are left for congestion avoidance.
     fn grow(&mut self, segments: f64) -> f64 {
-        let room = self.threshold - self.window;
+        let room = self.ssthresh - self.cwnd;
         let used = (room / self.gain).min(segments);
-        self.window += used * self.gain;
+        self.cwnd += used * self.gain;
         segments - used
     }
 }

@@ -4,7 +4,8 @@ use super::View;
 use rustix::process::Signal;
 use std::io::{ErrorKind, Write};
 
-/// Room for what another thread of the program may do meanwhile; what is refused needs a few kilobytes.
+/// Room for what another thread of the program may do meanwhile; what is refused needs a few
+/// kilobytes.
 const LITTLE: u64 = 24 << 20;
 
 #[test]

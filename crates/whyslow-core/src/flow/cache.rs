@@ -1,0 +1,73 @@
+//! Caches where the connections of recent segments are in the table, by their raw header fields.
+//! Most segments follow another of the same connection and direction, and need no normalised key,
+//! hash or lookup.
+//!
+//! An entry may be stale: the connection may have left, or another direction may have overwritten
+//! the entry. The caller must check by the unique id that the slot still holds the connection.
+
+use super::entry::{ConnectionId, Side};
+use crate::wire::RawFlowKey;
+
+/// Most directions in the cache.
+const CAPACITY: usize = 1 << CAPACITY_BITS;
+const CAPACITY_BITS: u32 = 10;
+
+/// Recent directions, each at the only index for its key.
+#[derive(Debug)]
+pub(super) struct FlowCache {
+    noted: Box<[CacheEntry; CAPACITY]>,
+}
+
+/// One cached direction.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct CacheEntry {
+    pub key: RawFlowKey,
+    /// Its connection, shard, and slot index.
+    pub id: ConnectionId,
+    pub place: u32,
+    pub shard: u8,
+    /// Whether side 1 sends.
+    pub from_one: bool,
+    /// Whether another table has it; then there is no slot.
+    pub other_table: bool,
+}
+
+const _: () = assert!(size_of::<CacheEntry>() == 64, "one line of the processor's cache");
+
+impl CacheEntry {
+    /// An entry for another table's segments.
+    pub fn other_table(raw_key: &RawFlowKey, shard: u8) -> Self {
+        Self { key: *raw_key, shard, other_table: true, ..Self::default() }
+    }
+
+    /// Returns the sending side.
+    #[inline(always)]
+    pub fn from(&self) -> Side {
+        usize::from(self.from_one)
+    }
+}
+
+impl Default for FlowCache {
+    fn default() -> Self {
+        Self { noted: Box::new([CacheEntry::default(); CAPACITY]) }
+    }
+}
+
+impl FlowCache {
+    #[inline(always)]
+    fn place(raw_key: &RawFlowKey) -> usize {
+        (raw_key.cache_hash() >> (u64::BITS - CAPACITY_BITS)) as usize % CAPACITY
+    }
+
+    /// Returns the entry of this key.
+    #[inline(always)]
+    pub fn get(&self, raw_key: &RawFlowKey) -> Option<&CacheEntry> {
+        let noted = &self.noted[Self::place(raw_key)];
+        noted.key.is_same(raw_key).then_some(noted)
+    }
+
+    pub fn insert(&mut self, noted: CacheEntry) {
+        self.noted[Self::place(&noted.key)] = noted;
+    }
+}

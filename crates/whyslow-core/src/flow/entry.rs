@@ -1,0 +1,94 @@
+//! A connection as the table keeps it, and for how long it does.
+
+use crate::units::{Nanos, SeqNumber};
+use crate::wire::{Flags, FlowKey, Segment};
+
+/// A connection, numbered in the order of first packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u64);
+
+/// One of the two ends before the client is known: 0 sent the first captured packet.
+pub type Side = usize;
+
+/// How long a connection may be silent before it leaves the table, by state.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowTimeouts {
+    /// After a reset, or FINs from both ends (TIME-WAIT is 2 MSL = 4 min at most, RFC 9293; Linux
+    /// holds 60 s).
+    pub closed: Nanos,
+    /// Only SYNs so far (Linux gives up after 127 s: RFC 6298 back-off with 6 retries).
+    pub opening: Nanos,
+    /// Everything else (a NAT must keep an established connection for 2 h 4 min, RFC 5382).
+    pub open: Nanos,
+    /// Most connections over all shards. Connections with a single segment may fill half of it plus
+    /// a sixteenth.
+    pub connections: usize,
+}
+
+impl Default for FlowTimeouts {
+    fn default() -> Self {
+        Self {
+            closed: Nanos::from_millis(60_000),
+            opening: Nanos::from_millis(130_000),
+            open: Nanos::from_millis(7_440_000),
+            connections: 1 << 20,
+        }
+    }
+}
+
+/// A connection in the table, or one that has left it.
+#[derive(Debug)]
+pub struct FlowEntry<T> {
+    /// Its id.
+    pub id: ConnectionId,
+    /// The stored value.
+    pub value: T,
+    /// Key of the first segment, whose sender is side 0.
+    pub key: FlowKey,
+    /// ISNs of sides that have sent a SYN.
+    pub(super) isn: [SeqNumber; 2],
+    pub(super) syn: [bool; 2],
+    pub(super) fin: [bool; 2],
+    pub(super) reset: bool,
+    pub(super) answered: bool,
+}
+
+impl<T> FlowEntry<T> {
+    /// Returns which side sent a segment with this key.
+    #[inline(always)]
+    pub(super) fn side(&self, ends: &FlowKey) -> Side {
+        usize::from(!self.key.same_sender(ends))
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.reset || (self.fin[0] && self.fin[1])
+    }
+
+    /// Returns whether this SYN opens another connection on the same four-tuple.
+    pub(super) fn is_reuse(&self, from: Side, segment: &Segment<'_>) -> bool {
+        let known = self.syn[from] && self.isn[from] == segment.seq;
+        let simultaneous = !self.syn[from] && self.syn[1 - from] && !self.answered;
+        !known && !simultaneous
+    }
+
+    pub(super) fn on_segment(&mut self, from: Side, segment: &Segment<'_>) {
+        let flags = segment.flags;
+        if flags.has(Flags::SYN) && !self.syn[from] {
+            (self.isn[from], self.syn[from]) = (segment.seq, true);
+        }
+        self.answered |= !flags.has(Flags::SYN) || flags.has(Flags::ACK);
+        self.fin[from] |= flags.has(Flags::FIN);
+        self.reset |= flags.has(Flags::RST);
+    }
+
+    pub(super) fn idle_timeout(&self, expiry: &FlowTimeouts) -> Nanos {
+        match (self.is_closed(), self.answered) {
+            (true, _) => expiry.closed,
+            (false, false) => expiry.opening,
+            (false, true) => expiry.open,
+        }
+    }
+}
+
+/// Connections that have left the table.
+pub type Evicted<T> = Vec<Box<FlowEntry<T>>>;

@@ -1,0 +1,353 @@
+//! The rate between losses. A full queue, or a policer without tokens, drops what exceeds its rate,
+//! so that exactly its rate passes between two losses, whatever the sender's window does. Random
+//! losses cut the time into intervals of any rate.
+
+use super::context::{Context, PooledRate};
+use crate::stats::median;
+use crate::tcp::facts::{Loss, TransferFacts};
+use crate::units::Nanos;
+
+/// Intervals needed, and segments in each: fewer say little about a rate.
+const MIN_STRETCHES: usize = 5;
+const MIN_SEGMENTS: u64 = 20;
+/// Share of their total time that one interval may take.
+const MAX_STRETCH_SHARE: f64 = 0.4;
+/// Losses needed (Flach et al. 2016, section 2.1).
+const MIN_LOSSES: usize = 8;
+/// Stretches over all transfers of a connection, more than one in each: from the first loss of a
+/// transfer to its last anything may pass.
+const MIN_POOLED_STRETCHES: usize = 2 * MIN_STRETCHES;
+/// Losses needed of a transfer beside others that show the rate.
+const FEW_LOSSES: usize = 3;
+/// Rates are equal if the upper tenth is at most this far above the median, and the lower one at
+/// most that far below. Overflowing tokens and empty queues make intervals slower; nothing makes
+/// one faster.
+const ABOVE: f64 = 1.12;
+const BELOW: f64 = 1.3;
+/// RTTs at losses above this multiple of the minimum show a queue (Flach et al.).
+const INFLATED: f64 = 1.3;
+/// Rounds before a loss that are searched for an RTT.
+const BEFORE: usize = 3;
+
+/// A single rate between losses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InterLossRate {
+    /// Payload bits per second: median over the intervals, with tenths.
+    pub rate: f64,
+    /// A tenth of the stretches were slower.
+    pub low: f64,
+    /// A tenth of them were faster.
+    pub high: f64,
+    /// How many stretches there are.
+    pub stretches: usize,
+    /// Losses in one burst, median: slow start overruns a path by as much as is in flight, whatever
+    /// is lost later.
+    pub burst: f64,
+    /// The rate is that of other transfers too, and this one has too few losses to show it alone.
+    pub by_others: bool,
+    /// Round trips were longer than the path needs when something was lost.
+    pub queued: bool,
+}
+
+/// See [`PooledRate`]; none where there is but one transfer that lost anything.
+pub(super) fn pooled_rate(transfers: &[TransferFacts], context: &Context) -> Option<PooledRate> {
+    let rtt = context.rtt?;
+    let lossy = || transfers.iter().filter(|transfer| !transfer.losses.is_empty());
+    let losses: usize = lossy().map(|transfer| transfer.losses.len()).sum();
+    if losses < MIN_LOSSES || lossy().count() < 2 {
+        return None;
+    }
+    let all = |strict| as_one_rate(lossy().flat_map(|t| rates(&in_order(t), context.mss, rtt, strict)).collect());
+    let (stretches, rates) = all(true).or_else(|| all(false)).filter(|&(number, _)| number >= MIN_POOLED_STRETCHES)?;
+    let queued = are_long(lossy().flat_map(|transfer| rtts_before_losses(transfer, context)).collect(), rtt);
+    Some(PooledRate { rates, stretches, losses, queued })
+}
+
+fn in_order(transfer: &TransferFacts) -> Vec<Loss> {
+    let mut losses = transfer.losses.clone();
+    losses.sort_unstable_by_key(|loss| (loss.time, loss.seq));
+    losses
+}
+
+/// Rates between losses, and how long each was in force.
+fn rates(losses: &[Loss], mss: u64, rtt: Nanos, strict: bool) -> Vec<(f64, Nanos)> {
+    // Next to the receiver, where the end of a flight is missing, it is not known when the next
+    // segment was lost: at that end, or at the head of the next flight. Either such losses are left
+    // out, or, when all was well before, room ran out at the end.
+    let seen = |loss: &Loss| loss.until - loss.time <= rtt.scale(0.25);
+    let ends = |loss: &Loss, since| is_new_burst(since, rtt) && (seen(loss) || (!strict && since > rtt.scale(1.5)));
+    stretches(losses, MIN_SEGMENTS * mss, ends)
+}
+
+/// Returns whether a loss belongs to another burst than the one before it.
+fn is_new_burst(since: Nanos, rtt: Nanos) -> bool {
+    since > rtt.scale(0.5)
+}
+
+/// Returns the rate at which bytes passed between losses, if it is one rate.
+pub(super) fn inter_loss_rate(transfer: &TransferFacts, context: &Context) -> Option<InterLossRate> {
+    let rtt = context.rtt?;
+    if transfer.losses.len() < if context.pooled_rate.is_some() { FEW_LOSSES } else { MIN_LOSSES } {
+        return None;
+    }
+    let losses = in_order(transfer);
+    let own = |strict| rates(&losses, context.mss, rtt, strict);
+    let one = as_one_rate(own(true)).or_else(|| as_one_rate(own(false))).filter(|_| losses.len() >= MIN_LOSSES);
+    let by_others = one.is_none();
+    let (stretches, [low, rate, high]) = one.or_else(|| {
+        let pool = context.pooled_rate?;
+        is_of(&pool, own(false), &losses, context.mss).then_some((pool.stretches, pool.rates))
+    })?;
+    let all = (0..transfer.rounds.len()).filter_map(|index| context.round_trip(transfer, index)).collect();
+    let queued = are_long(rtts_before_losses(transfer, context), rtt)
+        || are_long(all, rtt)
+        || context.pooled_rate.is_some_and(|pool| pool.queued);
+    Some(InterLossRate { rate, low, high, stretches, burst: burst(&losses, rtt), by_others, queued })
+}
+
+/// Returns whether the intervals of one transfer agree with those of all.
+fn is_of(pool: &PooledRate, mut own: Vec<(f64, Nanos)>, losses: &[Loss], mss: u64) -> bool {
+    if own.is_empty() {
+        own = stretches(losses, MIN_SEGMENTS * mss, |loss, _| {
+            Some(loss) == losses.first() || Some(loss) == losses.last()
+        });
+    }
+    own.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
+    let [_, rate, _] = pool.rates;
+    !own.is_empty() && {
+        let middle = tenths(&own, |time| time.as_secs_f64())[1];
+        middle <= ABOVE * rate && rate <= BELOW * middle
+    }
+}
+
+/// Returns the losses of a typical burst.
+fn burst(losses: &[Loss], rtt: Nanos) -> f64 {
+    let mut sizes = vec![1usize];
+    for pair in losses.windows(2) {
+        if is_new_burst(pair[1].time - pair[0].time, rtt) {
+            sizes.push(0);
+        }
+        if let Some(size) = sizes.last_mut() {
+            *size += 1;
+        }
+    }
+    sizes.sort_unstable();
+    let middle = sizes.len() / 2;
+    (sizes[(sizes.len() - 1) / 2] + sizes[middle]) as f64 / 2.0
+}
+
+/// Rates of the stretches between losses that `ends` takes (given how long before no other was
+/// lost), each of `least` bytes or more, and how long each was.
+fn stretches(losses: &[Loss], least: u64, ends: impl Fn(&Loss, Nanos) -> bool) -> Vec<(f64, Nanos)> {
+    let (mut rates, mut from, mut lost) = (Vec::new(), None::<Loss>, 0);
+    let mut last = Nanos(i64::MIN);
+    for loss in losses {
+        let end = ends(loss, loss.time - last);
+        last = loss.time;
+        if let Some(begin) = from.filter(|_| end) {
+            let passed = loss.passed_before.saturating_sub(begin.passed_before).saturating_sub(lost);
+            let time = loss.time - begin.time;
+            if passed >= least && time > Nanos::ZERO {
+                rates.push((passed as f64 * 8.0 / time.as_secs_f64(), time));
+                from = None;
+            }
+        }
+        if from.is_none() && end {
+            (from, lost) = (Some(*loss), 0);
+        }
+        // Captured before it was lost, it did not pass.
+        lost += if loss.unseen { 0 } else { loss.bytes };
+    }
+    rates
+}
+
+/// How many rates there are, and their lower tenth, median and upper tenth, if they are one.
+fn as_one_rate(mut rates: Vec<(f64, Nanos)>) -> Option<(usize, [f64; 3])> {
+    if rates.len() < MIN_STRETCHES {
+        return None;
+    }
+    rates.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
+    // Each alike; or else each by its time: where a stretch begins and ends is known to a clump of
+    // segments only, so that a short one says little. But one long stretch is one figure, whatever
+    // the rest of them are.
+    let whole: Nanos = rates.iter().map(|&(_, time)| time).sum();
+    let long = rates.iter().any(|&(_, time)| time > whole.scale(MAX_STRETCH_SHARE));
+    let found = tenths(&rates, |_| 1.0);
+    let by_time = || tenths(&rates, |time| time.as_secs_f64());
+    let is_one = |[low, rate, high]: &[f64; 3]| *high <= ABOVE * rate && *rate <= BELOW * low;
+    let found = Some(found).filter(is_one).or_else(|| Some(by_time()).filter(|found| !long && is_one(found)))?;
+    Some((rates.len(), found))
+}
+
+/// The lower tenth, the median and the upper tenth of rates in order, each counted by what `weigh`
+/// makes of its time.
+fn tenths(rates: &[(f64, Nanos)], weigh: impl Fn(Nanos) -> f64) -> [f64; 3] {
+    let whole: f64 = rates.iter().map(|&(_, time)| weigh(time)).sum();
+    [0.1, 0.5, 0.9].map(|share| {
+        let mut passed = 0.0;
+        let place = rates.iter().position(|&(_, time)| {
+            passed += weigh(time);
+            passed > share * whole
+        });
+        rates[place.unwrap_or(rates.len() - 1)].0
+    })
+}
+
+/// Round trips when something was lost: those of the last round before that has one, as in the
+/// lossy round itself there are few samples (Karn).
+fn rtts_before_losses(transfer: &TransferFacts, context: &Context) -> Vec<Nanos> {
+    let rounds = &transfer.rounds;
+    let mut times = Vec::new();
+    for index in 1..rounds.len() {
+        if rounds[index].retransmitted > 0 && rounds[index - 1].retransmitted == 0 {
+            let before = (index.saturating_sub(BEFORE)..index).rev();
+            times.extend(before.filter_map(|index| context.round_trip(transfer, index)).next());
+        }
+    }
+    times
+}
+
+/// Returns whether these RTTs are usually longer than the minimum.
+fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
+    median(times).is_some_and(|typical| typical > least.scale(INFLATED) + Nanos::from_millis(1))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::tcp::facts::RoundFacts;
+
+    const MSS: u64 = 1000;
+
+    fn context() -> Context {
+        Context {
+            mss: MSS,
+            rtt: Some(Nanos::from_millis(20)),
+            epsilon: Nanos::from_millis(2),
+            one_direction: false,
+            elided: false,
+            near_receiver: false,
+            has_timestamps: true,
+            next_to_receiver: false,
+            opening_seen: true,
+            small_window: None,
+            announces_length: false,
+            first_loss: None,
+            server_push: Default::default(),
+            is_multipath: false,
+            path_rate: None,
+            pooled_rate: None,
+        }
+    }
+
+    /// Two losses at each of these times, milliseconds, after so many segments had passed.
+    fn lossy(points: &[(i64, u64)]) -> TransferFacts {
+        let mut transfer = TransferFacts::default();
+        for (nth, &(ms, segments)) in points.iter().enumerate() {
+            for again in 0..2 {
+                let time = Nanos::from_millis(ms);
+                // What was lost before had passed the capture point too.
+                let sent = (segments + 2 * nth as u64 + again) * MSS;
+                transfer.losses.push(Loss {
+                    time,
+                    until: time,
+                    seq: segments * MSS,
+                    bytes: MSS,
+                    passed_before: sent,
+                    unseen: false,
+                    spurious: false,
+                });
+            }
+        }
+        transfer
+    }
+
+    #[test]
+    fn what_a_bucket_lets_through_between_losses_is_one_rate() {
+        // Stretches of very different lengths, a segment a millisecond in each.
+        let transfer = lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
+        let found = inter_loss_rate(&transfer, &context()).unwrap();
+        assert_eq!((found.stretches, found.burst, found.queued), (6, 2.0, false));
+        assert!((found.rate - 8e6).abs() < 8e4, "{found:?}");
+    }
+
+    #[test]
+    fn a_short_stretch_says_little() {
+        // Where the first three end is known to ten segments or so; the long ones agree.
+        let transfer = lossy(&[
+            (100, 130),
+            (130, 170),
+            (160, 190),
+            (190, 240),
+            (690, 740),
+            (1_190, 1_240),
+            (1_690, 1_740),
+            (2_190, 2_240),
+        ]);
+        let found = inter_loss_rate(&transfer, &context()).unwrap();
+        assert!((found.rate - 8e6).abs() < 8e4 && found.stretches == 7, "{found:?}");
+    }
+
+    #[test]
+    fn one_long_stretch_is_one_figure() {
+        let transfer = lossy(&[(100, 130), (130, 170), (160, 190), (190, 240), (220, 285), (250, 325), (5_000, 5_075)]);
+        assert_eq!(inter_loss_rate(&transfer, &context()), None);
+    }
+
+    #[test]
+    fn losses_by_chance_cut_the_time_into_stretches_of_any_rate() {
+        let transfer = lossy(&[(100, 130), (130, 190), (250, 280), (300, 360), (700, 630), (760, 790), (1_200, 1_230)]);
+        assert_eq!(inter_loss_rate(&transfer, &context()), None);
+    }
+
+    #[test]
+    fn what_all_transfers_of_a_connection_show_counts_for_each() {
+        let long = [(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)];
+        let short = lossy(&[(100, 130), (700, 735)]);
+        assert_eq!(inter_loss_rate(&short, &context()), None);
+        let all = [lossy(&long), lossy(&long), short.clone()];
+        assert_eq!(pooled_rate(&all[1..], &context()), None, "too few stretches");
+        let beside = Context { pooled_rate: pooled_rate(&all, &context()), ..context() };
+        let found = inter_loss_rate(&short, &beside).unwrap();
+        assert!(found.by_others && (found.rate - 8e6).abs() < 8e4, "{found:?}");
+        assert_eq!(inter_loss_rate(&lossy(&[(100, 130), (700, 330)]), &beside), None, "its own rate is another");
+        // Round trips that are long in most of them are a queue's.
+        let mut queued = all;
+        for transfer in &mut queued {
+            let round = |n: i64| RoundFacts {
+                start: Nanos::from_millis(60 * n),
+                rtt: Some(Nanos::from_millis(60)),
+                retransmitted: u32::from(n % 4 == 3),
+                merged: 1,
+                ..RoundFacts::default()
+            };
+            transfer.rounds = (0..20).map(round).collect();
+        }
+        assert!(pooled_rate(&queued, &context()).unwrap().queued);
+    }
+
+    #[test]
+    fn what_slow_start_overran_is_not_the_typical_burst() {
+        let at = |ms: i64| Loss { time: Nanos::from_millis(ms), ..Loss::default() };
+        let mut losses = vec![at(0); 200];
+        losses.extend([at(100), at(200), at(300), at(301)]);
+        assert_eq!(burst(&losses, Nanos::from_millis(20)), 1.5);
+    }
+
+    #[test]
+    fn round_trips_that_are_long_before_losses_show_a_queue() {
+        let mut transfer =
+            lossy(&[(100, 130), (130, 160), (250, 280), (300, 330), (700, 730), (760, 790), (1_200, 1_230)]);
+        transfer.rounds = (0..20)
+            .map(|n| RoundFacts {
+                start: Nanos::from_millis(60 * n),
+                rtt: Some(Nanos::from_millis(60)),
+                retransmitted: u32::from(n % 4 == 3),
+                merged: 1,
+                ..RoundFacts::default()
+            })
+            .collect();
+        assert!(inter_loss_rate(&transfer, &context()).unwrap().queued);
+    }
+}

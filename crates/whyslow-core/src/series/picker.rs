@@ -1,0 +1,50 @@
+//! [`PacketPicker`]: the packets of one connection as they are, for a slice of the capture.
+
+use super::WantedConnection;
+use super::numbering::ConnectionNumbering;
+use crate::capture::{Packet, Sink};
+use crate::units::Nanos;
+use crate::wire;
+
+/// Takes the packets of a capture once more, and gives those of one connection in a time range,
+/// whole.
+pub struct PacketPicker<'a> {
+    wanted: WantedConnection,
+    /// From the capture's first packet.
+    range: (Nanos, Nanos),
+    numbering: ConnectionNumbering,
+    first: Option<Nanos>,
+    give: &'a mut dyn FnMut(&Packet<'_>),
+}
+
+impl std::fmt::Debug for PacketPicker<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pick").field("wanted", &self.wanted).field("range", &self.range).finish_non_exhaustive()
+    }
+}
+
+impl<'a> PacketPicker<'a> {
+    /// `give` is called for each packet of the connection from `range.0` to `range.1`, in the
+    /// capture's order.
+    pub fn new(wanted: WantedConnection, range: (Nanos, Nanos), give: &'a mut dyn FnMut(&Packet<'_>)) -> Self {
+        Self { wanted, range, numbering: ConnectionNumbering::default(), first: None, give }
+    }
+}
+
+impl Sink for PacketPicker<'_> {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        let first = *self.first.get_or_insert(packet.time);
+        let plain = wire::parse_fast(packet).and_then(|glance| self.numbering.of_plain(&glance, packet.time));
+        let id = match plain {
+            Some((id, ..)) => id,
+            None => match wire::decode(packet) {
+                Ok(segment) => self.numbering.of(&segment, packet.time).0,
+                Err(_) => return,
+            },
+        };
+        let time = packet.time - first;
+        if id == self.wanted.id && time >= self.range.0 && time <= self.range.1 {
+            (self.give)(packet);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A fast path for plain segments, which nearly all segments are.
+//!
+//! One flag says that a connection is tracked and not traced, that this side tells nothing more
+//! about its opening or yet about its close, and that its good checksums need no count
+//! ([`Connection::update_fast_path`] maintains it). Plain segments of such a side go directly to
+//! the state of both directions. All others take [`Connection::push`] from the point where they
+//! prove to be different.
+
+use super::FrameRef;
+use super::connection::{Connection, Stage, Tracking, note_payload};
+use super::segment::Seg;
+
+use crate::flow::Side;
+use crate::units::Nanos;
+use crate::wire::{PlainSegment, SackBlocks};
+
+impl Connection {
+    /// Like [`push`](Self::push), for a plain segment.
+    #[inline(always)]
+    pub fn push_plain(&mut self, plain: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
+        // Assembled where the fields are read, so that they are written only once.
+        let mut seg = Seg::plain(plain, from, time, place);
+        self.clamp_time(&mut seg);
+        self.push_plain_seg(&mut seg, plain.rest());
+    }
+
+    /// `rest` is what was captured after the headers.
+    #[inline(never)]
+    pub(super) fn push_plain_seg(&mut self, seg: &mut Seg, rest: &[u8]) {
+        match seg.from() {
+            0 if self.uses_fast_path[0] => self.push_plain_from::<0>(seg, rest),
+            1 if self.uses_fast_path[1] => self.push_plain_from::<1>(seg, rest),
+            _ => self.track_plain(seg, rest),
+        }
+    }
+
+    #[inline(never)]
+    fn push_plain_from<const FROM: Side>(&mut self, seg: &mut Seg, rest: &[u8]) {
+        // From here on the side is a constant and the segment is known to be usual, so that no step
+        // tests for it; others run the same code with the tests.
+        match &mut self.stage {
+            Stage::Tracking(settled) if seg.is_plain_ack::<FROM>() => {
+                if settled.is_recaptured(seg, &SackBlocks::NONE) {
+                    return self.note_duplicate_frame();
+                }
+                self.last = seg.time;
+                if self.payload_streams.on_segment(seg, rest, &self.isns) {
+                    // Everything else about such a side is known and stays so.
+                    note_payload(seg, &mut self.ttl[FROM][1], &mut self.first_payload_side);
+                }
+                if !settled.push_untraced(seg, &SackBlocks::NONE) {
+                    self.undo_dropped();
+                }
+            }
+            _ => self.track_plain(seg, rest),
+        }
+    }
+
+    #[inline(never)]
+    fn track_plain(&mut self, seg: &mut Seg, rest: &[u8]) {
+        let sack = &SackBlocks::NONE;
+        self.note_good_checksum(seg);
+        if self.is_recaptured(seg, sack) {
+            return;
+        }
+        let ends = !self.is_past_opening[seg.from()] && self.note(seg);
+        self.track(seg, sack, rest);
+        if ends {
+            self.shrink_buffers();
+        }
+    }
+
+    /// Like [`push`](Self::push), for a segment that is plain except for its FIN.
+    pub fn push_closing(&mut self, closing: &PlainSegment<'_>, from: Side, time: Nanos, place: FrameRef) {
+        let mut seg = Seg::plain(closing, from, time, place);
+        self.clamp_time(&mut seg);
+        let sack = &SackBlocks::NONE;
+        self.note_good_checksum(&seg);
+        if !self.is_recaptured(&seg, sack) {
+            self.track_noted(&mut seg, sack, closing.rest());
+        }
+    }
+
+    /// Counts the good checksum of a plain segment without payload, if it was checked.
+    #[inline(always)]
+    fn note_good_checksum(&mut self, seg: &Seg) {
+        if seg.len == 0 {
+            self.checksums[seg.from()].note(true);
+        }
+    }
+
+    /// Must be called whenever one of the conditions may have changed.
+    pub(super) fn update_fast_path(&mut self) {
+        if let Stage::Tracking(settled) = &self.stage {
+            let is_traced = settled.trace.is_some();
+            let sums_tell = settled.checksums_reliable[0] || settled.checksums_reliable[1];
+            self.uses_fast_path = self.is_past_opening.map(|is_known| is_known && !is_traced && !sums_tell);
+        }
+    }
+}
+
+impl Tracking {
+    /// Like [`push`](Self::push), without tracing.
+    #[inline(always)]
+    fn push_untraced(&mut self, seg: &Seg, sack: &SackBlocks) -> bool {
+        let is_odd = self.needs_check(seg);
+        if is_odd && self.defers_or_drops(seg, sack) {
+            return false;
+        }
+        if self.estimator.observe(seg) {
+            self.refresh_paths();
+        }
+        self.process(seg, sack);
+        !is_odd
+    }
+}

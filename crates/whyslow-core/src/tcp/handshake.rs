@@ -1,0 +1,193 @@
+//! Tracks the opening of a connection: [`HandshakeFacts`] in fewer bytes.
+
+use super::facts::{HandshakeFacts, Offer};
+use super::segment::{FrameRef, Seg};
+use crate::analysis::Frame;
+use crate::flow::Side;
+use crate::units::Nanos;
+use crate::wire::Segment;
+
+/// No timer retransmits a SYN sooner (RFC 6298 section 2.1 asks for a second; Linux waits for 200
+/// ms at least).
+const MIN_SYN_TIMER: Nanos = Nanos::from_millis(190);
+
+/// Time and frame of a packet, ordered by time and then by frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PacketRef {
+    pub time: Nanos,
+    frame_ref: FrameRef,
+}
+
+impl PacketRef {
+    pub fn new(time: Nanos, frame: Frame) -> Self {
+        Self { time, frame_ref: frame.into() }
+    }
+
+    pub fn of(seg: &Seg) -> Self {
+        Self { time: seg.time, frame_ref: seg.frame_ref }
+    }
+
+    /// Returns whether it is this frame.
+    pub fn is_at(self, place: FrameRef) -> bool {
+        self.frame_ref == place
+    }
+
+    pub fn frame(self) -> Frame {
+        self.frame_ref.frame()
+    }
+
+    pub fn into_parts(self) -> (Nanos, Frame) {
+        (self.time, self.frame())
+    }
+}
+
+/// The SYNs: what they offered, and when they came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HandshakeTracker {
+    /// First SYN.
+    pub syn: Option<PacketRef>,
+    /// The last one before the first SYN-ACK.
+    answered_syn: Option<Nanos>,
+    /// First SYN-ACK.
+    pub syn_ack: Option<PacketRef>,
+    /// The ACK that completed it.
+    ack: Option<PacketRef>,
+    /// What each side's SYN offered.
+    pub offers: [Option<Offer>; 2],
+    /// See [`HandshakeFacts::unreadable`].
+    unreadable: [bool; 2],
+    /// SYN retransmissions of each side.
+    retries: [u16; 2],
+    /// See [`HandshakeFacts::last_retry`]: microseconds since the first SYN or SYN-ACK, zero where
+    /// there is none.
+    last_retry_micros: u32,
+    /// See [`HandshakeFacts::time_clamped`].
+    time_clamped: bool,
+}
+
+impl HandshakeTracker {
+    /// Returns whether a SYN without ACK was captured.
+    pub fn has_syn(&self) -> bool {
+        self.syn.is_some()
+    }
+
+    /// Returns whether a SYN-ACK came and nothing completed the handshake yet.
+    #[inline]
+    pub fn awaits_ack(&self) -> bool {
+        self.syn_ack.is_some() && self.ack.is_none()
+    }
+
+    /// Records the ACK that completes the handshake.
+    pub fn note_ack(&mut self, seg: &Seg) {
+        self.ack = Some(PacketRef::of(seg));
+        self.time_clamped |= seg.time_clamped();
+    }
+
+    /// Records a SYN. Returns whether it is the side's first with readable options.
+    pub fn note_syn(&mut self, segment: &Segment<'_>, seg: &Seg) -> bool {
+        let (from, at) = (seg.from(), PacketRef::of(seg));
+        let mut offers = false;
+        if self.offers[from].is_some() || self.unreadable[from] {
+            // A SYN that follows at once was captured twice, even if IP IDs are zero.
+            let first = if seg.ack().is_some() { self.syn_ack } else { self.syn };
+            let again = first.is_none_or(|first| seg.time - first.time >= MIN_SYN_TIMER);
+            self.retries[from] = self.retries[from].saturating_add(again.into());
+            // The SYN-ACK for a retransmitted SYN is not waited for longer than that.
+            let since = seg.time - self.first(seg.time);
+            if again && self.ack.is_none() && since - Nanos::from_micros(self.last_retry_micros.into()) >= MIN_SYN_TIMER
+            {
+                self.last_retry_micros = u32::try_from(since.0 / 1_000).unwrap_or(u32::MAX);
+            }
+        } else if segment.options.malformed {
+            // A missing option may have been cut off.
+            self.unreadable[from] = true;
+        } else {
+            self.offers[from] = Some(Offer::of(segment));
+            offers = true;
+        }
+        if seg.ack().is_some() {
+            self.syn_ack.get_or_insert(at);
+        } else {
+            self.syn.get_or_insert(at);
+            if self.syn_ack.is_none() {
+                self.answered_syn = Some(seg.time);
+                self.time_clamped = seg.time_clamped();
+            }
+        }
+        offers
+    }
+
+    /// Returns the time of the first SYN, else of the first SYN-ACK, else `now`.
+    fn first(&self, now: Nanos) -> Nanos {
+        let firsts = [self.syn, self.syn_ack];
+        firsts.iter().flatten().map(|at| at.time).min().unwrap_or(now)
+    }
+
+    /// Converts to facts.
+    pub fn facts(&self) -> HandshakeFacts {
+        HandshakeFacts {
+            syn: self.syn.map(PacketRef::into_parts),
+            answered_syn: self.answered_syn,
+            syn_ack: self.syn_ack.map(PacketRef::into_parts),
+            ack: self.ack.map(PacketRef::into_parts),
+            offers: self.offers,
+            unreadable: self.unreadable,
+            retries: self.retries.map(u64::from),
+            last_retry: (self.last_retry_micros > 0)
+                .then(|| self.first(Nanos::ZERO) + Nanos::from_micros(self.last_retry_micros.into())),
+            time_clamped: self.time_clamped,
+        }
+    }
+}
+
+/// What the SYNs settle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Negotiated {
+    /// The MSS on the wire, timestamps included, once both SYNs are known.
+    pub wire_mss: Option<u32>,
+    /// The MSS without them.
+    pub mss: Option<u64>,
+    pub sack: bool,
+    /// Window scale shift for windows offered to each side.
+    pub window_shift: [Option<u8>; 2],
+    /// RTT of the handshake. Both ends set their timers by it, unless a SYN was retransmitted,
+    /// because then they cannot know which copy was answered (RFC 6298 section 3).
+    pub rtt: Option<Nanos>,
+}
+
+impl Negotiated {
+    pub fn of(handshake: &HandshakeFacts) -> Self {
+        let offers = handshake.offers;
+        let (mut wire_mss, mut mss) = (None, None);
+        if let [Some(a), Some(b)] = offers {
+            // Without the option, 536 (RFC 9293 section 3.7.1).
+            let size = |offer: Offer| u64::from(offer.mss.unwrap_or(536)).max(1);
+            let size = size(a).min(size(b));
+            let stamps = if a.timestamps && b.timestamps { 12 } else { 0 };
+            mss = Some(size.saturating_sub(stamps).max(1));
+            wire_mss = u32::try_from(size).ok();
+        }
+        let refused = offers.iter().flatten().any(|offer| offer.window_scale.is_none());
+        Self {
+            wire_mss,
+            mss,
+            sack: offers.iter().all(|offer| offer.is_some_and(|offer| offer.sack)),
+            window_shift: [0, 1].map(|side: Side| match (offers[side], offers[1 - side]) {
+                _ if refused => Some(0),
+                (Some(_), Some(peer)) => peer.window_scale,
+                _ => None,
+            }),
+            rtt: handshake.rtt().filter(|_| handshake.retries == [0, 0]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_may_be_missing_takes_no_more() {
+        assert_eq!(size_of::<Option<PacketRef>>(), 16);
+    }
+}

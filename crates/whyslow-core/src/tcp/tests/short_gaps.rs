@@ -1,0 +1,188 @@
+//! New bytes that are sent while nothing else comes to pass take a short way: it must lead where
+//! taking stock leads.
+
+use super::*;
+use proptest::prelude::*;
+
+/// What comes next, after so many microseconds.
+#[derive(Clone, Debug)]
+struct Step {
+    after: i64,
+    what: What,
+    window: u16,
+    /// How far back the echoed timestamp is.
+    echo: u32,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    /// So many new bytes, behind a hole of so many.
+    New(u32, u32),
+    /// Bytes from so far back on.
+    Again(u32, u32),
+    /// An ACK that leaves so much outstanding, with payload, and with a SACK for bytes so far above
+    /// it.
+    Ack(u32, u32, Option<(u32, u32)>),
+    /// An ACK for so many bytes more than were captured.
+    Unseen(u32),
+    /// So many new bytes that end the data; more may follow, as in damaged captures.
+    Fin(u32),
+    /// Another SYN.
+    Syn,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let len = || prop_oneof![6 => Just(MSS), 1 => 1..MSS, 1 => MSS..20_000];
+    let sack = prop::option::weighted(0.15, (1..20 * MSS, 1..4 * MSS));
+    let what = prop_oneof![
+        12 => (len(), prop_oneof![30 => Just(0), 1 => 1..3 * MSS]).prop_map(|(len, hole)| What::New(len, hole)),
+        1 => (1..10 * MSS, len()).prop_map(|(back, len)| What::Again(back, len)),
+        4 => (prop_oneof![Just(0), 0..8 * MSS], prop_oneof![8 => Just(0), 1 => 1..200u32, 1 => Just(MSS)], sack)
+            .prop_map(|(left, len, sack)| What::Ack(left, len, sack)),
+        1 => prop_oneof![(2..3 * MSS).prop_map(What::Unseen), Just(What::Fin(0)), len().prop_map(What::Fin), Just(What::Syn)],
+    ];
+    let after = prop_oneof![6 => 0..200i64, 3 => 200..3_000i64, 1 => 3_000..120_000i64, 1 => 120_000..900_000i64];
+    let window = prop_oneof![6 => Just(60_000u16), 3 => 3_000..9_000u16, 1 => Just(0u16)];
+    let step = (after, what, window, prop_oneof![4 => Just(0u32), 1 => 0..300u32])
+        .prop_map(|(after, what, window, echo)| Step { after, what, window, echo });
+    prop::collection::vec(step, 1..120)
+}
+
+/// Where it is captured, if the handshake tells.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Unknown,
+    NextToSender,
+    NextToReceiver,
+}
+
+/// Side 1 sends, side 0 acknowledges.
+fn script(steps: &[Step], stamped: bool, place: Place) -> Script {
+    let mut script = match place {
+        Place::NextToSender => Script::opened(),
+        _ => Script::new(),
+    };
+    if let Place::NextToReceiver = place {
+        script.line(0.0, 0, 0, 0, 0).flags = Flags::SYN;
+        script.line(100.0, 1, 0, 1, 0).flags = Flags::SYN | Flags::ACK;
+        script.line(100.0, 0, 1, 1, 0);
+    }
+    script.line(100.0, 0, 1, 1, 100);
+    let (mut micros, mut sent, mut asked) = (200_000, 1u32, 101u32);
+    for step in steps {
+        micros += step.after;
+        let ms = micros as f64 / 1e3;
+        let line = match step.what {
+            What::New(len, hole) => {
+                let start = sent + hole;
+                sent = start + len;
+                script.line(ms, 1, start, asked, len)
+            }
+            What::Again(back, len) => {
+                let start = sent.saturating_sub(back).max(1);
+                sent = sent.max(start + len);
+                script.line(ms, 1, start, asked, len)
+            }
+            What::Ack(left, len, sack) => {
+                let ack = sent.saturating_sub(left).max(1);
+                let line = script.line(ms, 0, asked, ack, len);
+                if let Some((above, bytes)) = sack {
+                    line.sack = vec![(ack + above, ack + above + bytes)].leak();
+                }
+                asked += len;
+                line
+            }
+            What::Unseen(bytes) => {
+                sent += bytes;
+                script.line(ms, 0, asked, sent, 0)
+            }
+            What::Fin(len) => {
+                sent += len + 1;
+                let line = script.line(ms, 1, sent - len - 1, asked, len);
+                line.flags = Flags::ACK | Flags::FIN;
+                line
+            }
+            What::Syn => {
+                let line = script.line(ms, 1, 0, 1, 0);
+                line.flags = Flags::ACK | Flags::SYN;
+                line
+            }
+        };
+        line.window = step.window;
+        let clock = (micros / 1_000) as u32;
+        line.stamps = stamped.then_some((clock, clock.saturating_sub(step.echo)));
+        // A flight's congestion marks and a sender's answer to them.
+        if step.echo % 50 == 1 {
+            line.flags = line.flags | Flags::CWR;
+        }
+    }
+    script
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![Just(Place::Unknown), Just(Place::NextToSender), Just(Place::NextToReceiver)]
+}
+
+/// What is found where this is done to both directions before each segment.
+fn found(script: &Script, to: fn(&mut SenderState)) -> String {
+    let connection = script.play(false, |connection| connection.start_tracking().senders.iter_mut().for_each(to));
+    format!("{:#?}", connection.finish([end(0), end(1)]))
+}
+
+/// Stock is taken before each segment.
+fn take_stock(direction: &mut SenderState) {
+    direction.short_gap_limit = 0;
+}
+
+/// The same, and of all that there may be.
+fn take_all_stock(direction: &mut SenderState) {
+    direction.short_gap_limit = 0;
+    if let Some(transfer) = &mut direction.transfer {
+        transfer.disable_short_gaps();
+    }
+}
+
+/// No ACK is taken for progress alone, and copies are looked for everywhere.
+fn ask_for_copies(direction: &mut SenderState) {
+    (direction.retransmit_end, direction.unseen_retransmit_end) = (u64::MAX, u64::MAX);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_short_way_leads_where_taking_stock_leads(steps in steps(), stamped: bool, place in place()) {
+        let script = script(&steps, stamped, place);
+        let short = found(&script, |_| ());
+        prop_assert_eq!(&short, &found(&script, take_stock));
+        prop_assert_eq!(&short, &found(&script, take_all_stock));
+    }
+
+    #[test]
+    fn an_ack_of_progress_alone_is_an_ack(steps in steps(), stamped: bool, place in place()) {
+        let script = script(&steps, stamped, place);
+        prop_assert_eq!(found(&script, |_| ()), found(&script, ask_for_copies));
+    }
+}
+
+#[test]
+fn a_flight_is_calm_until_something_comes_to_pass() {
+    let mut script = Script::asked();
+    for n in 0..4 {
+        script.line(200.0 + 0.1 * f64::from(n), 1, 1 + n * MSS, 101, MSS);
+    }
+    let is_calm = |script: &Script| {
+        script.play(false, |connection| _ = connection.start_tracking()).start_tracking().senders[1].short_gap_limit > 0
+    };
+    assert!(is_calm(&script));
+    let after = |change: fn(&mut Script)| {
+        let mut script = Script { lines: script.lines.clone(), ..script };
+        change(&mut script);
+        is_calm(&script)
+    };
+    assert!(after(|script| _ = script.line(200.5, 1, 4001, 101, MSS)), "more of the same");
+    assert!(!after(|script| _ = script.line(300.0, 0, 101, 1001, 0)), "an ACK");
+    assert!(!after(|script| _ = script.line(300.0, 0, 101, 1, 100)), "payload of the other side");
+    assert!(!after(|script| _ = script.line(200.5, 1, 1001, 101, MSS)), "a copy");
+    assert!(!after(|script| script.line(200.5, 1, 4001, 101, 0).flags = Flags::FIN | Flags::ACK), "the end");
+}

@@ -1,0 +1,77 @@
+#![allow(clippy::unwrap_used)]
+
+use super::{CarriedWindow, grown};
+use crate::limit::partition;
+use crate::limit::tests::{MSS, context, flights, gap};
+use crate::tcp::facts::{Loss, Release, TransferFacts};
+use crate::units::Nanos;
+
+fn over(transfers: &[&TransferFacts]) -> CarriedWindow {
+    let context = context(100);
+    let all: Vec<_> = transfers.iter().map(|&transfer| (transfer, partition(transfer, &context))).collect();
+    CarriedWindow::over(&all, &context).unwrap()
+}
+
+/// Slow start from ten segments on.
+fn doubling() -> TransferFacts {
+    flights(&[10 * MSS, 20 * MSS, 40 * MSS, 80 * MSS, 57 * MSS], Release::Ack)
+}
+
+#[test]
+fn each_segment_adds_one_up_to_twice_what_was_in_flight() {
+    let unbounded = |window, segments| grown(window, segments, f64::INFINITY);
+    assert_eq!(unbounded(10.0, 150.0), 160.0, "10 + 20 + 40 + 80 segments");
+    assert_eq!(unbounded(10.0, 418.0), 428.0, "108 of the last ACKs find 214 segments in flight at most");
+    assert_eq!(unbounded(10.0, 3.0), 10.0, "a window of which so little is used does not grow");
+    assert_eq!(unbounded(10.0, 8.0), 16.0);
+    assert_eq!(unbounded(500.0, 400.0), 800.0);
+    assert_eq!(grown(10.0, 1000.0, 30.0), 60.0, "the receiver lets no more out");
+}
+
+#[test]
+fn a_window_grows_on_over_the_transfers() {
+    let one = over(&[&doubling()]);
+    assert_eq!(one, CarriedWindow { cwnd: 10.0 + 207.0, grows: true });
+    let two = over(&[&doubling(), &doubling()]);
+    assert_eq!(two, CarriedWindow { cwnd: 2.0 * 207.0, grows: true }, "all 207 were in flight at once");
+}
+
+#[test]
+fn small_messages_leave_the_window_as_it_is() {
+    let small = flights(&[2 * MSS], Release::Ack);
+    assert_eq!(over(&[&small; 40]).cwnd, 10.0);
+}
+
+#[test]
+fn silences_within_a_transfer_part_what_was_in_flight() {
+    let mut parted = flights(&[4 * MSS; 30], Release::Ack);
+    assert!(over(&[&parted]).cwnd > 100.0);
+    for (n, silence) in (1..).zip(&mut parted.gaps) {
+        *silence = gap(Nanos::from_millis(100 * n), Nanos::from_millis(100 * n + 90), Release::Nothing);
+        (silence.idle, silence.snd_max) = (true, 1 + 4 * MSS * n as u64);
+    }
+    assert!(over(&[&parted]).cwnd <= 10.0, "twice what was in flight, or the window at first");
+}
+
+#[test]
+fn a_loss_ends_growth() {
+    let mut lossy = doubling();
+    lossy.losses.push(Loss { seq: 10 * MSS, bytes: MSS, ..Loss::default() });
+    let after = over(&[&lossy, &doubling()]);
+    assert_eq!(
+        after,
+        CarriedWindow { cwnd: 80.0, grows: false },
+        "of 80 in flight 56 are left, and 80 were seen again"
+    );
+    let needless = Loss { spurious: true, ..lossy.losses[0] };
+    lossy.losses = vec![needless];
+    assert!(over(&[&lossy]).grows);
+}
+
+#[test]
+fn the_receivers_window_bounds_what_the_sender_reaches() {
+    let mut bounded = doubling();
+    bounded.rounds.iter_mut().for_each(|round| round.window = Some(50 * MSS));
+    bounded.max_in_flight = 50 * MSS;
+    assert_eq!(over(&[&bounded]).cwnd, 100.0);
+}

@@ -1,0 +1,212 @@
+//! [`BlockBroadcast`]: the blocks of an input, one after the other, and walkers that each take all
+//! of them.
+//!
+//! No thread stands beside the walkers to feed them: whoever comes to the end of the belt fetches
+//! the next blocks, while the others have still to walk over those before. So whoever has less to
+//! do with the packets reads and decompresses more, and no more threads are busy than there are
+//! walkers. Several blocks are fetched in a row: walkers that came to the end together would meet
+//! there after every block again, and all but one wait.
+//!
+//! It promises that every walker sees the same blocks in the same order, and that there are at most
+//! [`LENGTH`] of them. A walker that leaves before the end takes all others with it.
+
+use crate::Error;
+use crate::source::{Block, Filled};
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Most blocks between the slowest walker and the end of the belt.
+const LENGTH: usize = 16;
+/// Blocks that a walker fetches before it walks on, where there are others.
+const BURST: usize = 8;
+
+/// Blocks on their way from whatever `F` fetches them from.
+pub(crate) struct BlockBroadcast<F> {
+    walkers: usize,
+    state: Mutex<State<F>>,
+    moved: Condvar,
+}
+
+struct State<F> {
+    /// Fills a block; taken by whoever fetches.
+    fetch: Option<F>,
+    /// What someone has still to walk over, in order.
+    laid: VecDeque<BroadcastBlock>,
+    /// The number of the first of these among all blocks.
+    first: u64,
+    /// Blocks that all are done with.
+    spare: Vec<Block>,
+    /// How it ended: whole, torn, or with an error.
+    end: Option<Result<Option<String>, Error>>,
+    /// Somebody has left before the end.
+    abandoned: bool,
+    /// How many wait for something to change.
+    waiting: usize,
+}
+
+struct BroadcastBlock {
+    block: Arc<Block>,
+    /// Walkers that are not done with it.
+    left: usize,
+}
+
+impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockBroadcast<F> {
+    /// An empty one, for so many walkers.
+    pub(crate) fn new(walkers: usize, fetch: F) -> Self {
+        let state = State {
+            fetch: Some(fetch),
+            laid: VecDeque::new(),
+            first: 0,
+            spare: Vec::new(),
+            end: None,
+            abandoned: false,
+            waiting: 0,
+        };
+        Self { walkers, state: Mutex::new(state), moved: Condvar::new() }
+    }
+
+    /// One of the walkers; there must be as many as were announced.
+    pub(crate) fn reader(&self) -> BlockReader<'_, F> {
+        BlockReader { belt: self, next: 0, held: None, at_end: false }
+    }
+
+    /// Fetches blocks whenever there is room, until there are no more.
+    pub(crate) fn fetch_all(&self) {
+        // Leaves as a walker does, should it fail.
+        let mut walker = self.reader();
+        let mut state = self.lock();
+        while !state.abandoned && state.end.is_none() {
+            state = self.fetch_or_wait(state, LENGTH);
+        }
+        walker.at_end = true;
+    }
+
+    /// How it ended, when all have left: none when that was before the end.
+    pub(crate) fn end(self) -> Option<Result<Option<String>, Error>> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).end
+    }
+
+    /// Nothing is left half done under the lock, whoever panics.
+    fn lock(&self) -> MutexGuard<'_, State<F>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notify(&self, state: &State<F>) {
+        if state.waiting > 0 {
+            self.moved.notify_all();
+        }
+    }
+
+    /// Fetches up to so many blocks, if there is room and nobody else does; or waits until
+    /// something changes.
+    fn fetch_or_wait<'a>(&'a self, mut state: MutexGuard<'a, State<F>>, most: usize) -> MutexGuard<'a, State<F>> {
+        let room = LENGTH.saturating_sub(state.laid.len());
+        let Some(mut fetch) = state.fetch.take_if(|_| room > 0) else {
+            state.waiting += 1;
+            let mut state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
+            return state;
+        };
+        for _ in 0..most.min(room) {
+            let mut block = state.spare.pop().unwrap_or_default();
+            drop(state);
+            block.clear();
+            let filled = fetch(&mut block);
+            let full = block.is_full();
+            state = self.lock();
+            state.lay(block, filled, self.walkers);
+            self.notify(&state);
+            // What is not full is all that was there: the next may be long in coming.
+            if !full || state.end.is_some() || state.abandoned {
+                break;
+            }
+        }
+        state.fetch = Some(fetch);
+        state
+    }
+}
+
+impl<F> State<F> {
+    fn lay(&mut self, block: Block, filled: Result<Filled, Error>, walkers: usize) {
+        self.end = match filled {
+            Ok(Filled::Bytes) => {
+                self.laid.push_back(BroadcastBlock { block: Arc::new(block), left: walkers });
+                return;
+            }
+            Ok(Filled::End) => Some(Ok(None)),
+            Ok(Filled::Torn(detail)) => Some(Ok(Some(detail))),
+            Err(error) => Some(Err(error)),
+        };
+    }
+
+    /// The block of this number, if it is there.
+    fn at(&mut self, number: u64) -> Option<&mut BroadcastBlock> {
+        usize::try_from(number.checked_sub(self.first)?).ok().and_then(|place| self.laid.get_mut(place))
+    }
+
+    /// One more walker is done with the block of this number, and has given it back. All take them
+    /// in the same order.
+    fn done_with(&mut self, number: u64) {
+        if let Some(laid) = self.at(number) {
+            laid.left -= 1;
+        }
+        while let Some(laid) = self.laid.pop_front_if(|laid| laid.left == 0) {
+            self.first += 1;
+            self.spare.extend(Arc::into_inner(laid.block));
+        }
+    }
+}
+
+/// Takes all blocks of a [`BlockBroadcast`], one after the other.
+pub(crate) struct BlockReader<'a, F: FnMut(&mut Block) -> Result<Filled, Error>> {
+    belt: &'a BlockBroadcast<F>,
+    /// The number of the next block.
+    next: u64,
+    held: Option<Arc<Block>>,
+    at_end: bool,
+}
+
+impl<F: FnMut(&mut Block) -> Result<Filled, Error>> BlockReader<'_, F> {
+    /// The next block; the one before is given back. None at the end, or when another walker has
+    /// left before it.
+    pub(crate) fn next(&mut self) -> Option<&Block> {
+        let belt = self.belt;
+        let mut state = belt.lock();
+        if self.held.take().is_some() {
+            state.done_with(self.next - 1);
+            belt.notify(&state);
+        }
+        let burst = if belt.walkers > 1 { BURST } else { 1 };
+        while !state.abandoned {
+            if let Some(laid) = state.at(self.next) {
+                self.next += 1;
+                self.held = Some(Arc::clone(&laid.block));
+                return self.held.as_deref();
+            }
+            if state.end.is_some() {
+                self.at_end = true;
+                break;
+            }
+            state = belt.fetch_or_wait(state, burst);
+        }
+        None
+    }
+
+    /// Whether it has walked over all that there was, and there was no error.
+    pub(crate) fn has_read_all(&self) -> bool {
+        self.at_end && matches!(self.belt.lock().end, Some(Ok(_)))
+    }
+}
+
+impl<F: FnMut(&mut Block) -> Result<Filled, Error>> Drop for BlockReader<'_, F> {
+    fn drop(&mut self) {
+        if !self.at_end {
+            let mut state = self.belt.lock();
+            state.abandoned = true;
+            self.belt.notify(&state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

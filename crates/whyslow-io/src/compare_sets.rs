@@ -1,0 +1,147 @@
+//! The second pass: connections that two sets of captures hold are compared packet by packet.
+//!
+//! It is only made when there are such connections, only over the sets that hold them, and keeps
+//! the packets of these connections alone, up to a bound. A pipe cannot be read a second time: that
+//! its connections were not compared is said.
+
+use crate::feed::InputReader;
+use crate::first::FirstRead;
+use crate::{Error, Stop};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use whyslow_core::analysis::{Analysis, Connection, MAX_PAIRS};
+use whyslow_core::pair::{self, ConnectionFingerprint, MatchedConnection, PacketCollector, WantedConnection};
+
+/// A set of captures that was read once.
+pub(crate) struct ReadSet {
+    /// Its files in the order of reading; none when one of them was a pipe.
+    pub(crate) files: Option<Vec<FirstRead>>,
+    /// Its connections.
+    pub(crate) fingerprints: Vec<ConnectionFingerprint>,
+    /// Captures of the sets before it.
+    pub(crate) captures: usize,
+    /// Connections of the sets before it.
+    pub(crate) connections: u64,
+}
+
+/// Connections of two sets that are one.
+struct SharedConnection {
+    sets: [usize; 2],
+    found: MatchedConnection,
+}
+
+impl SharedConnection {
+    /// Its place in each set: the set's place, and the connection's id there.
+    fn places(&self) -> [(usize, u64); 2] {
+        [0, 1].map(|which| (self.sets[which], self.found.fingerprints[which].id))
+    }
+}
+
+/// Compares what several sets hold, and puts what comes of it into their joined analysis.
+///
+/// # Errors
+/// When a file that was read once can no longer be, or has less in it now.
+pub(crate) fn compare(
+    seen: &[ReadSet],
+    feed: &mut InputReader<'_>,
+    stop: &Stop,
+    joined: &mut Analysis,
+) -> Result<(), Error> {
+    let mut shared = shared(seen);
+    let untold = shared.len().saturating_sub(MAX_PAIRS);
+    shared.truncate(MAX_PAIRS);
+    let mut watches = if stop.is_asked() { BTreeMap::new() } else { watch(seen, &shared, feed, stop)? };
+    if stop.is_asked() {
+        // What was not read again would count as lost.
+        watches.clear();
+        joined.partial = true;
+    }
+    let id = |(set, id): (usize, u64)| seen.get(set).map_or(id, |seen| seen.connections + id);
+    let told: HashMap<u64, &Connection> =
+        joined.connections.iter().map(|connection| (connection.id, connection)).collect();
+    let (mut pairs, mut uncompared) = (Vec::new(), Vec::new());
+    for shared in &shared {
+        let ids = shared.places().map(id);
+        let [a, b] = shared.places().map(|(set, id)| {
+            let watch = watches.get(&set)?;
+            Some((watch.track(id)?, watch.time()?))
+        });
+        let ((Some(a), Some(b)), (Some(p), Some(q))) = ((a, b), (told.get(&ids[0]), told.get(&ids[1]))) else {
+            let why = match stop.is_asked() {
+                true => "reading was stopped before they were read a second time",
+                false => "one of the captures came through a pipe, which cannot be read twice",
+            };
+            uncompared.push((ids[0], why.to_owned()));
+            continue;
+        };
+        match pair::compare(&shared.found, [a.0, b.0], [a.1, b.1], [p, q]) {
+            Ok(pair) => pairs.push(pair),
+            Err(Some(why)) => uncompared.push((ids[0], why)),
+            Err(None) => {}
+        }
+    }
+    pair::attach(joined, pairs, uncompared, untold as u64);
+    Ok(())
+}
+
+/// What any two sets share, what carried most first.
+fn shared(seen: &[ReadSet]) -> Vec<SharedConnection> {
+    let mut shared = Vec::new();
+    for (i, a) in seen.iter().enumerate() {
+        for (j, b) in seen.iter().enumerate().skip(i + 1) {
+            let found = pair::find(&a.fingerprints, &b.fingerprints);
+            shared.extend(found.into_iter().map(|found| SharedConnection { sets: [i, j], found }));
+        }
+    }
+    let bytes = |shared: &SharedConnection| {
+        shared.found.fingerprints[0].bytes.iter().fold(0, |sum: u64, more| sum.saturating_add(*more))
+    };
+    shared.sort_by_key(|shared| (std::cmp::Reverse(bytes(shared)), shared.places()));
+    shared
+}
+
+/// Reads the sets that share connections once more.
+fn watch(
+    seen: &[ReadSet],
+    shared: &[SharedConnection],
+    feed: &mut InputReader<'_>,
+    stop: &Stop,
+) -> Result<BTreeMap<usize, PacketCollector>, Error> {
+    let readable = |set: usize| seen.get(set).and_then(|seen| seen.files.as_ref());
+    // In the order of what they carried; one that three sets hold is watched once in each.
+    let mut wanted: Vec<(usize, &ConnectionFingerprint)> = Vec::new();
+    let mut known = HashSet::new();
+    for shared in shared.iter().filter(|shared| shared.sets.iter().all(|&set| readable(set).is_some())) {
+        for (place, fingerprint) in shared.places().into_iter().zip(&shared.found.fingerprints) {
+            if known.insert(place) {
+                wanted.push((place.0, fingerprint));
+            }
+        }
+    }
+    let shares = pair::shares(wanted.iter().map(|(_, fingerprint)| fingerprint.packets));
+    let mut by_set: BTreeMap<usize, Vec<WantedConnection>> = BTreeMap::new();
+    for ((set, fingerprint), most) in wanted.into_iter().zip(shares) {
+        by_set.entry(set).or_default().push(WantedConnection {
+            id: fingerprint.id,
+            client: fingerprint.ends[0],
+            max_packets: most,
+        });
+    }
+    let files = |set: &usize| readable(*set).map_or(&[][..], Vec::as_slice);
+    for set in by_set.keys() {
+        feed.expect(files(set).iter().map(|file| &file.input));
+    }
+    let mut watches = BTreeMap::new();
+    for (set, wanted) in by_set {
+        let mut watch = PacketCollector::new(seen.get(set).map_or(0, |seen| seen.captures), wanted);
+        for file in files(&set) {
+            watch.begin_capture();
+            let second = feed.read(&mut file.open(stop)?, &mut watch)?;
+            // What is missing now would count as lost.
+            if !stop.is_asked() {
+                file.is_all(&second)?;
+            }
+        }
+        watches.insert(set, watch);
+    }
+    Ok(watches)
+}

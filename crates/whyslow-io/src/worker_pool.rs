@@ -1,0 +1,208 @@
+//! [`WorkerPool`]: explainers that share the connections of one set of captures, each on a thread
+//! of its own.
+//!
+//! Every one is given all bytes, walks all records, and takes up the connections that fall to it: a
+//! glance at a packet's four-tuple costs a fraction of what following its connection does, and
+//! nothing need be handed over but the blocks themselves (`belt`). So there is nothing to put in
+//! order, and what comes out does not depend on how many there are. Where one has more to do than
+//! another, they hand connections over between two blocks (`exchange`).
+
+use crate::broadcast::{BlockBroadcast, BlockReader};
+use crate::shard_exchange::ShardExchange;
+use crate::source::{Block, Filled, Gauge, Source};
+use crate::{Error, ExplainOptions};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
+use whyslow_core::analysis::Analysis;
+use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
+use whyslow_core::explain::{Explainer, Fragment};
+use whyslow_core::pair::ConnectionFingerprint;
+use whyslow_core::whatif::ReplayQueue;
+
+/// Less than this is read sooner than threads are started.
+const SMALL: u64 = 4 << 20;
+
+/// Explainers that share the connections of one set of captures.
+pub(crate) struct WorkerPool {
+    explainers: Vec<Explainer>,
+}
+
+impl WorkerPool {
+    /// One for each thread, for inputs of so many bytes, if that is known.
+    pub(crate) fn new(how: ExplainOptions, bytes: Option<u64>) -> Self {
+        let count = if bytes.is_some_and(|bytes| bytes < SMALL) { 1 } else { how.threads.get() };
+        let mut explainers = Explainer::sharing(count);
+        explainers.iter_mut().for_each(|explainer| explainer.set_path_rate(how.path_rate));
+        Self { explainers }
+    }
+
+    /// Reads one input to its end; `progress` is told how much of it was read after every block.
+    ///
+    /// # Errors
+    /// When the input cannot be read or is no capture.
+    pub(crate) fn run(&mut self, source: &mut Source, progress: &mut dyn FnMut(u64)) -> Result<Summary, Error> {
+        self.explainers.iter_mut().for_each(|explainer| explainer.begin_capture(source.name()));
+        let summary = match self.explainers.as_mut_slice() {
+            [alone] => read(source, alone, progress)?,
+            explainers => read_shared(source, explainers, progress)?,
+        };
+        self.explainers.iter_mut().for_each(|explainer| explainer.end_capture(summary.clone()));
+        Ok(summary)
+    }
+
+    /// Everything was read.
+    pub(crate) fn finish(self) -> (Analysis, Vec<ConnectionFingerprint>) {
+        let count = self.explainers.len();
+        let mut explainers = on_threads(self.explainers, |mut explainer| {
+            explainer.close_all();
+            explainer
+        });
+        Explainer::discard_unlisted(&mut explainers);
+        let fragments = on_threads(explainers, Explainer::into_fragment);
+        Fragment::merge_all(fragments).finish_with(|plays| play_on_threads(count, plays))
+    }
+}
+
+/// Lets the model play on so many threads: whoever is done with one transfer takes up the next.
+fn play_on_threads(threads: usize, plays: &mut ReplayQueue<'_>) {
+    let plays = Mutex::new(plays);
+    // Nothing is left half done under the lock, whoever panics.
+    let plays = || plays.lock().unwrap_or_else(PoisonError::into_inner);
+    on_threads(vec![(); threads], |()| {
+        let mut next = plays().take();
+        while let Some(play) = next {
+            let played = play.play();
+            let mut plays = plays();
+            plays.put(&play, played);
+            next = plays.take();
+        }
+    });
+}
+
+/// Does one thing with several values at the same time; the first one on this thread.
+fn on_threads<T: Send, U: Send>(values: Vec<T>, act: impl Fn(T) -> U + Sync) -> Vec<U> {
+    let act = &act;
+    thread::scope(|scope| {
+        let mut values = values.into_iter();
+        let first = values.next();
+        let others: Vec<_> = values.map(|value| scope.spawn(move || act(value))).collect();
+        first.map(act).into_iter().chain(others.into_iter().map(join)).collect()
+    })
+}
+
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Pushes an input's packets to a sink, to the input's end.
+///
+/// # Errors
+/// When the input cannot be read or is no capture.
+pub(crate) fn read<S: Sink>(
+    source: &mut Source,
+    sink: &mut S,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Summary, Error> {
+    let (gauge, is_slow) = (source.gauge(), source.is_compressed());
+    let belt = BlockBroadcast::new(1, |block: &mut Block| source.fill(block));
+    let outcome = thread::scope(|scope| {
+        // Whoever walks alone is spared the decompression; where there can be no more threads, it
+        // is not.
+        if is_slow {
+            let _ = thread::Builder::new().name("reading".to_owned()).spawn_scoped(scope, || belt.fetch_all());
+        }
+        push_all_blocks(belt.reader(), sink, &gauge, &mut |_| {
+            progress(gauge.bytes());
+            true
+        })
+    });
+    let end = belt.end();
+    reading_result(source, [outcome], end)
+}
+
+/// Gives the packets of an input to several explainers, the first on this thread, the others on
+/// threads of their own.
+fn read_shared(
+    source: &mut Source,
+    explainers: &mut [Explainer],
+    progress: &mut dyn FnMut(u64),
+) -> Result<Summary, Error> {
+    let gauge = source.gauge();
+    let exchange = ShardExchange::default();
+    let belt = BlockBroadcast::new(explainers.len(), |block: &mut Block| source.fill(block));
+    let follow = |explainer: &mut Explainer, progress: &mut dyn FnMut(u64)| {
+        let leaving = AbandonOnDrop(&exchange);
+        let outcome = push_all_blocks(belt.reader(), explainer, &gauge, &mut |explainer| {
+            progress(gauge.bytes());
+            exchange.rebalance(explainer)
+        });
+        if matches!(outcome, Ok(Some(_))) {
+            std::mem::forget(leaving);
+        }
+        outcome
+    };
+    let outcomes = thread::scope(|scope| {
+        let mut explainers = explainers.iter_mut();
+        let first = explainers.next();
+        let others: Vec<_> = explainers.map(|explainer| scope.spawn(|| follow(explainer, &mut |_| {}))).collect();
+        let first = first.map(|explainer| follow(explainer, progress));
+        first.into_iter().chain(others.into_iter().map(join)).collect::<Vec<_>>()
+    });
+    let end = belt.end();
+    reading_result(source, outcomes, end)
+}
+
+/// Tells the others that they need not wait for whoever leaves, or panics, before the end.
+struct AbandonOnDrop<'a>(&'a ShardExchange);
+
+impl Drop for AbandonOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// What became of an input, by what became of its walkers and how its blocks ended.
+fn reading_result(
+    source: &Source,
+    outcomes: impl IntoIterator<Item = Result<Option<Summary>, CaptureError>>,
+    end: Option<Result<Option<String>, Error>>,
+) -> Result<Summary, Error> {
+    // All have met the same, if they have come so far.
+    let mut summary = None;
+    for outcome in outcomes {
+        summary = summary.or(outcome.map_err(|error| source.no_capture(error))?);
+    }
+    let torn = end.transpose()?.flatten();
+    Ok(with_torn(source.complete_summary(summary.unwrap_or_default()), torn))
+}
+
+/// Pushes all blocks to a sink, as long as what is done between them lets it go on. None when it
+/// has not seen all of them.
+///
+/// # Errors
+/// When they are no capture.
+fn push_all_blocks<S: Sink, F: FnMut(&mut Block) -> Result<Filled, Error>>(
+    mut walker: BlockReader<'_, F>,
+    sink: &mut S,
+    gauge: &Gauge,
+    between: &mut dyn FnMut(&mut S) -> bool,
+) -> Result<Option<Summary>, CaptureError> {
+    let mut reader = Reader::new();
+    while let Some(block) = walker.next() {
+        // The others are not to wait for bytes that are no capture either.
+        reader.push(block, sink).inspect_err(|_| gauge.give_up())?;
+        if !between(sink) {
+            return Ok(None);
+        }
+    }
+    if walker.has_read_all() { reader.finish(sink).map(Some) } else { Ok(None) }
+}
+
+fn with_torn(mut summary: Summary, torn: Option<String>) -> Summary {
+    summary.problems.extend(torn.map(|detail| Problem { slug: "torn-compression", count: 1, detail }));
+    summary
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

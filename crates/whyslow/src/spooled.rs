@@ -1,0 +1,131 @@
+//! [`SpooledInputs`]: inputs that are read more than once, what comes through a pipe in a temporary
+//! file.
+//!
+//! The first Ctrl-C ends the pipe, and what came by then is taken; a later one ends the program,
+//! and so does any other signal that asks for it. Either way no file stays.
+
+use crate::output::complain;
+use crate::progress::Meter;
+use std::collections::BTreeMap;
+use whyslow_io::{Input, Scratch, Spool, Stop};
+use whyslow_report::text::units;
+
+/// Inputs, all of them files for as long as it lives.
+pub(crate) struct SpooledInputs {
+    spool: Spool,
+    scratch: Scratch,
+    #[cfg(unix)]
+    guard: Option<unix::Guard>,
+}
+
+impl SpooledInputs {
+    /// Keeps what is no file; says how much that is.
+    ///
+    /// # Errors
+    /// When it cannot be read or kept.
+    pub(crate) fn new(inputs: &[Input]) -> anyhow::Result<Self> {
+        let (scratch, stop) = (Scratch::default(), Stop::default());
+        #[cfg(unix)]
+        let guard = if inputs.iter().any(is_pipe) { Some(unix::Guard::new(&scratch, &stop)?) } else { None };
+        let spool = {
+            let mut meter = Meter::new();
+            Spool::new(inputs, &scratch, &stop, &mut |progress| meter.update(progress))?
+        };
+        for kept in spool.spooled() {
+            let (name, bytes, path) = (&kept.name, units::bytes(kept.bytes), kept.path().display());
+            complain(&format!("{name}: {bytes} came, and are in {path} until the end, to be read again"));
+        }
+        #[cfg(unix)]
+        if let Some(guard) = &guard {
+            guard.is_filled();
+        }
+        Ok(Self {
+            spool,
+            scratch,
+            #[cfg(unix)]
+            guard,
+        })
+    }
+
+    /// The inputs in their order, all of them files.
+    pub(crate) fn inputs(&self) -> &[Input] {
+        self.spool.inputs()
+    }
+
+    /// What was kept, by its file's path.
+    pub(crate) fn names(&self) -> BTreeMap<String, String> {
+        self.spool.spooled().iter().map(|kept| (kept.path().display().to_string(), kept.name.clone())).collect()
+    }
+
+    /// Where more can be kept; all of it goes with this.
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    /// Whoever listens to signals from now on ends in order, and then drops this.
+    pub(crate) fn hand_over(&mut self) {
+        #[cfg(unix)]
+        drop(self.guard.take());
+    }
+}
+
+impl Drop for SpooledInputs {
+    /// Others may still hold on to the folder: a reading that goes on in the background.
+    fn drop(&mut self) {
+        self.scratch.end();
+    }
+}
+
+#[cfg(unix)]
+fn is_pipe(input: &Input) -> bool {
+    match input {
+        Input::Stdin => true,
+        Input::Path(path) => std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()),
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use crate::interrupt::{ended_by, ending};
+    use signal_hook::consts::SIGINT;
+    use signal_hook::iterator::{Handle, Signals};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::{io, process, thread};
+    use whyslow_io::{Scratch, Stop};
+
+    /// Listens to signals while there are files that must not stay.
+    pub(super) struct Guard {
+        handle: Handle,
+        /// Nothing comes any more: there is nothing to stop but the program.
+        filled: Arc<AtomicBool>,
+    }
+
+    impl Guard {
+        pub(super) fn new(scratch: &Scratch, stop: &Stop) -> io::Result<Self> {
+            let mut signals = Signals::new(ending())?;
+            let (handle, filled, flag) = (signals.handle(), Arc::<AtomicBool>::default(), stop.flag());
+            let (watched, scratch) = (Arc::clone(&filled), scratch.clone());
+            thread::spawn(move || {
+                for signal in signals.forever() {
+                    let is_first = signal == SIGINT && !flag.swap(true, Ordering::Relaxed);
+                    if !is_first || watched.load(Ordering::Relaxed) {
+                        scratch.end();
+                        process::exit(ended_by(signal).into());
+                    }
+                }
+            });
+            Ok(Self { handle, filled })
+        }
+
+        pub(super) fn is_filled(&self) {
+            self.filled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.handle.close();
+        }
+    }
+}
