@@ -13,6 +13,29 @@
 //! [`compare`] any two transfers, and [`series`] gives a connection's packets as graphs of bounded
 //! size, and [`analysis`] is what comes out: data for the renderers. The crate is pure: no file,
 //! socket, thread, clock or environment; time comes from the packets alone.
+//!
+//! ```
+//! use whyslow_core::capture::{CaptureError, Reader};
+//! use whyslow_core::explain::Explainer;
+//!
+//! # fn main() -> Result<(), CaptureError> {
+//! let capture = include_bytes!("../../../samples/slow-start-client.pcap");
+//! let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+//! explainer.begin_capture("slow-start-client.pcap");
+//! // In pieces of any size, as they come.
+//! for piece in capture.chunks(65_536) {
+//!     reader.push(piece, &mut explainer)?;
+//! }
+//! let summary = reader.finish(&mut explainer)?;
+//! explainer.end_capture(summary);
+//!
+//! let analysis = explainer.finish();
+//! let finding = &analysis.connections[0].transfers[1].findings[0];
+//! assert_eq!(finding.cause.slug(), "slow-start");
+//! assert!(finding.fix.is_some());
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod analysis;

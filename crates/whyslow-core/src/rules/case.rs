@@ -88,7 +88,7 @@ impl TransferCase<'_> {
         }
         if self.transfer.known_span.is_some() {
             // What was left out might tell another cause.
-            trust *= 0.6;
+            trust *= 0.55;
         }
         if defects.one_direction {
             trust *= 0.3;

@@ -1,0 +1,38 @@
+//! Explains a capture file: each finding with its seconds and its fix.
+//!
+//!     cargo run -p whyslow-core --example explain -- samples/slow-start-client.pcap
+
+use std::error::Error;
+use std::fs::File;
+use std::io::Read;
+use whyslow_core::capture::Reader;
+use whyslow_core::explain::Explainer;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("which capture?")?;
+    let (mut file, mut block) = (File::open(&path)?, vec![0; 1 << 20]);
+    let (mut reader, mut explainer) = (Reader::new(), Explainer::new());
+    explainer.begin_capture(&path);
+    loop {
+        let length = file.read(&mut block)?;
+        if length == 0 {
+            break;
+        }
+        reader.push(&block[..length], &mut explainer)?;
+    }
+    let summary = reader.finish(&mut explainer)?;
+    explainer.end_capture(summary);
+
+    let analysis = explainer.finish();
+    for connection in &analysis.connections {
+        println!("{} → {}", connection.client.address, connection.server.address);
+        let of_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
+        for finding in connection.findings.iter().chain(of_transfers) {
+            println!("  {} {:.3} s: {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary);
+            if let Some(fix) = &finding.fix {
+                println!("    fix: {}", fix.what);
+            }
+        }
+    }
+    Ok(())
+}
