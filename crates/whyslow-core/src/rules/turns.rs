@@ -122,13 +122,14 @@ fn are_pieces(sizes: impl Iterator<Item = (u64, u64)>, piece: u64, mss: u64) -> 
 }
 
 /// What the turns would take if all were asked for at once: the `rounds` that their bytes need, and
-/// what both programs do for them. What a turn takes beyond its round trip is such work where it is
-/// long; else most of it is wake-ups, of which a batch has few, and the shortest turn shows the
-/// work.
+/// what both programs do for them. What a turn takes beyond its round trip is such work where
+/// somebody would notice it. Else most of it is wake-ups and the path's jitter, of which a batch
+/// has few, and the quickest turn shows the work.
 fn at_once(took: &[Nanos], rtt: Nanos, rounds: u32) -> Nanos {
     let beyond = || took.iter().map(|took| (*took - rtt).or_zero());
-    let least = beyond().min().unwrap_or_default();
-    rtt.scale(f64::from(rounds)) + beyond().map(|time| if time < WORTH_SAYING { least } else { time }).sum()
+    let quickest = beyond().min().unwrap_or_default();
+    let work = beyond().map(|time| if time < NOTICEABLE_WAIT { quickest } else { time });
+    rtt.scale(f64::from(rounds)) + work.sum()
 }
 
 #[cfg(test)]

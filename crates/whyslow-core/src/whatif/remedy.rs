@@ -49,15 +49,7 @@ pub(super) fn apply(cause: Cause, replay: &Replay, fitted: &Fitted) -> Option<Fi
         }
         Cause::ReceiveWindow | Cause::NoWindowScaling => scenario.receiver.window = Window::Unlimited,
         Cause::ZeroWindow => {
-            // A reader that keeps up has the buffer that it has: the largest window that was
-            // offered stays.
-            if let Window::Seen(steps) = &mut scenario.receiver.window {
-                let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
-                let most = replay.passing_largest.map_or(most, |passing| passing.min(most));
-                let full = steps.iter().position(|step| step.1 >= most).unwrap_or(steps.len());
-                steps.truncate(full);
-                steps.push((steps.last().map_or(0, |step| step.0 + 1), most));
-            }
+            let_reader_keep_up(&mut scenario.receiver.window, replay);
             remove(&mut changed, Limit::ZeroWindow);
             // Shorter silences around it, which nothing in the capture ended, come from it too.
             remove(&mut changed, Limit::Unknown);
@@ -134,6 +126,26 @@ fn let_window_grow(window: &mut Window, replay: &Replay) {
     if last > initial && replay.passing_window.is_none() {
         *window = Window::Autotuned { initial, most: last.max(DEFAULT_RECEIVE_WINDOW) };
     }
+}
+
+/// The first window and the largest one of a Linux receiver with its default buffer (`tcp_rmem`'s
+/// 131,072 B, tcp(7)) whose program never read enough for it to grow, bytes.
+const DEFAULT_BUFFER_WINDOWS: (u64, u64) = (64_000, 82_000);
+
+/// A reader that keeps up has the buffer that it has: the largest window that was offered stays. A
+/// buffer of the default size grows as soon as its program reads.
+fn let_reader_keep_up(window: &mut Window, replay: &Replay) {
+    let Window::Seen(steps) = window else { return };
+    let most = steps.iter().map(|step| step.1).max().unwrap_or(u64::MAX);
+    let initial = steps.first().map_or(0, |step| step.1);
+    if (DEFAULT_BUFFER_WINDOWS.0..=u64::from(u16::MAX)).contains(&initial) && most <= DEFAULT_BUFFER_WINDOWS.1 {
+        *window = Window::Autotuned { initial, most: DEFAULT_RECEIVE_WINDOW };
+        return;
+    }
+    let most = replay.passing_largest.map_or(most, |passing| passing.min(most));
+    let full = steps.iter().position(|step| step.1 >= most).unwrap_or(steps.len());
+    steps.truncate(full);
+    steps.push((steps.last().map_or(0, |step| step.0 + 1), most));
 }
 
 fn remove(changed: &mut Fitted, limit: Limit) {
