@@ -4,7 +4,7 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use whyslow_core::capture::Reader;
 use whyslow_core::explain::Explainer;
 
@@ -23,14 +23,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let summary = reader.finish(&mut explainer)?;
     explainer.end_capture(summary);
 
-    let analysis = explainer.finish();
+    let (analysis, mut out) = (explainer.finish(), std::io::stdout().lock());
     for connection in &analysis.connections {
-        println!("{} → {}", connection.client.address, connection.server.address);
+        writeln!(out, "{} → {}", connection.client.address, connection.server.address)?;
         let of_transfers = connection.transfers.iter().flat_map(|transfer| &transfer.findings);
         for finding in connection.findings.iter().chain(of_transfers) {
-            println!("  {} {:.3} s: {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary);
+            writeln!(out, "  {} {:.3} s: {}", finding.cause, finding.seconds.as_secs_f64(), finding.summary)?;
             if let Some(fix) = &finding.fix {
-                println!("    fix: {}", fix.what);
+                writeln!(out, "    fix: {}", fix.what)?;
             }
         }
     }
