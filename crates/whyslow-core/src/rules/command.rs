@@ -20,7 +20,9 @@ const A_START: f64 = 8.0;
 /// one that was given, or else what its bursts show. None without a round trip.
 pub(super) fn buffer_for(case: &TransferCase<'_>) -> Option<(u64, String)> {
     let rtt = case.context.rtt?;
-    let seen = limit::burst_rate(case.transfer, &case.context);
+    // Next to the sender ACKs come together, and what they let go leaves at the sender's own rate.
+    let near = case.context.near_receiver;
+    let seen = limit::burst_rate(case.transfer, &case.context).filter(|_| near);
     let given = case.context.path_rate;
     let wanted = given.or(seen).unwrap_or(A_START * case.rate());
     let round = |bytes: u64| bytes.div_ceil(65_536).max(1) * 65_536;
