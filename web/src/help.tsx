@@ -56,7 +56,7 @@ export function HelpDialog({
     if (content.docs[name]) show(name);
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and `whyslow help-cause` has the text to follow.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it; `whyslow help-cause` has the text.
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close} onClick={follow}>
       {doc && (
         <article>

@@ -32,6 +32,7 @@ export function Overview({ content, view, go, help, local }: Props) {
     });
   const pick = local ? { chosen, toggle } : undefined;
   const [tab, setTab] = useState<"connections" | "transfers">("connections");
+  const List = tab === "connections" ? Connections : Transfers;
   const only = analysis.connections.length === 1 ? analysis.connections[0] : undefined;
   return (
     <main class="overview">
@@ -93,25 +94,14 @@ export function Overview({ content, view, go, help, local }: Props) {
               </span>
             )}
           </div>
-          {tab === "connections" ? (
-            <Connections
-              connections={analysis.connections}
-              filter={view.filter}
-              go={go}
-              content={content}
-              help={help}
-              pick={pick}
-            />
-          ) : (
-            <Transfers
-              connections={analysis.connections}
-              filter={view.filter}
-              go={go}
-              content={content}
-              help={help}
-              pick={pick}
-            />
-          )}
+          <List
+            connections={analysis.connections}
+            filter={view.filter}
+            go={go}
+            content={content}
+            help={help}
+            pick={pick}
+          />
           {chosen.length > 0 && <Choice chosen={chosen} content={content} go={go} toggle={toggle} />}
         </section>
       )}

@@ -6,17 +6,23 @@
 //! what is unknown is null.
 
 mod exchange;
+mod finding;
+mod frame;
 mod icmp;
+mod limit;
 mod pair;
 
 pub use exchange::*;
+pub use finding::{Actor, Assumed, Evidence, Finding, Fix};
+pub use frame::Frame;
 pub use icmp::IcmpError;
+pub use limit::{Limit, LimitShare, LimitSpan};
 pub use pair::*;
 
 pub use crate::cause::Cause;
 
 use crate::units::Nanos;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The version of the contract.
 pub const SCHEMA: &str = "whyslow/1";
@@ -508,19 +514,6 @@ impl Connection {
     }
 }
 
-impl Finding {
-    /// Whether somebody waited for the network or the server meanwhile. What the client's own
-    /// program takes is told, and ranks behind all that was waited for.
-    pub fn is_waited_for(&self) -> bool {
-        self.cause != Cause::ClientThink
-    }
-
-    /// Does something with every frame of its evidence.
-    pub fn for_each_frame(&mut self, act: impl Fn(&mut Frame)) {
-        self.evidence.iter_mut().flat_map(|evidence| &mut evidence.frames).for_each(act);
-    }
-}
-
 impl Transfer {
     /// For how long its user waited: from the request, or its first byte, to its end. Handshakes
     /// are not part of it, nor what the client's own program took, nor idle time.
@@ -585,218 +578,6 @@ pub struct Round {
     pub limit: Limit,
 }
 
-/// Time under one limit.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct LimitShare {
-    /// Which.
-    pub limit: Limit,
-    /// For how long.
-    pub seconds: Nanos,
-    /// Of the whole, 0–1.
-    pub share: f64,
-}
-
-/// A stretch of time under one limit.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct LimitSpan {
-    /// Which.
-    pub limit: Limit,
-    /// From.
-    pub start_s: Nanos,
-    /// For how long.
-    pub seconds: Nanos,
-}
-
-/// What held a transfer back at one instant. The slugs are public: see `help-cause`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Limit {
-    /// The TCP handshake.
-    Handshake,
-    /// The TLS handshake.
-    TlsHandshake,
-    /// The request on its way to the server, and the first byte of the answer on its way back.
-    RequestWait,
-    /// The server had the request and had not begun to answer.
-    ServerThink,
-    /// The client's program took its time before its request.
-    ClientThink,
-    /// Nobody waited for anything.
-    Idle,
-    /// The congestion window was still opening.
-    SlowStart,
-    /// The congestion window grew slowly.
-    CongestionAvoidance,
-    /// The receiver's window was full.
-    ReceiveWindow,
-    /// The receiver's window was closed.
-    ZeroWindow,
-    /// The sender never had more in flight, though it might.
-    SenderCap,
-    /// A window of the application's protocol was full.
-    ProtocolWindow,
-    /// The sending application had nothing to send.
-    Application,
-    /// The sender spaced its segments evenly.
-    Pacing,
-    /// A small segment waited for a delayed ACK.
-    NagleDelayedAck,
-    /// An ACK was late.
-    AckDelay,
-    /// Lost segments were sent again after duplicate ACKs.
-    LossRecovery,
-    /// The sender waited for its retransmission timer.
-    Timeout,
-    /// The path carried what it could.
-    Bandwidth,
-    /// The last bytes' way to the receiver and their ACK's way back: what no setting can remove.
-    RoundTrip,
-    /// Not known.
-    Unknown,
-}
-
-impl Limit {
-    /// Its public name.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::TlsHandshake => "tls-handshake",
-            Self::RequestWait => "request-wait",
-            Self::ServerThink => "server-think",
-            Self::ClientThink => "client-think",
-            Self::Idle => "idle",
-            Self::SlowStart => "slow-start",
-            Self::CongestionAvoidance => "congestion-avoidance",
-            Self::ReceiveWindow => "receive-window",
-            Self::ZeroWindow => "zero-window",
-            Self::SenderCap => "sender-cap",
-            Self::ProtocolWindow => "protocol-window",
-            Self::Application => "application",
-            Self::Pacing => "pacing",
-            Self::NagleDelayedAck => "nagle-delayed-ack",
-            Self::AckDelay => "ack-delay",
-            Self::LossRecovery => "loss-recovery",
-            Self::Timeout => "timeout",
-            Self::Bandwidth => "bandwidth",
-            Self::RoundTrip => "round-trip",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// Why, with what it rests on and what to do.
-#[derive(Clone, Debug, Serialize)]
-pub struct Finding {
-    /// The cause's public name.
-    pub cause: Cause,
-    /// Seconds lost to it.
-    pub seconds: Nanos,
-    /// 0–1.
-    pub confidence: f64,
-    /// One sentence.
-    pub summary: String,
-    /// What it rests on.
-    pub evidence: Vec<Evidence>,
-    /// What to do.
-    pub fix: Option<Fix>,
-    /// The time with this cause gone, seconds: of the transfer, of the connection for a finding
-    /// over one, of the connections together for one that spans several. Null when that is not
-    /// known: no model was run or it does not fit.
-    pub predicted_s: Option<Nanos>,
-    /// That the path carries more than it was seen to carry, where nothing tells how much it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub predicted_assumes: Option<Assumed>,
-    /// Ids of the connections, when it spans several; of a transfer's part of a bottleneck, those
-    /// that share it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub connections: Vec<u64>,
-    /// It sums up findings of these connections, and its time is theirs.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub shared: bool,
-    /// What would settle an open question.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle: Option<String>,
-}
-
-/// What a promise rests on that the capture does not show.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Assumed {
-    /// The path carries more than so much, payload bits per second.
-    pub needed_bps: f64,
-    /// It was seen to carry so much, within a round trip or on average.
-    pub seen_bps: f64,
-}
-
-/// A figure, and the frames that show it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evidence {
-    /// Where to look; a first and a last frame make a range.
-    pub frames: Vec<Frame>,
-    /// What was measured.
-    pub figure: String,
-    /// How much.
-    pub value: f64,
-    /// In what.
-    pub unit: &'static str,
-}
-
-/// What to do about it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Fix {
-    /// Who must act.
-    pub who: Actor,
-    /// What, in plain words, with the value computed from this transfer.
-    pub what: String,
-    /// A command that does it, where there is one.
-    pub command: Option<String>,
-    /// What shows that it worked: a counter, a figure of `ss`, a second capture.
-    pub verify: Option<String>,
-}
-
-/// Who can remove a cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Actor {
-    /// The end that sends the payload.
-    Sender,
-    /// The end that gets it.
-    Receiver,
-    /// Whoever runs the path.
-    Network,
-    /// The program at one of the ends.
-    Application,
-    /// Whoever captures.
-    Capture,
-}
-
 fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-/// A frame number, 1-based as in Wireshark; with its file when there are several inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Frame {
-    /// Index in [`Analysis::captures`]; none with one input.
-    pub file: Option<u16>,
-    /// Within that file.
-    pub number: u64,
-}
-
-impl std::fmt::Display for Frame {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.file {
-            Some(file) => write!(f, "{}:{}", file + 1, self.number),
-            None => write!(f, "{}", self.number),
-        }
-    }
-}
-
-/// A number, or `"file:frame"` (the file's 1-based place among the captures) with several inputs.
-impl Serialize for Frame {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.file {
-            Some(_) => serializer.collect_str(self),
-            None => serializer.serialize_u64(self.number),
-        }
-    }
 }

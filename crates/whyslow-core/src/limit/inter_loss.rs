@@ -216,29 +216,11 @@ fn are_long(times: Vec<Nanos>, least: Nanos) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::limit::tests::MSS;
     use crate::tcp::facts::RoundFacts;
 
-    const MSS: u64 = 1000;
-
     fn context() -> Context {
-        Context {
-            mss: MSS,
-            rtt: Some(Nanos::from_millis(20)),
-            epsilon: Nanos::from_millis(2),
-            one_direction: false,
-            elided: false,
-            near_receiver: false,
-            has_timestamps: true,
-            next_to_receiver: false,
-            opening_seen: true,
-            small_window: None,
-            announces_length: false,
-            first_loss: None,
-            server_push: Default::default(),
-            is_multipath: false,
-            path_rate: None,
-            pooled_rate: None,
-        }
+        crate::limit::tests::context(20)
     }
 
     /// Two losses at each of these times, milliseconds, after so many segments had passed.

@@ -559,7 +559,7 @@ mod tests {
     const LABEL: Label =
         Label { right: &["loss", "random-loss"], never: &["policer"], why: "it loses", unseen: &[], enough: false };
 
-    fn said(cause: &'static str, confidence: f64) -> NamedCause {
+    fn named(cause: &'static str, confidence: f64) -> NamedCause {
         NamedCause { cause, confidence, seconds: 1.0 }
     }
 
@@ -570,24 +570,24 @@ mod tests {
 
     #[test]
     fn the_label_and_its_other_words_are_right_and_what_is_ruled_out_is_not() {
-        assert_eq!(judged(Some(said("random-loss", 0.9)), Vec::new()).wrong, None);
-        assert_eq!(judged(Some(said("timeout", 0.9)), Vec::new()).wrong.unwrap(), "`timeout`");
+        assert_eq!(judged(Some(named("random-loss", 0.9)), Vec::new()).wrong, None);
+        assert_eq!(judged(Some(named("timeout", 0.9)), Vec::new()).wrong.unwrap(), "`timeout`");
         assert_eq!(judged(None, Vec::new()).wrong.unwrap(), "nothing");
-        let beside = judged(Some(said("loss", 0.9)), vec![said("policer", 0.65)]);
+        let beside = judged(Some(named("loss", 0.9)), vec![named("policer", 0.65)]);
         assert_eq!(beside.wrong.as_deref(), Some("`policer` beside it"));
         assert_eq!(beside.wrongly_said().unwrap().cause, "policer");
         assert!(!beside.is_bold(), "what is right was bold, and not what is wrong");
         let nothing = Label { right: &["none"], ..LABEL };
         assert_eq!(wrong(&nothing, None, &[], &[]), None);
-        assert_eq!(wrong(&nothing, Some(&said("loss", 0.9)), &[], &[]).unwrap(), "`loss`");
+        assert_eq!(wrong(&nothing, Some(&named("loss", 0.9)), &[], &[]).unwrap(), "`loss`");
     }
 
     #[test]
     fn a_page_and_its_json_count_the_same() {
         let ends = vec![
-            judged(Some(said("loss", 0.95)), Vec::new()),
-            judged(Some(said("timeout", 0.85)), Vec::new()),
-            judged(Some(said("loss", 0.95)), vec![said("policer", 0.65)]),
+            judged(Some(named("loss", 0.95)), Vec::new()),
+            judged(Some(named("timeout", 0.85)), Vec::new()),
+            judged(Some(named("loss", 0.95)), vec![named("policer", 0.65)]),
             judged(None, Vec::new()),
         ];
         let bins = calibration(&ends.iter().collect::<Vec<_>>());
