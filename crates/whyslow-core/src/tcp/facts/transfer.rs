@@ -64,7 +64,7 @@ pub struct TransferFacts {
     pub segments: u64,
     /// Late by reordering.
     pub out_of_order: u64,
-    /// See [`DirectionFacts::healed_holes`].
+    /// See [`DirectionFacts::healed_holes`](super::DirectionFacts::healed_holes).
     pub healed_holes: u64,
     /// Bytes never captured, though acknowledged or followed by later ones.
     pub unseen: u64,
