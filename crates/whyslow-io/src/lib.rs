@@ -34,7 +34,7 @@ mod stop;
 mod worker_pool;
 
 pub use error::Error;
-pub use reading::{FilesRead, PacketSource, Reading, follow, pick};
+pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
 pub use scratch::Scratch;
 pub use spool::Spool;
 pub use stop::Stop;
