@@ -7,21 +7,21 @@
 
 mod exchange;
 mod finding;
-mod frame;
 mod icmp;
 mod limit;
 mod pair;
 
 pub use exchange::*;
 pub use finding::{Actor, Assumed, Evidence, Finding, Fix};
-pub use frame::Frame;
 pub use icmp::IcmpError;
-pub use limit::{Limit, LimitShare, LimitSpan};
+pub use limit::{LimitShare, LimitSpan};
 pub use pair::*;
 
 pub use crate::cause::Cause;
+pub use crate::types::{End, Frame, Limit, MAX_RETRANSMISSIONS, Near, RetransmissionKind, State};
 
 use crate::units::Nanos;
+use crate::whatif;
 use serde::Serialize;
 
 /// The version of the contract.
@@ -171,68 +171,6 @@ pub fn host_and_port(host: &str, port: u16) -> String {
         _ if host.contains(':') => format!("[{host}]:{port}"),
         _ => format!("{host}:{port}"),
     }
-}
-
-/// Which end, of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum End {
-    /// The end that opened the connection.
-    Client,
-    /// The other.
-    Server,
-}
-
-impl End {
-    /// The other end.
-    pub fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-
-    /// Its place in a `[client, server]` pair.
-    pub fn index(self) -> usize {
-        match self {
-            Self::Client => 0,
-            Self::Server => 1,
-        }
-    }
-}
-
-/// Where the capture stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Near {
-    /// Next to the client.
-    Client,
-    /// Next to the server.
-    Server,
-    /// Between the two.
-    Middle,
-    /// It cannot be told.
-    #[default]
-    Unknown,
-}
-
-/// How a connection stood at its last packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// SYNs, and no answer.
-    Unanswered,
-    /// A SYN was answered by a reset.
-    Refused,
-    /// Open when the capture ended.
-    Open,
-    /// One end has sent FIN, and it was acknowledged, and the other never answered with its own:
-    /// CLOSE_WAIT there.
-    HalfClosed,
-    /// FINs from both ends.
-    Closed,
-    /// Ended by a reset.
-    Reset,
 }
 
 /// One connection.
@@ -394,20 +332,6 @@ pub struct Retransmitted {
     pub unseen_original: u64,
 }
 
-impl Retransmitted {
-    /// Adds those of more segments.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.fast += other.fast;
-        self.timeout += other.timeout;
-        self.tail_probe += other.tail_probe;
-        self.spurious += other.spurious;
-        self.unseen_original += other.unseen_original;
-    }
-}
-
-/// Most retransmissions listed of one direction.
-pub const MAX_RETRANSMISSIONS: usize = 1000;
-
 /// A segment that was sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Retransmission {
@@ -423,20 +347,6 @@ pub struct Retransmission {
     pub kind: RetransmissionKind,
     /// Its first copy was lost before the capture point.
     pub unseen_original: bool,
-}
-
-/// Why a segment was sent again, named as in [`Retransmitted`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RetransmissionKind {
-    /// After duplicate ACKs or SACKs; or after an ICMP error, in shorter segments.
-    Fast,
-    /// After the retransmission timer.
-    Timeout,
-    /// A tail loss probe.
-    TailProbe,
-    /// Needlessly, whatever made the sender do it.
-    Spurious,
 }
 
 /// The verdict on a transfer that nothing held back: all but round trips took less than two fifths
@@ -538,17 +448,9 @@ impl Transfer {
     /// Whether the model comes near enough to the measured time to promise anything; none when it
     /// was not run.
     pub fn model_fits(&self) -> Option<bool> {
-        Some(self.is_fitted_by(self.model_s?))
-    }
-
-    /// Whether a model that says so comes near enough.
-    pub(crate) fn is_fitted_by(&self, model: Nanos) -> bool {
-        (model - self.duration_s).0.abs() as f64 <= MODEL_NEAR * self.duration_s.0 as f64
+        Some(whatif::is_near(self.model_s?, self.duration_s))
     }
 }
-
-/// A model must come this near to what was measured before it may promise anything.
-const MODEL_NEAR: f64 = 0.15;
 
 /// Most rounds listed of one transfer.
 pub const MAX_ROUNDS: usize = 64;

@@ -3,18 +3,22 @@
 
 mod exchanges;
 mod label;
+mod model_predictions;
+mod wait_predictions;
 mod written;
 
+pub(crate) use model_predictions::predict as predict_by_model;
+pub(crate) use wait_predictions::predict as predict_waits;
 pub(crate) use written::Names;
 
 use crate::analysis::{
-    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS,
-    Near, Problem, Retransmission, Round, Rtt, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, LimitShare, LimitSpan, MAX_ROUNDS,
+    MAX_SPANS, MAX_TRANSFERS, Near, Problem, Retransmission, Retransmitted, Round, Rtt, State, Transfer,
 };
 use crate::flow::Side;
-use crate::limit::{self, Context, Partition, Wait};
+use crate::limit::{self, Context, Partition, Span, Wait};
 use crate::rules::{self, ConnectionCase, ConnectionSummary, Exit, LargestFlows, TransferCase, say};
-use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
+use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use crate::units::Nanos;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 use label::{end_of, label};
@@ -191,13 +195,18 @@ fn transfer_entry(
         elided: transfer.known_span.is_some(),
         model_s: None,
         model_skipped,
-        limits: partition.shares(),
-        timeline: partition.timeline(first, MAX_SPANS),
+        limits: LimitShare::of(&partition.times()),
+        timeline: timeline(partition, first),
         verdict: rules::verdict(&case, &findings),
         findings,
-        before,
+        before: LimitShare::of(&before),
     };
     (told, exit)
+}
+
+fn timeline(partition: &Partition, first: Nanos) -> Vec<LimitSpan> {
+    let told = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
+    partition.timeline(MAX_SPANS).iter().map(told).collect()
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
@@ -284,13 +293,12 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
     let direction = &facts.directions[sender];
-    let told = |resent: &Retransmission| Retransmission { time_s: resent.time_s - first, ..*resent };
     Direction {
         from: end_of(facts, sender),
         bytes: direction.bytes,
         packets: direction.packets,
-        retransmitted: direction.retransmitted,
-        retransmissions: direction.retransmissions.iter().map(told).collect(),
+        retransmitted: retransmitted(&direction.retransmitted),
+        retransmissions: direction.retransmissions.iter().map(|one| retransmission(one, first)).collect(),
         retransmissions_total: direction.retransmissions_total,
         out_of_order: direction.out_of_order,
         duplicate_acks: direction.duplicate_acks,
@@ -303,6 +311,16 @@ fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
         max_window: direction.max_window,
         largest_record: Some(facts.content[sender].largest_record).filter(|&bytes| bytes > 0),
     }
+}
+
+fn retransmitted(kinds: &facts::Retransmitted) -> Retransmitted {
+    let facts::Retransmitted { fast, timeout, tail_probe, spurious, unseen_original } = *kinds;
+    Retransmitted { fast, timeout, tail_probe, spurious, unseen_original }
+}
+
+fn retransmission(one: &facts::Retransmission, first: Nanos) -> Retransmission {
+    let facts::Retransmission { frame, time, seq, bytes, kind, unseen_original } = *one;
+    Retransmission { frame, time_s: time - first, seq, bytes, kind, unseen_original }
 }
 
 fn problems(facts: &Facts) -> Vec<Problem> {

@@ -51,6 +51,7 @@ pub mod rules;
 pub mod series;
 mod stats;
 pub mod tcp;
+pub mod types;
 pub mod units;
 pub mod whatif;
 pub mod wire;

@@ -13,7 +13,7 @@ use crate::rules::{self, LargestFlows, say};
 use crate::tcp::BadChecksums;
 use crate::tcp::elided::ElisionMarks;
 use crate::units::Nanos;
-use crate::whatif::{self, ReplayQueue, Replays};
+use crate::whatif::{ReplayQueue, Replays};
 use crate::wire::{ChecksumSample, Skip, link_type_name};
 use std::collections::BTreeMap;
 
@@ -120,8 +120,8 @@ impl MergedAnalysis {
     /// Lets `play` do with the model what there is to do; what it does at the same time comes out
     /// sooner, and the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
-        self.replays.predict(&mut self.analysis.connections, play);
-        whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
+        assemble::predict_by_model(&self.replays, &mut self.analysis.connections, play);
+        assemble::predict_waits(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
         rules::calibrate(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.fingerprints)
     }

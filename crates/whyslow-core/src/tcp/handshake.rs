@@ -2,8 +2,8 @@
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
-use crate::analysis::Frame;
 use crate::flow::Side;
+use crate::types::Frame;
 use crate::units::Nanos;
 use crate::wire::Segment;
 

@@ -4,8 +4,8 @@
 pub(super) mod packed;
 
 use super::content::PayloadKind;
-use crate::analysis::Frame;
 use crate::flow::Side;
+use crate::types::Frame;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;

@@ -11,8 +11,9 @@
 //! facts count them.
 
 use super::facts::DirectionFacts;
-use crate::analysis::{End, Frame, Retransmitted};
+use super::facts::Retransmitted;
 use crate::flow::Side;
+use crate::types::{End, Frame};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};

@@ -9,8 +9,8 @@
 
 use super::facts::Vantage;
 use super::segment::Seg;
-use crate::analysis::{End, Near};
 use crate::flow::Side;
+use crate::types::{End, Near};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 
