@@ -2,13 +2,13 @@
 //! of them.
 //!
 //! No thread stands beside the readers to feed them: the reader that has taken all blocks fetches
-//! the next ones, while the others still work on those before. So a reader with less to do with the
-//! packets reads and decompresses more, and no more threads are busy than there are readers. Several
-//! blocks are fetched in a row: readers that came to the end together would otherwise meet there
-//! after every block, and all but one would wait.
+//! the next ones, while the others still work on those before. So a reader with less to do with
+//! the packets reads and decompresses more, and no more threads are busy than there are readers.
+//! Several blocks are fetched in a row: readers that came to the end together would otherwise meet
+//! there after every block, and all but one would wait.
 //!
-//! It promises that every reader sees the same blocks in the same order, and that at most [`LENGTH`]
-//! blocks are kept. A reader that leaves before the end ends the reading for all.
+//! It promises that every reader sees the same blocks in the same order, and that at most
+//! [`LENGTH`] blocks are kept. A reader that leaves before the end ends the reading for all.
 
 use crate::error::Error;
 use crate::source::{Block, Filled};

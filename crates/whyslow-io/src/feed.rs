@@ -1,4 +1,5 @@
-//! [`InputReader`]: reads inputs one after the other, and reports how far it has come over all of them.
+//! [`InputReader`]: reads inputs one after the other, and reports how far it has come over all of
+//! them.
 
 use crate::error::Error;
 use crate::input::{Input, Progress};

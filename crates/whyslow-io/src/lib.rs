@@ -1,8 +1,8 @@
 //! Where the bytes come from: files, pipes and standard input, compressed or not, one or a set.
 //!
 //! [`explain`] opens its inputs one after the other and undoes their compression as it reads
-//! (`source`). It pushes the bytes to explainers that share the connections (`worker_pool`), each on
-//! a thread of its own; they fetch blocks in turn (`broadcast`). Memory is bounded whatever the
+//! (`source`). It pushes the bytes to explainers that share the connections (`worker_pool`), each
+//! on a thread of its own; they fetch blocks in turn (`broadcast`). Memory is bounded whatever the
 //! input's size: nothing is read whole, and a compressed input that swells without end only takes
 //! as long.
 //!

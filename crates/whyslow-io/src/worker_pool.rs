@@ -1,10 +1,10 @@
 //! [`WorkerPool`]: explainers that share the connections of one set of captures, each on a thread
 //! of its own.
 //!
-//! Each is given all bytes, reads all records, and follows the connections that fall to it: to look
-//! at a packet's four-tuple costs a fraction of what following its connection does. Nothing is
-//! handed over but the blocks themselves (`broadcast`), so there is nothing to put in order, and the
-//! analysis does not depend on how many there are. Where one has more to do than another, they
+//! Each is given all bytes, reads all records, and follows the connections that fall to it: to
+//! look at a packet's four-tuple costs a fraction of what following its connection does. Nothing is
+//! handed over but the blocks themselves (`broadcast`), so there is nothing to put in order, and
+//! the analysis does not depend on how many there are. Where one has more to do than another, they
 //! exchange connections between two blocks (`shard_exchange`).
 
 use crate::broadcast::{BlockBroadcast, BlockReader};
