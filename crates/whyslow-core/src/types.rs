@@ -4,8 +4,10 @@ mod connection;
 mod frame;
 mod limit;
 mod retransmission;
+mod side;
 
 pub use connection::{End, Near, State};
 pub use frame::Frame;
 pub use limit::Limit;
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
+pub use side::Side;
