@@ -89,7 +89,7 @@ impl UnmatchedErrors {
         Some(Problem {
             slug: "icmp-unmatched".into(),
             count,
-            detail: format!("ICMP errors about {about} (first in frame {frame})"),
+            detail: format!("ICMP errors about {about} (first in frame {frame})").into(),
         })
     }
 }
@@ -246,7 +246,8 @@ impl CaptureState {
                 "{} in {} with a wrong TCP checksum, used all the same: {why}",
                 say::count(segments, "segment"),
                 say::count(connections, "connection"),
-            ),
+            )
+            .into(),
         });
         let strays = (self.strays > 0).then(|| Problem {
             slug: "damaged-packets".into(),
@@ -254,7 +255,8 @@ impl CaptureState {
             detail: format!(
                 "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
                 say::count(self.strays, "packet"),
-            ),
+            )
+            .into(),
         });
         meaningless.into_iter().chain(strays)
     }
@@ -266,11 +268,15 @@ impl CaptureState {
         let mut problems: Vec<Problem> = summary
             .problems
             .iter()
-            .map(|problem| Problem { slug: problem.slug.into(), count: problem.count, detail: problem.detail.clone() })
+            .map(|problem| Problem {
+                slug: problem.slug.into(),
+                count: problem.count,
+                detail: problem.detail.clone().into(),
+            })
             .collect();
         problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
             let slug = problem_slug(*skip)?;
-            Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})") })
+            Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})").into() })
         }));
         problems.extend(
             self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
@@ -290,7 +296,8 @@ impl CaptureState {
                 detail: format!(
                     "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
                     say::time(early),
-                ),
+                )
+                .into(),
             });
         }
         if evicted > 0 {
@@ -306,7 +313,8 @@ impl CaptureState {
                 count,
                 detail: format!(
                     "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
-                ),
+                )
+                .into(),
             });
         }
         let pings = summary.pings.iter().map(ping).collect();
