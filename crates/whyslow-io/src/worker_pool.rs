@@ -16,9 +16,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
-use whyslow_core::explain::{Explainer, Fragment};
+use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
-use whyslow_core::whatif::ReplayQueue;
 
 /// Less than this is read sooner than threads are started.
 const SMALL: u64 = 4 << 20;
