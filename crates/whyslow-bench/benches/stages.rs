@@ -13,8 +13,9 @@ use whyslow_bench::make::recipes;
 use whyslow_core::analysis::Frame;
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
+use whyslow_core::types::Side;
 use whyslow_core::units::Nanos;
-use whyslow_core::unstable::flow::{ConnectionId, Evicted, FlowTable, Side};
+use whyslow_core::unstable::flow::{ConnectionId, Evicted, FlowTable};
 use whyslow_core::unstable::limit::{self, Context};
 use whyslow_core::unstable::tcp::Connection;
 use whyslow_core::unstable::tcp::facts::Facts;
@@ -202,7 +203,10 @@ fn limits(bencher: Bencher<'_, '_>, input: &str) {
                 .map(|one| limit::partition(one, &context).spans.len())
                 .sum::<usize>()
         };
-        black_box(&stages.facts).iter().map(|facts| partition(facts, 0) + partition(facts, 1)).sum::<usize>()
+        black_box(&stages.facts)
+            .iter()
+            .map(|facts| partition(facts, Side::A) + partition(facts, Side::B))
+            .sum::<usize>()
     });
 }
 

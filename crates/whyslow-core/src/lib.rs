@@ -52,6 +52,7 @@ mod rules;
 pub mod series;
 mod stats;
 mod tcp;
+pub mod types;
 pub mod units;
 mod whatif;
 mod wire;

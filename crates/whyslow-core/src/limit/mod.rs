@@ -29,9 +29,9 @@ pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
 use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
-use crate::flow::Side;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 use server_push::ServerPush;
 use wait::SEGMENT;
@@ -55,7 +55,7 @@ impl Context {
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
-            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[!sender],
             has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),

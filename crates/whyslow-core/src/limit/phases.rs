@@ -3,8 +3,8 @@
 
 use super::wait::{NOTICEABLE_WAIT, Wait};
 use crate::analysis::{Limit, LimitShare};
-use crate::flow::Side;
 use crate::tcp::facts::{Facts, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 
 /// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went

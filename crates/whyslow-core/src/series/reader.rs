@@ -4,8 +4,8 @@ use super::Point;
 use super::numbering::ConnectionNumbering;
 use crate::analysis::{self, End, Frame};
 use crate::capture::{Packet, Sink};
-use crate::flow::Side;
 use crate::tcp::Connection;
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{self, ChecksumSample, Icmp, Segment, Skip};
 
@@ -38,7 +38,7 @@ impl WantedConnection {
         } else {
             first.dst.to_string() == *address && first.src != first.dst
         };
-        usize::from(is_second)
+        if is_second { Side::B } else { Side::A }
     }
 }
 

@@ -16,7 +16,7 @@ use super::rtt::MIN_PROBE_TIMER;
 use super::segment::Seg;
 use super::sender::{PathEstimate, SenderState};
 use crate::analysis::Frame;
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;

@@ -4,7 +4,7 @@
 //! these.
 
 use crate::analysis::Frame;
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{Fate, Icmp};
 use std::net::IpAddr;

@@ -12,7 +12,7 @@
 
 use super::facts::DirectionFacts;
 use crate::analysis::{End, Frame, Retransmitted};
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};

@@ -7,7 +7,7 @@ use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
 use super::trace::{Kind, MAX_PENDING_POINTS, Note, Point, SegmentCounters, Trace};
 use crate::analysis::End;
-use crate::flow::Side;
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::wire::{Flags, SackBlocks};
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ impl Connection {
     pub fn finish_trace(&mut self) -> impl Iterator<Item = Point> + use<> {
         let settled = self.start_tracking();
         settled.finish_suspect();
-        for side in 0..2 {
+        for side in Side::BOTH {
             let path = settled.paths[side];
             settled.senders[side].apply_acks(None, &path);
             settled.take_notes(side, None);
@@ -102,13 +102,13 @@ impl Tracking {
             trace.pending.push_back(point);
             trace.pending.len() - 1
         });
-        self.take_notes(1 - seg.from(), None);
+        self.take_notes(!seg.from(), None);
         self.take_notes(seg.from(), at);
     }
 
     /// What the headers say.
     fn point(&mut self, seg: &Seg, blocks: &SackBlocks) -> Option<Point> {
-        let (from, to) = (seg.from(), 1 - seg.from());
+        let (from, to) = (seg.from(), !seg.from());
         let syn = seg.flags.has(Flags::SYN);
         let trace = self.trace.as_mut()?;
         let client = trace.client;

@@ -1,0 +1,5 @@
+//! Types that several stages share.
+
+mod side;
+
+pub use side::Side;
