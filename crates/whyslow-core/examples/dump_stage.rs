@@ -16,13 +16,13 @@ use std::process::ExitCode;
 use whyslow_core::analysis::{Analysis, Finding, Frame};
 use whyslow_core::capture::{Packet, Reader, Sink};
 use whyslow_core::explain::Explainer;
-use whyslow_core::flow::{ConnectionId, Evicted, FlowTable};
-use whyslow_core::limit::{self, Context};
-use whyslow_core::tcp::Connection;
-use whyslow_core::tcp::facts::{Facts, TransferFacts};
 use whyslow_core::types::Side;
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, FlowKey, Segment};
+use whyslow_core::unstable::flow::{ConnectionId, Evicted, FlowTable};
+use whyslow_core::unstable::limit::{self, Context};
+use whyslow_core::unstable::tcp::Connection;
+use whyslow_core::unstable::tcp::facts::{Facts, TransferFacts};
+use whyslow_core::unstable::wire::{self, FlowKey, Segment};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use whyslow_core::CostOverTime;
 use whyslow_core::analysis::{Analysis, Cause, Connection, Finding, Message};
-use whyslow_core::rules::CostOverTime;
 use whyslow_core::units::Nanos;
 
 /// A message of more bytes than an initial window (RFC 6928) is no interactive one.

@@ -17,12 +17,11 @@ mod wait;
 mod waits;
 
 pub(crate) use alike::rises;
-pub use context::{Context, PooledRate};
+pub use context::Context;
 pub use inter_loss::InterLossRate;
 pub use overrun::Overrun;
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use phases::{handshake, phases_before, tls_handshake};
-pub use rates::Burst;
 pub(crate) use rounds::first_retransmit_round;
 pub use rounds::{Plateau, Shape};
 pub use server_push::may_speak_unasked;
