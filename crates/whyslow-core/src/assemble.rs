@@ -3,17 +3,21 @@
 
 mod exchanges;
 mod label;
+mod model_predictions;
+mod wait_predictions;
 mod written;
 
+pub(crate) use model_predictions::predict as predict_by_model;
+pub(crate) use wait_predictions::predict as predict_waits;
 pub(crate) use written::Names;
 
 use crate::analysis::{
-    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, MAX_ROUNDS, MAX_SPANS, MAX_TRANSFERS,
-    Near, Problem, Retransmission, Round, Rtt, State, Transfer,
+    Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, LimitShare, LimitSpan, MAX_ROUNDS,
+    MAX_SPANS, MAX_TRANSFERS, Near, Problem, Retransmission, Retransmitted, Round, Rtt, State, Transfer,
 };
-use crate::limit::{self, Context, Partition, Wait};
+use crate::limit::{self, Context, Partition, Span, Wait};
 use crate::rules::{self, ConnectionCase, ConnectionSummary, Exit, LargestFlows, TransferCase, say};
-use crate::tcp::facts::{Facts, RttFacts, TransferFacts};
+use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
 use crate::types::Side;
 use crate::units::Nanos;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
@@ -190,13 +194,18 @@ fn transfer_entry(
         elided: transfer.known_span.is_some(),
         model_s: None,
         model_skipped,
-        limits: partition.shares(),
-        timeline: partition.timeline(first, MAX_SPANS),
+        limits: LimitShare::of(&partition.times()),
+        timeline: timeline(partition, first),
         verdict: rules::verdict(&case, &findings),
         findings,
-        before,
+        before: LimitShare::of(&before),
     };
     (told, exit)
+}
+
+fn timeline(partition: &Partition, first: Nanos) -> Vec<LimitSpan> {
+    let told = |span: &Span| LimitSpan { limit: span.limit, start_s: span.start - first, seconds: span.length() };
+    partition.timeline(MAX_SPANS).iter().map(told).collect()
 }
 
 fn rounds(transfer: &TransferFacts, partition: &Partition, first: Nanos) -> Vec<Round> {
@@ -283,13 +292,12 @@ fn handshake(facts: &Facts) -> Option<Handshake> {
 
 fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
     let direction = &facts.directions[sender];
-    let told = |resent: &Retransmission| Retransmission { time_s: resent.time_s - first, ..*resent };
     Direction {
         from: end_of(facts, sender),
         bytes: direction.bytes,
         packets: direction.packets,
-        retransmitted: direction.retransmitted,
-        retransmissions: direction.retransmissions.iter().map(told).collect(),
+        retransmitted: retransmitted(&direction.retransmitted),
+        retransmissions: direction.retransmissions.iter().map(|one| retransmission(one, first)).collect(),
         retransmissions_total: direction.retransmissions_total,
         out_of_order: direction.out_of_order,
         duplicate_acks: direction.duplicate_acks,
@@ -304,12 +312,22 @@ fn direction(facts: &Facts, sender: Side, first: Nanos) -> Direction {
     }
 }
 
+fn retransmitted(kinds: &facts::Retransmitted) -> Retransmitted {
+    let facts::Retransmitted { fast, timeout, tail_probe, spurious, unseen_original } = *kinds;
+    Retransmitted { fast, timeout, tail_probe, spurious, unseen_original }
+}
+
+fn retransmission(one: &facts::Retransmission, first: Nanos) -> Retransmission {
+    let facts::Retransmission { frame, time, seq, bytes, kind, unseen_original } = *one;
+    Retransmission { frame, time_s: time - first, seq, bytes, kind, unseen_original }
+}
+
 fn problems(facts: &Facts) -> Vec<Problem> {
     let doubts = &facts.capture_defects;
     let mut problems = rules::capture_problems(facts);
     let mut add = |slug: &str, number: u64, what: &str, detail: &str| {
         if number > 0 {
-            problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
+            problems.push(Problem::new(slug, number, say::count(number, what) + detail));
         }
     };
     // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not
@@ -341,13 +359,9 @@ fn problems(facts: &Facts) -> Vec<Problem> {
         " not used: the TCP checksum is wrong where others of that side are right, and nothing shows that it came",
     );
     if facts.timeless {
-        problems.push(Problem {
-            slug: "no-times".into(),
-            count: 1,
-            detail: "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are counted, and \
-                     nothing is said of time"
-                .into(),
-        });
+        let detail = "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are \
+                      counted, and nothing is said of time";
+        problems.push(Problem::new("no-times", 1, detail));
     }
     problems
 }
@@ -355,9 +369,6 @@ fn problems(facts: &Facts) -> Vec<Problem> {
 /// With one input a frame's number is enough.
 pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
     for connection in connections {
-        for problem in &mut connection.problems {
-            problem.detail = problem.detail.replace("frame 1:", "frame ");
-        }
         connection.for_each_frame(forget);
     }
     findings.iter_mut().for_each(|finding| finding.for_each_frame(forget));

@@ -13,8 +13,10 @@
 //! aside), or else to the one that ended last. An input that continues none begins a set of its
 //! own, and so does one without a date.
 
+use crate::error::Error;
+use crate::input::Input;
 use crate::source::{Block, Filled, Source};
-use crate::{Error, Input, Stop};
+use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
 use whyslow_core::capture::{Clock, Packet, Reader, Sink, Summary};
@@ -60,18 +62,18 @@ impl WaitingInput {
     pub(crate) fn look(input: &Input, stop: &Stop) -> Result<Self, Error> {
         let mut source = Source::open(input, stop)?;
         let mut block = Block::with_room(LOOK);
-        let (mut reader, mut glance) = (Reader::new(), OpeningScan::default());
+        let (mut reader, mut scan) = (Reader::new(), OpeningScan::default());
         while !block.is_full() {
             let seen = block.len();
             let Filled::Bytes = source.fill(&mut block)? else { break };
             let bytes = block.get(seen..).unwrap_or_default();
-            reader.push(bytes, &mut glance).map_err(|error| source.no_capture(error))?;
+            reader.push(bytes, &mut scan).map_err(|error| source.no_capture(error))?;
         }
         // What was looked at may break off anywhere: whatever is wrong with the end is told when
         // all is read.
-        let clock = reader.finish(&mut glance).map_or(Clock::None, |summary| summary.clock);
+        let clock = reader.finish(&mut scan).map_or(Clock::None, |summary| summary.clock);
         let family = family(&input.name());
-        let look = InputOpening { first: glance.first.filter(|_| clock == Clock::Absolute), syns: glance.syns, family };
+        let look = InputOpening { first: scan.first.filter(|_| clock == Clock::Absolute), syns: scan.syns, family };
         let source = if is_file(input) {
             InputBytes::File(input.clone())
         } else {
@@ -144,7 +146,7 @@ pub(crate) fn continued<'a>(sets: impl Iterator<Item = &'a RotationSet>, look: &
         .map(|(place, _)| place)
 }
 
-/// Takes what a glance at the beginning of a capture tells.
+/// Takes what the beginning of a capture tells.
 #[derive(Default)]
 struct OpeningScan {
     first: Option<Nanos>,

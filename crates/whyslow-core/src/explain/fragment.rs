@@ -13,7 +13,7 @@ use crate::rules::{self, LargestFlows, say};
 use crate::tcp::BadChecksums;
 use crate::tcp::elided::ElisionMarks;
 use crate::units::Nanos;
-use crate::whatif::{self, ReplayQueue, Replays};
+use crate::whatif::{ReplayQueue, Replays};
 use crate::wire::{ChecksumSample, Skip, link_type_name};
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ impl UnmatchedErrors {
         Some(Problem {
             slug: "icmp-unmatched".into(),
             count,
-            detail: format!("ICMP errors about {about} (first in frame {frame})"),
+            detail: format!("ICMP errors about {about} (first in frame {frame})").into(),
         })
     }
 }
@@ -120,8 +120,8 @@ impl MergedAnalysis {
     /// Lets `play` do with the model what there is to do; what it does at the same time comes out
     /// sooner, and the same.
     pub fn finish_with(mut self, play: impl FnOnce(&mut ReplayQueue<'_>)) -> (Analysis, Vec<ConnectionFingerprint>) {
-        self.replays.predict(&mut self.analysis.connections, play);
-        whatif::promise(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
+        assemble::predict_by_model(&self.replays, &mut self.analysis.connections, play);
+        assemble::predict_waits(&mut self.analysis.connections, &mut self.analysis.findings, self.path_rate);
         rules::calibrate(&mut self.analysis.connections, &mut self.analysis.findings);
         (self.analysis, self.fingerprints)
     }
@@ -246,7 +246,8 @@ impl CaptureState {
                 "{} in {} with a wrong TCP checksum, used all the same: {why}",
                 say::count(segments, "segment"),
                 say::count(connections, "connection"),
-            ),
+            )
+            .into(),
         });
         let strays = (self.strays > 0).then(|| Problem {
             slug: "damaged-packets".into(),
@@ -254,7 +255,8 @@ impl CaptureState {
             detail: format!(
                 "{} of no connection not used: the checksum is wrong where nearly all others of the capture are right",
                 say::count(self.strays, "packet"),
-            ),
+            )
+            .into(),
         });
         meaningless.into_iter().chain(strays)
     }
@@ -288,11 +290,15 @@ impl CaptureState {
         let mut problems: Vec<Problem> = summary
             .iter()
             .flat_map(|summary| &summary.problems)
-            .map(|problem| Problem { slug: problem.slug.into(), count: problem.count, detail: problem.detail.clone() })
+            .map(|problem| Problem {
+                slug: problem.slug.into(),
+                count: problem.count,
+                detail: problem.detail.clone().into(),
+            })
             .collect();
         problems.extend(self.skipped.iter().filter_map(|(skip, &(count, frame))| {
             let slug = problem_slug(*skip)?;
-            Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})") })
+            Some(Problem { slug: slug.into(), count, detail: format!("{skip} (first in frame {frame})").into() })
         }));
         problems.extend(
             self.of_no_connection.to_problem("segments of connections that are not in the capture, or no longer open"),
@@ -318,7 +324,8 @@ impl CaptureState {
             detail: format!(
                 "packets are not in the order of their times: the earliest is {} older than the first; times are told from the first, and what began before has a negative one",
                 say::time(early),
-            ),
+            )
+            .into(),
         })
     }
 }
@@ -335,7 +342,8 @@ fn bounds_reached(evicted: u64, Unlisted { count, bytes }: Unlisted) -> impl Ite
         count,
         detail: format!(
             "of so many connections those that lost most time are listed; the others carried {bytes} bytes of payload, copies included"
-        ),
+        )
+        .into(),
     });
     evicted.into_iter().chain(unlisted)
 }

@@ -28,10 +28,9 @@ pub use server_push::may_speak_unasked;
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
-use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
 use crate::tcp::content::Protocol;
-use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
-use crate::types::Side;
+use crate::tcp::facts::{Facts, Gap, Release, Retransmitted, RoundFacts, TransferFacts};
+use crate::types::{Limit, Near, Side};
 use crate::units::Nanos;
 use server_push::ServerPush;
 use wait::SEGMENT;
@@ -141,6 +140,10 @@ impl Span {
     pub fn length(&self) -> Nanos {
         (self.end - self.start).or_zero()
     }
+
+    fn limit_time(&self) -> LimitTime {
+        LimitTime { limit: self.limit, time: self.length() }
+    }
 }
 
 /// A transfer's time, cut into spans.
@@ -161,13 +164,13 @@ impl Partition {
     }
 
     /// Returns the time under each limit, most first.
-    pub fn shares(&self) -> Vec<LimitShare> {
-        shares(self.spans.iter().map(|span| (span.limit, span.length())))
+    pub fn times(&self) -> Vec<LimitTime> {
+        sum_by_limit(self.spans.iter().map(Span::limit_time))
     }
 
     /// Returns runs of one limit in time order, at most `most`: the shortest are added to their
     /// longer neighbours.
-    pub fn timeline(&self, from: Nanos, most: usize) -> Vec<LimitSpan> {
+    pub fn timeline(&self, most: usize) -> Vec<Span> {
         let mut runs: Vec<Span> = Vec::new();
         let push = |runs: &mut Vec<Span>, span: Span| match runs.last_mut() {
             Some(last) if last.limit == span.limit => last.end = span.end,
@@ -188,27 +191,31 @@ impl Partition {
             runs = fewer;
             shortest = shortest.scale(2.0);
         }
-        runs.iter()
-            .map(|span| LimitSpan { limit: span.limit, start_s: span.start - from, seconds: span.length() })
-            .collect()
+        runs
     }
 }
 
-/// Sums times by limit, with shares of the whole, most first.
-pub fn shares(times: impl Iterator<Item = (Limit, Nanos)>) -> Vec<LimitShare> {
-    let mut sums: Vec<(Limit, Nanos)> = Vec::new();
-    for (limit, time) in times {
-        match sums.iter_mut().find(|(known, _)| *known == limit) {
-            Some((_, sum)) => *sum += time,
-            None => sums.push((limit, time)),
+/// Time under one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitTime {
+    /// Which.
+    pub limit: Limit,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// Sums times by limit, most first.
+pub fn sum_by_limit(times: impl Iterator<Item = LimitTime>) -> Vec<LimitTime> {
+    let mut sums: Vec<LimitTime> = Vec::new();
+    for part in times {
+        match sums.iter_mut().find(|known| known.limit == part.limit) {
+            Some(sum) => sum.time += part.time,
+            None => sums.push(part),
         }
     }
-    sums.retain(|&(_, time)| time > Nanos::ZERO);
-    sums.sort_by_key(|&(limit, time)| (std::cmp::Reverse(time), limit));
-    let whole: Nanos = sums.iter().map(|&(_, time)| time).sum();
-    sums.into_iter()
-        .map(|(limit, seconds)| LimitShare { limit, seconds, share: seconds.0 as f64 / whole.0.max(1) as f64 })
-        .collect()
+    sums.retain(|sum| sum.time > Nanos::ZERO);
+    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.time), sum.limit));
+    sums
 }
 
 /// Cuts up a transfer's time.
@@ -273,7 +280,7 @@ fn add(spans: &mut Vec<Span>, limit: Limit, start: Nanos, end: Nanos) {
 }
 
 fn longest(spans: &[Span]) -> Option<Limit> {
-    shares(spans.iter().map(|span| (span.limit, span.length()))).first().map(|share| share.limit)
+    sum_by_limit(spans.iter().map(Span::limit_time)).first().map(|sum| sum.limit)
 }
 
 /// Returns what held the sender in short pauses of a round.

@@ -1,7 +1,7 @@
 //! What a rule may look at.
 
-use crate::analysis::{End, Frame, Limit, LimitShare, Near, State};
-use crate::limit::{Context, INITIAL_WINDOW, Partition, Plateau, Wait};
+use crate::analysis::{End, Frame, Limit, Near, State};
+use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Wait};
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
 use crate::types::Side;
@@ -20,7 +20,7 @@ pub struct TransferCase<'a> {
     /// What held it.
     pub partition: &'a Partition,
     /// What went before it.
-    pub before: &'a [LimitShare],
+    pub before: &'a [LimitTime],
     /// Segment size, round trip.
     pub context: Context,
     /// Earlier transfers of the same sender on this connection.

@@ -5,15 +5,16 @@
 //! (see [`Vantage`]). That shifts a sender's whole timeline by one constant and leaves every
 //! difference true.
 
+mod retransmission;
 mod transfer;
 
 use super::content;
 pub use super::icmp_notices::{Notice, Notices};
-use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
-use crate::types::Side;
+use crate::types::{Frame, Near, Side, State};
 use crate::units::{Nanos, SeqNumber};
 pub use crate::wire::Fate;
 use crate::wire::{Flags, Segment};
+pub use retransmission::{Retransmission, Retransmitted};
 use std::net::IpAddr;
 pub use transfer::*;
 

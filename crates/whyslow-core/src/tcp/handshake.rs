@@ -2,8 +2,7 @@
 
 use super::facts::{HandshakeFacts, Offer};
 use super::segment::{FrameRef, Seg};
-use crate::analysis::Frame;
-use crate::types::Side;
+use crate::types::{Frame, Side};
 use crate::units::Nanos;
 use crate::wire::Segment;
 

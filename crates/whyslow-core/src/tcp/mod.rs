@@ -43,8 +43,7 @@ mod window_scale;
 pub use connection::Connection;
 pub use short_connection::{INITIAL_SYN_TIMERS, ShortConnectionBounds};
 
-use crate::analysis::{Frame, State};
-use crate::types::Side;
+use crate::types::{Frame, Side, State};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, ChecksumTally, Flags, SackBlocks, Segment};
 use buffering::Buffering;

@@ -4,8 +4,7 @@
 pub(super) mod packed;
 
 use super::content::PayloadKind;
-use crate::analysis::Frame;
-use crate::types::Side;
+use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
 use std::num::NonZeroU64;

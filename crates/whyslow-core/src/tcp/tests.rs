@@ -4,7 +4,7 @@
 
 use super::facts::{Release, TransferFacts};
 use super::*;
-use crate::analysis::Near;
+use crate::types::Near;
 use crate::wire::{Options, SackBlocks};
 use Side::{A, B};
 

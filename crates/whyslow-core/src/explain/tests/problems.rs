@@ -115,7 +115,7 @@ fn icmp_errors_are_told_with_the_connection_that_they_quote() {
             "10.9.9.9 says of the server's packets of 1,040 B: too long, 1,400 B pass (fragmentation needed)"
         );
         let unmatched = analysis.captures[0].problems.iter().filter(|problem| problem.slug == "icmp-unmatched");
-        let unmatched: Vec<_> = unmatched.map(|problem| (problem.count, problem.detail.as_str())).collect();
+        let unmatched: Vec<_> = unmatched.map(|problem| (problem.count, problem.detail.to_string())).collect();
         assert_eq!(unmatched.len(), 3, "{unmatched:?}");
         assert!(unmatched.iter().all(|(count, _)| *count == 1), "{unmatched:?}");
         for frame in ["first in frame 9)", "first in frame 10)", "first in frame 11)"] {
