@@ -205,8 +205,6 @@ pub struct ConnectionSummary {
     pub closed_by: Option<(End, Frame)>,
     /// It was ended by a reset, and not by FINs.
     pub reset: bool,
-    /// Round trip.
-    pub rtt: Option<Nanos>,
     /// Where the first of its transfers that left slow start early did so.
     pub early_exit: Option<Exit>,
     /// First frame.

@@ -31,8 +31,6 @@ pub struct Facts {
     /// Which side asks the other: the one that opened the connection, but where the protocol has it
     /// the other way round.
     pub requester: Side,
-    /// Whether the SYNs prove who opened it; else it was inferred.
-    pub client_proven: bool,
     /// First packet.
     pub first: Nanos,
     /// Last packet.

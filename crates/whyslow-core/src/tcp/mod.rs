@@ -422,7 +422,6 @@ impl Connection {
             origins,
             client,
             requester,
-            client_proven: self.proven_client().is_some(),
             first: self.first.time,
             last: self.last,
             until: self.last,
