@@ -3,9 +3,11 @@
 mod connection;
 mod frame;
 mod limit;
+mod model_change;
 mod retransmission;
 
 pub use connection::{End, Near, State};
 pub use frame::Frame;
 pub use limit::Limit;
+pub use model_change::ModelChange;
 pub use retransmission::{MAX_RETRANSMISSIONS, RetransmissionKind};
