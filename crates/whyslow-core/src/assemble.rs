@@ -15,10 +15,10 @@ use crate::analysis::{
     Connection, Direction, Elided, Endpoint, Finding, Frame, Handshake, Limit, LimitShare, LimitSpan, MAX_ROUNDS,
     MAX_SPANS, MAX_TRANSFERS, Near, Problem, Retransmission, Retransmitted, Round, Rtt, State, Transfer,
 };
-use crate::flow::Side;
 use crate::limit::{self, Context, Partition, Span, Wait};
 use crate::rules::{self, ConnectionCase, ConnectionSummary, Exit, LargestFlows, TransferCase, say};
 use crate::tcp::facts::{self, Facts, RttFacts, TransferFacts};
+use crate::types::Side;
 use crate::units::Nanos;
 use crate::whatif::{EarlierTransfers, Replay, Replays};
 use label::{end_of, label};
@@ -35,15 +35,15 @@ pub(crate) fn connection(
     (replays, flows): (&mut Replays, &mut LargestFlows),
 ) -> (Connection, ConnectionSummary) {
     let client = facts.client;
-    let contexts = [0, 1].map(|side| Context { path_rate, ..Context::new(facts, side) });
-    let cut = [client, 1 - client].map(|side| cut_all(facts, side, &contexts[side]));
+    let contexts = Side::BOTH.map(|side| Context { path_rate, ..Context::new(facts, side) });
+    let cut = [client, !client].map(|side| cut_all(facts, side, &contexts[side]));
     let by_side: [&[(&TransferFacts, Partition)]; 2] =
-        if client == 0 { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
+        if client == Side::A { [&cut[0], &cut[1]] } else { [&cut[1], &cut[0]] };
     let waits = limit::waits(facts);
     let case = ConnectionCase { facts, transfers: by_side, waits: &waits };
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut early_exit = None;
-    for sender in [client, 1 - client] {
+    for sender in [client, !client] {
         for (index, (transfer, partition)) in by_side[sender].iter().enumerate() {
             if facts.is_listed(sender, transfer) {
                 let earlier = &by_side[sender][..index];
@@ -69,13 +69,13 @@ pub(crate) fn connection(
     transfers.shrink_to_fit();
     let (exchanges, exchanges_total) = exchanges::list_exchanges(&case, &transfers, first);
     let endpoint = |side: Side| endpoint(facts, side, names);
-    let server = endpoint(1 - client);
+    let server = endpoint(!client);
     let slow_start = cut.iter().flatten().map(|(_, partition)| partition.time(Limit::SlowStart)).sum();
     let tls = limit::tls_handshake(facts).map_or(Nanos::ZERO, |(time, _)| time);
     let outline = ConnectionSummary {
         id,
         client: facts.endpoints[client].0,
-        server: facts.endpoints[1 - client],
+        server: facts.endpoints[!client],
         addresses: [endpoint(client).address, server.address.clone()],
         name: server.name.clone(),
         start: facts.first,
@@ -86,7 +86,6 @@ pub(crate) fn connection(
         bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
         reset: facts.state == State::Reset,
-        rtt: facts.min_rtt(),
         early_exit,
         first_frame: facts.first_frame,
     };
@@ -111,7 +110,7 @@ pub(crate) fn connection(
             .iter()
             .map(|&(from, until)| Elided { start_s: from - first, duration_s: until - from })
             .collect(),
-        directions: vec![direction(facts, client, first), direction(facts, 1 - client, first)],
+        directions: vec![direction(facts, client, first), direction(facts, !client, first)],
         exchanges,
         exchanges_total,
         transfers,
@@ -130,7 +129,7 @@ fn cut_all<'a>(facts: &'a Facts, sender: Side, context: &Context) -> Vec<(&'a Tr
 
 /// Whether it was captured at the server, and the server ended it: its client had the answer later.
 fn ends_before_its_client(facts: &Facts) -> bool {
-    facts.vantage.near == Near::Server && facts.closed_by == Some(1 - facts.client)
+    facts.vantage.near == Near::Server && facts.closed_by == Some(!facts.client)
 }
 
 /// Keeps the transfers that were waited for longest, in time order.
@@ -160,10 +159,10 @@ fn transfer_entry(
     (replays, flows): (&mut Replays, &mut LargestFlows),
 ) -> (Transfer, Option<Exit>) {
     let opening = !earlier.iter().any(|(t, _)| facts.is_listed(sender, t))
-        && !facts.directions[1 - sender]
+        && !facts.directions[!sender]
             .transfers
             .iter()
-            .any(|t| t.start < transfer.start && facts.is_listed(1 - sender, t) && sender == facts.client);
+            .any(|t| t.start < transfer.start && facts.is_listed(!sender, t) && sender == facts.client);
     let before = limit::phases_before(facts, sender, transfer, opening, wait);
     let case = TransferCase { facts, sender, transfer, partition, before: &before, context, earlier };
     let findings = if facts.timeless { Vec::new() } else { rules::check_transfer(&case) };
@@ -276,7 +275,7 @@ fn can_tell(rtt: &Nanos) -> bool {
 
 fn handshake(facts: &Facts) -> Option<Handshake> {
     let handshake = &facts.handshake;
-    let order = [facts.client, 1 - facts.client];
+    let order = [facts.client, !facts.client];
     if handshake.offers.iter().all(Option::is_none) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! `whyslow explain`: read, tell, and answer `--fail-on`.
 
-use crate::FOUND;
+use crate::exit::FOUND;
 use crate::interrupt::{INTERRUPTED, Interrupt};
 use crate::output::{Output, Sources, complain, is_broken_pipe};
 use crate::progress::Meter;

@@ -17,22 +17,20 @@ mod wait;
 mod waits;
 
 pub(crate) use alike::rises;
-pub use context::{Context, PooledRate};
+pub use context::Context;
 pub use inter_loss::InterLossRate;
 pub use overrun::Overrun;
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use phases::{handshake, phases_before, tls_handshake};
-pub use rates::Burst;
 pub(crate) use rounds::first_retransmit_round;
 pub use rounds::{Plateau, Shape};
 pub use server_push::may_speak_unasked;
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
-use crate::flow::Side;
 use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, Retransmitted, RoundFacts, TransferFacts};
-use crate::types::{Limit, Near};
+use crate::types::{Limit, Near, Side};
 use crate::units::Nanos;
 use server_push::ServerPush;
 use wait::SEGMENT;
@@ -56,7 +54,7 @@ impl Context {
             epsilon: Nanos::from_millis(1).max(rtt.unwrap_or_default().scale(0.1)),
             one_direction: facts.capture_defects.one_direction,
             elided: !facts.elided.is_empty(),
-            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[1 - sender],
+            near_receiver: facts.vantage.toward[sender] > facts.vantage.toward[!sender],
             has_timestamps: facts.handshake.offers.iter().all(|offer| offer.is_some_and(|offer| offer.timestamps)),
             next_to_receiver: facts.vantage.near == if sender == facts.client { Near::Server } else { Near::Client },
             opening_seen: facts.handshake.syn.is_some() || facts.handshake.syn_ack.is_some(),

@@ -3,9 +3,8 @@
 
 use super::LimitTime;
 use super::wait::{NOTICEABLE_WAIT, Wait};
-use crate::flow::Side;
 use crate::tcp::facts::{Facts, TransferFacts};
-use crate::types::Limit;
+use crate::types::{Limit, Side};
 use crate::units::Nanos;
 
 /// The phases before a transfer's first byte, in time order. `first`: nothing but handshakes went

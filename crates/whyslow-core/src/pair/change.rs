@@ -4,9 +4,9 @@ use super::align::{Aligned, DirectionMatch};
 use super::collector::{ConnectionPackets, PacketRecord};
 use super::fingerprint::MatchedConnection;
 use crate::analysis::{Change, Detail, End, Frame};
-use crate::flow::Side;
 use crate::rules::say;
 use crate::tcp::facts::Offer;
+use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) fn find_changes(
     tracks: [&ConnectionPackets; 2],
     times: [(Nanos, Nanos); 2],
 ) -> Vec<Change> {
-    let near_client = aligned.nearer(0);
+    let near_client = aligned.nearer(Side::A);
     let mut changes = Vec::new();
     addresses(found, near_client, &mut changes);
     if numbers[0] != numbers[1] {
@@ -33,7 +33,7 @@ pub(super) fn find_changes(
             detail: "the initial sequence numbers were rewritten".into(),
         });
     }
-    for from in 0..2 {
+    for from in Side::BOTH {
         let first = aligned.nearer(from);
         let offers = [tracks[first].offers[from], tracks[1 - first].offers[from]];
         if let [Some(sent), Some(arrived)] = offers {
@@ -46,12 +46,12 @@ pub(super) fn find_changes(
 }
 
 fn end(from: Side) -> End {
-    if from == 0 { End::Client } else { End::Server }
+    if from == Side::A { End::Client } else { End::Server }
 }
 
 fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Change>) {
     let ends = [found.fingerprints[near_client].ends, found.fingerprints[1 - near_client].ends];
-    for (side, who) in ["client", "server"].into_iter().enumerate() {
+    for (side, who) in [(Side::A, "client"), (Side::B, "server")] {
         let [(address, port), (other, other_port)] = [ends[0][side], ends[1][side]];
         if (address, port) != (other, other_port) {
             changes.push(Change {

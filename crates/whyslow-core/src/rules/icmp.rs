@@ -2,8 +2,8 @@
 
 use super::say::{evidence, fix, thousands};
 use crate::analysis::{Actor, End, Evidence, Fix, IcmpError};
-use crate::flow::Side;
 use crate::tcp::facts::{Facts, Fate, Notice};
+use crate::types::Side;
 use crate::units::Nanos;
 use std::net::IpAddr;
 

@@ -171,7 +171,6 @@ mod tests {
             bytes: 1_000,
             closed_by: None,
             reset: false,
-            rtt: None,
             early_exit: None,
             first_frame: Frame { file: None, number: 1 },
         };

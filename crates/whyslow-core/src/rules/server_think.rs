@@ -92,6 +92,7 @@ mod tests {
     use crate::rules::scene::{Scene, ms};
     use crate::tcp::content::Protocol;
     use crate::tcp::facts::{ExchangeFacts, Gap, Loss, PeerMessage, TransferFacts};
+    use crate::types::Side;
     use crate::units::Nanos;
 
     /// An exchange: whether the client asked, what it took before, and what the server took,
@@ -171,8 +172,8 @@ mod tests {
     #[test]
     fn a_switch_connects_to_the_controller_that_asks_it() {
         let asked_by_the_server = |scene: &mut Scene| {
-            scene.facts.requester = 0;
-            scene.facts.client = 1;
+            scene.facts.requester = Side::A;
+            scene.facts.client = Side::B;
         };
         let turns = [(true, 0, 900), (true, 1, 300), (true, 1, 1_200)];
         // Greetings answer nothing, and what the switch says later than a second is as likely news.

@@ -83,7 +83,7 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
     found.fix = fix(
         Actor::Sender,
         "raise the floor of the sender's timer above the path's delay spikes, and update old kernels",
-        Some(super::command::default_route(case.facts.endpoints[1 - case.sender].0, "rto_min 500ms")),
+        Some(super::command::default_route(case.facts.endpoints[!case.sender].0, "rto_min 500ms")),
     );
     Some(found)
 }

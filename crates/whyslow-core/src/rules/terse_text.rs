@@ -27,8 +27,8 @@ use super::case::lacks_ip_headers;
 use super::rule::{Check, Rule};
 use crate::analysis::{Near, Problem};
 use crate::cause::Cause;
-use crate::flow::Side;
 use crate::tcp::facts::{Facts, Release, TransferFacts};
+use crate::types::Side;
 
 pub(super) const RULE: Rule = Rule::new(Cause::TerseText, Check::Capture(check));
 
@@ -41,13 +41,13 @@ fn check(facts: &Facts) -> Option<Problem> {
         return None;
     }
     let mut missing = Vec::new();
-    if lacks_ip_headers(facts) && (0..2).any(|sender| is_unclear(facts, sender)) {
+    if lacks_ip_headers(facts) && Side::BOTH.into_iter().any(|sender| is_unclear(facts, sender)) {
         missing.push(
             "no IP numbers (tcpdump without -v): whether segments were sent in a silence and lost on the way here, and whether the \
              sender or the network made a second copy, cannot be told",
         );
     }
-    let server = facts.endpoints[1 - facts.client].1;
+    let server = facts.endpoints[!facts.client].1;
     if TLS.contains(&server)
         && facts.content.iter().all(|content| content.protocol.is_none())
         && facts.directions.iter().all(|direction| direction.bytes > 0)

@@ -12,8 +12,7 @@
 
 use super::facts::DirectionFacts;
 use super::facts::Retransmitted;
-use crate::flow::Side;
-use crate::types::{End, Frame};
+use crate::types::{End, Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::Flags;
 use std::collections::{HashSet, VecDeque};

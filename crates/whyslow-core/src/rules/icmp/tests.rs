@@ -28,7 +28,7 @@ fn copy(scene: &mut Scene, time: i64, bytes: u64) {
 
 /// The server was told at 1.0 s that 852 bytes pass, 800 of them payload.
 fn told() -> (Scene, Notice) {
-    (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), 1, 1_000))
+    (Scene::flights(&[8 * MSS, 8 * MSS]), notice(Fate::TooBig(Some(852)), Side::B, 1_000))
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_is_cut_behind_the_capture_point_is_no_longer_packet() {
 fn all_of_it_is_told() {
     let (mut scene, notice) = told();
     copy(&mut scene, 1_010, MSS);
-    scene.facts.notices.list = vec![notice, self::notice(Fate::Prohibited, 0, 1_500)];
+    scene.facts.notices.list = vec![notice, self::notice(Fate::Prohibited, Side::A, 1_500)];
     let told = told_of(&scene);
     assert_eq!(
         told,
