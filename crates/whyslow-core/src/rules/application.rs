@@ -55,9 +55,14 @@ use crate::analysis::{Actor, Finding, Limit};
 use crate::cause::Cause;
 use crate::limit::Span;
 use crate::tcp::facts::{Gap, Release};
+use crate::types::ModelChange;
 use crate::units::Nanos;
 
-pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check));
+pub(super) const RULE: Rule = Rule::new(Cause::Application, Check::Transfer(check)).remedied_by(&[
+    ModelChange::SameFlights,
+    ModelChange::GrowingReceiveWindow,
+    ModelChange::NoSilence(Limit::Application),
+]);
 
 fn check(case: &TransferCase<'_>) -> Option<Finding> {
     if case.is_ssh_message() {
