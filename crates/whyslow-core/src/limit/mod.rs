@@ -30,8 +30,8 @@ pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
 use crate::analysis::{Limit, LimitShare, LimitSpan, Near, Retransmitted};
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, RoundFacts, TransferFacts};
+use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 use server_push::ServerPush;

@@ -136,7 +136,7 @@ mod tests {
         scene.facts.directions[0].bytes = 100;
         let problem = check(&scene.facts).unwrap();
         assert!(problem.detail.contains("-x") && !problem.detail.contains("-v"), "{}", problem.detail);
-        scene.facts.content[0].protocol = Some(crate::tcp::content::Protocol::Tls);
+        scene.facts.content[0].protocol = Some(crate::tcp::payload::Protocol::Tls);
         assert!(check(&scene.facts).is_none());
     }
 }

@@ -7,8 +7,8 @@
 
 mod transfer;
 
-use super::content;
 pub use super::icmp_notices::{Notice, Notices};
+use super::payload;
 use crate::analysis::{Frame, Near, Retransmission, Retransmitted, State};
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -66,7 +66,7 @@ pub struct Facts {
     /// How many there were.
     pub exchanges_total: u64,
     /// What the payload showed, by sending side.
-    pub content: [content::Content; 2],
+    pub content: [payload::Content; 2],
     /// Whether the first payload of each side is text, as commands and greetings are.
     pub begins_with_text: [bool; 2],
     /// What limits the findings.

@@ -3,7 +3,7 @@
 
 pub(super) mod packed;
 
-use super::content::PayloadKind;
+use super::payload::PayloadKind;
 use crate::analysis::Frame;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};

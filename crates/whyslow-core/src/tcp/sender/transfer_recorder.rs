@@ -1,9 +1,9 @@
 //! Records the rounds and pauses of a current transfer in bounded memory.
 
-use super::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
 use super::rtt::{MIN_PROBE_TIMER, Quantiles, update_min};
-use super::segment::FrameRef;
 use crate::analysis::Frame;
+use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use crate::tcp::segment::FrameRef;
 use crate::units::Nanos;
 
 /// Rounds at the start of a transfer that are kept one by one; later ones may be merged in pairs.

@@ -27,7 +27,7 @@ pub(super) struct RetransmitContext {
 
 /// A retransmitted segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Retransmit {
+pub(in crate::tcp) struct Retransmit {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) time: Nanos,
@@ -45,7 +45,7 @@ pub(super) struct Retransmit {
     /// The receiver has reported it as a duplicate (D-SACK).
     pub(super) dsacked: bool,
     /// Its index in
-    /// [`DirectionFacts::retransmissions`](super::facts::DirectionFacts::retransmissions), if
+    /// [`DirectionFacts::retransmissions`](crate::tcp::facts::DirectionFacts::retransmissions), if
     /// listed.
     pub(super) listed_at: Option<usize>,
 }
