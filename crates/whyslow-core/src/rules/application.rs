@@ -185,8 +185,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::cause::Cause;
     use crate::rules::scene::{MSS, Scene, ms};
-    use crate::tcp::content::Protocol;
     use crate::tcp::facts::{RateSpread, Release};
+    use crate::tcp::payload::Protocol;
 
     /// 20,000 B a round trip of 100 ms, in segments of a fifth of the MSS.
     fn trickle() -> Scene {

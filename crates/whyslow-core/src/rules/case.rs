@@ -2,8 +2,8 @@
 
 use crate::analysis::{End, Frame, Limit, Near, State};
 use crate::limit::{Context, INITIAL_WINDOW, LimitTime, Partition, Plateau, Wait};
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{CaptureDefects, DirectionFacts, Facts, TransferFacts};
+use crate::tcp::payload::Protocol;
 use crate::types::Side;
 use crate::units::Nanos;
 use std::net::IpAddr;

@@ -3,7 +3,7 @@
 
 pub(super) mod packed;
 
-use super::content::PayloadKind;
+use super::payload::PayloadKind;
 use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Checksum, Flags, PlainSegment, Segment};
