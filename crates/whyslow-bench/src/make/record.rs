@@ -158,7 +158,7 @@ impl Recorder {
         let from = (source, 1_024 + (number % 60_000) as u16).into();
         let to = ([192, 0, 2, 10], SERVER_PORT).into();
         let id = number as u16;
-        write_ip(&mut self.frame, from, to, id, 20, false);
+        IpToWrite { from, to, id, length: 20, outgoing: false }.write(&mut self.frame);
         let tcp = self.frame.len();
         self.frame.extend(from.port().to_be_bytes());
         self.frame.extend(to.port().to_be_bytes());

@@ -244,7 +244,6 @@ mod tests {
             bytes: 1,
             closed_by: None,
             reset: false,
-            rtt: None,
             early_exit: Some(exit),
             first_frame: Frame::default(),
         }

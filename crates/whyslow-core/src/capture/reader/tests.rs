@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::capture::build::{
-    MICROS, MODIFIED, NANOS, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile, RecordHeader,
+    MICROS, MODIFIED, NANOS, PacketBlock, PcapBuilder as PcapFile, PcapNgBuilder as PcapNgFile, RecordHeader,
 };
 use crate::capture::{LinkType, Packet};
 use crate::units::Nanos;
