@@ -30,8 +30,8 @@ pub(super) fn gap(start: Nanos, end: Nanos, release: Release) -> Gap {
     Gap { last_ack: false, ..limit::tests::gap(start, end, release) }
 }
 
-/// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for an
-/// ACK.
+/// Flights of these sizes, a round trip of 100 ms apart, each but the last followed by a wait for
+/// an ACK.
 fn transfer_of(sizes: &[u64]) -> TransferFacts {
     let at = |index: usize| ms(1000 + 100 * index as i64);
     let frame = |number: usize| Frame { file: None, number: number as u64 + 10 };

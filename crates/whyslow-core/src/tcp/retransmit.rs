@@ -10,10 +10,10 @@ use super::facts::{Loss, TransferFacts};
 use super::facts::{Retransmission, Retransmitted};
 use super::outstanding::{OutstandingSegment, Recovery, SequenceHole};
 use super::retransmit_record::{Retransmit, RetransmitContext, RetransmitReason, counter};
-use super::rtt::{MIN_PROBE_TIMER, RTO_MIN};
+use super::rtt::MIN_PROBE_TIMER;
 use super::segment::{Seg, tsval};
 use super::sender::{PathEstimate, SenderState};
-use crate::types::{MAX_RETRANSMISSIONS, RetransmissionKind};
+use crate::types::{MAX_RETRANSMISSIONS, RTO_MIN, RetransmissionKind};
 use crate::units::Nanos;
 
 /// Most retransmissions to remember until it is known whether they were spurious.
