@@ -15,7 +15,7 @@ pub use crate::whatif::{ReplayJob, ReplayQueue, ReplayResult};
 pub use fragment::{Fragment, MergedAnalysis};
 
 use crate::analysis::{Analysis, Frame};
-use crate::assemble::{self, Names};
+use crate::assemble::{self, ConnectionInput, KeptTransfers, Names};
 use crate::capture::{CaptureError, Clock, Packet, Reader, Sink, Summary};
 use crate::flow::{self, ConnectionId, FlowEntry, FlowTable, HashedKey};
 use crate::pair::ConnectionFingerprint;
@@ -276,14 +276,16 @@ impl Explainer {
         facts.until = facts.until.max(size.until);
         facts.end_with(facts.until);
         let mark = (!facts.timeless).then(|| ConnectionFingerprint::new(id.0, &facts));
-        let (connection, outline) = assemble::connection(
-            &facts,
-            id.0,
-            open.capture,
+        let input = ConnectionInput {
+            facts: &facts,
+            id: id.0,
+            capture: open.capture,
             first,
-            (&self.host_names, self.path_rate),
-            (&mut self.replays, &mut self.flows),
-        );
+            names: &self.host_names,
+            path_rate: self.path_rate,
+        };
+        let mut kept = KeptTransfers { replays: &mut self.replays, flows: &mut self.flows };
+        let (connection, outline) = assemble::connection(&input, &mut kept);
         ConnectionAccount::new(size, connection, outline, mark)
     }
 

@@ -98,16 +98,10 @@ fn check(case: &TransferCase<'_>) -> Option<Finding> {
         let figure = format!("ceiling by Mathis for this loss (measured {})", rate(case.rate()));
         found.evidence.push(evidence(figure, ceiling, "bit/s", &[]));
     }
+    let packets = if few { "packets".into() } else { format!("{} of its packets", percent(share_lost)) };
     found.fix = fix(
         Actor::Network,
-        if few {
-            "find where the path loses packets (cable, radio, policer, full queue)".into()
-        } else {
-            format!(
-                "find where the path loses {} of its packets (cable, radio, policer, full queue)",
-                percent(share_lost)
-            )
-        },
+        format!("find where the path loses {packets} (cable, radio, policer, full queue)"),
         repair::bbr(case).map(|bbr| format!("{bbr}   # on the sender, if the loss cannot be mended")),
     );
     if in_bursts {
