@@ -5,12 +5,14 @@
 //! seconds from the capture's first packet, rates bits per second, pairs `[client, server]`, and
 //! what is unknown is null.
 
+mod detail;
 mod exchange;
 mod finding;
 mod icmp;
 mod limit;
 mod pair;
 
+pub use detail::Detail;
 pub use exchange::*;
 pub use finding::{Actor, Assumed, Evidence, Finding, Fix};
 pub use icmp::IcmpError;
@@ -142,7 +144,14 @@ pub struct Problem {
     /// How often.
     pub count: u64,
     /// In plain words.
-    pub detail: String,
+    pub detail: Detail,
+}
+
+impl Problem {
+    /// Returns the problem of this name.
+    pub fn new(slug: &str, count: u64, detail: impl Into<Detail>) -> Self {
+        Self { slug: slug.to_owned(), count, detail: detail.into() }
+    }
 }
 
 /// One end of a connection.
@@ -418,6 +427,7 @@ impl Connection {
             act(&mut round.first_frame);
             act(&mut round.last_frame);
         }
+        self.problems.iter_mut().filter_map(|problem| problem.detail.frame_mut()).for_each(act);
         self.icmp.iter_mut().for_each(|error| act(&mut error.frame));
         let of_transfers = self.transfers.iter_mut().flat_map(|transfer| &mut transfer.findings);
         of_transfers.chain(&mut self.findings).for_each(|finding| finding.for_each_frame(act));

@@ -86,7 +86,6 @@ pub(crate) fn connection(
         bytes: facts.directions.iter().map(|direction| direction.bytes).sum(),
         closed_by: facts.closed_by.and_then(|side| Some((end_of(facts, side), facts.closing[side]?.1))),
         reset: facts.state == State::Reset,
-        rtt: facts.min_rtt(),
         early_exit,
         first_frame: facts.first_frame,
     };
@@ -328,7 +327,7 @@ fn problems(facts: &Facts) -> Vec<Problem> {
     let mut problems = rules::capture_problems(facts);
     let mut add = |slug: &str, number: u64, what: &str, detail: &str| {
         if number > 0 {
-            problems.push(Problem { slug: slug.into(), count: number, detail: say::count(number, what) + detail });
+            problems.push(Problem::new(slug, number, say::count(number, what) + detail));
         }
     };
     // Those that the receiver reports too (D-SACK) came twice to it: the network's doing, and not
@@ -360,13 +359,9 @@ fn problems(facts: &Facts) -> Vec<Problem> {
         " not used: the TCP checksum is wrong where others of that side are right, and nothing shows that it came",
     );
     if facts.timeless {
-        problems.push(Problem {
-            slug: "no-times".into(),
-            count: 1,
-            detail: "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are counted, and \
-                     nothing is said of time"
-                .into(),
-        });
+        let detail = "the text has no times that tell anything (tcpdump -t, or a log's whole seconds): bytes and packets are \
+                      counted, and nothing is said of time";
+        problems.push(Problem::new("no-times", 1, detail));
     }
     problems
 }
@@ -374,9 +369,6 @@ fn problems(facts: &Facts) -> Vec<Problem> {
 /// With one input a frame's number is enough.
 pub(crate) fn forget_files(connections: &mut [Connection], findings: &mut [Finding]) {
     for connection in connections {
-        for problem in &mut connection.problems {
-            problem.detail = problem.detail.replace("frame 1:", "frame ");
-        }
         connection.for_each_frame(forget);
     }
     findings.iter_mut().for_each(|finding| finding.for_each_frame(forget));

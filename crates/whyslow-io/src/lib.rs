@@ -39,7 +39,7 @@ mod worker_pool;
 pub use error::Error;
 pub use input::{Input, Progress};
 pub use options::ExplainOptions;
-pub use reading::{FilesRead, PacketSource, Reading, follow, pick};
+pub use reading::{FilesRead, PacketSource, Reading, follow, follow_all, pick};
 pub use scratch::Scratch;
 pub use spool::Spool;
 pub use stop::Stop;

@@ -65,6 +65,16 @@ impl PacketSource {
         self.files.iter().map(|file| &file.input)
     }
 
+    /// Whether the connection of another lies in the same files.
+    pub fn shares_files(&self, other: &Self) -> bool {
+        self.first == other.first && self.files().eq(other.files())
+    }
+
+    /// Segments that the analysis counted.
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
     /// Whether the files are still there, in a look.
     fn is_there(&self) -> Result<(), Error> {
         self.files.iter().try_for_each(FirstRead::is_there)
@@ -153,26 +163,41 @@ pub fn follow(
     give: &mut dyn FnMut(Point),
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, Error> {
-    place.is_there()?;
-    let mut feed = InputReader::new(place.files(), progress);
     let mut given = 0_u64;
-    let mut count = |point: Point| {
+    let mut count = |_, point: Point| {
         given += 1;
         give(point);
     };
-    let mut follow = SeriesReader::new(place.wanted.clone(), &mut count);
-    for (at, file) in (0_u16..).zip(&place.files) {
-        follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
-        let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
-        file.is_all(&second)?;
-    }
-    let late = follow.finish();
+    let late = follow_all(&[place], &mut count, progress)?;
     if given < place.segments {
         let name = place.files().map(Input::name).collect::<Vec<_>>().join(", ");
         let what = "segments of the connection";
         return Err(Error::Changed { name, what, before: place.segments, now: given });
     }
     Ok(late)
+}
+
+/// The same for several connections of the same files in one reading: `give` is told of which of
+/// them each segment is. Whether all segments of each came is for the caller to see.
+///
+/// # Errors
+/// As [`follow`].
+pub fn follow_all(
+    places: &[&PacketSource],
+    give: &mut dyn FnMut(usize, Point),
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, Error> {
+    let Some(place) = places.first() else { return Ok(0) };
+    place.is_there()?;
+    let mut feed = InputReader::new(place.files(), progress);
+    let wanted = places.iter().map(|place| place.wanted.clone()).collect();
+    let mut follow = SeriesReader::new(wanted, give);
+    for (at, file) in (0_u16..).zip(&place.files) {
+        follow.begin_capture(place.first.map(|first| first.saturating_add(at)));
+        let second = feed.read(&mut file.open(&Stop::default())?, &mut follow)?;
+        file.is_all(&second)?;
+    }
+    Ok(follow.finish())
 }
 
 /// Reads the files of a connection once more for its packets in a time range (from the first file's

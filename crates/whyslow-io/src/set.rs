@@ -19,10 +19,9 @@ use crate::source::{Block, Filled, Source};
 use crate::stop::Stop;
 use std::collections::HashSet;
 use std::fs;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use whyslow_core::capture::{Clock, Packet, Reader, Sink, Summary};
+use whyslow_core::pair;
 use whyslow_core::units::Nanos;
-use whyslow_core::wire::{self, Flags};
 
 /// Bytes of an input that are looked at before its turn comes.
 const LOOK: usize = 256 << 10;
@@ -41,7 +40,7 @@ pub(crate) struct WaitingInput {
 pub(crate) struct InputOpening {
     /// Its first packet, when it has a date.
     first: Option<Nanos>,
-    /// Fingerprints of its SYNs.
+    /// [Hashes](pair::syn_hash) of its SYNs.
     syns: HashSet<u64>,
     /// Its name without digits and compression.
     family: String,
@@ -157,18 +156,7 @@ struct OpeningScan {
 impl Sink for OpeningScan {
     fn packet(&mut self, packet: &Packet<'_>) {
         self.first = Some(self.first.map_or(packet.time, |first| first.min(packet.time)));
-        let Ok(segment) = wire::decode(packet) else { return };
-        if segment.flags.has(Flags::SYN) {
-            // A SYN that is sent again has another IP ID or TSval: only the same packet has the
-            // same fingerprint. Its addresses are no part of it where it has either, for they may
-            // be translated on the way.
-            let stamps = segment.options.timestamps;
-            let id = segment.ip_id.filter(|id| *id != 0 && stamps.is_none());
-            let ends = (segment.src, segment.src_port, segment.dst, segment.dst_port);
-            let ends = Some(ends).filter(|_| stamps.is_none() && id.is_none());
-            let numbers = (segment.seq.0, segment.ack.0, segment.flags.0, stamps, id);
-            self.syns.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one((ends, numbers)));
-        }
+        self.syns.extend(pair::syn_hash(packet));
     }
 }
 

@@ -17,9 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::{CaptureError, Problem, Reader, Sink, Summary};
-use whyslow_core::explain::{Explainer, Fragment};
+use whyslow_core::explain::{Explainer, Fragment, ReplayQueue};
 use whyslow_core::pair::ConnectionFingerprint;
-use whyslow_core::whatif::ReplayQueue;
 
 /// An input smaller than this is read before threads could start.
 const SMALL: u64 = 4 << 20;

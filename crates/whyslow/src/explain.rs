@@ -38,7 +38,7 @@ pub(crate) fn run(task: &ExplainTask, out: Output) -> anyhow::Result<ExitCode> {
     if let Some(why) = &task.cut {
         analysis.partial = true;
         for capture in &mut analysis.captures {
-            capture.problems.insert(0, Problem { slug: PARTIAL.to_owned(), count: 1, detail: why.clone() });
+            capture.problems.insert(0, Problem::new(PARTIAL, 1, why.clone()));
         }
     }
     if let Some(id) = task.connection {

@@ -17,20 +17,19 @@ mod wait;
 mod waits;
 
 pub(crate) use alike::rises;
-pub use context::{Context, PooledRate};
+pub use context::Context;
 pub use inter_loss::InterLossRate;
 pub use overrun::Overrun;
 pub use path::{INITIAL_WINDOW, LARGEST_INITIAL_WINDOW, burst_rate, first_lossy_flight, least_rate, rounds_needed};
 pub use phases::{handshake, phases_before, tls_handshake};
-pub use rates::Burst;
 pub(crate) use rounds::first_retransmit_round;
 pub use rounds::{Plateau, Shape};
 pub use server_push::may_speak_unasked;
 pub use wait::{NOTICEABLE_WAIT, Wait};
 pub use waits::waits;
 
-use crate::tcp::content::Protocol;
 use crate::tcp::facts::{Facts, Gap, Release, Retransmitted, RoundFacts, TransferFacts};
+use crate::tcp::payload::Protocol;
 use crate::types::{Limit, Near, Side};
 use crate::units::Nanos;
 use server_push::ServerPush;

@@ -39,11 +39,11 @@ pub fn attach(analysis: &mut Analysis, mut pairs: Vec<Pair>, uncompared: Vec<Unc
     analysis.pairs_total = pairs.len() as u64 + uncompared.len() as u64 + omitted;
     for Uncompared { connection: id, reason } in uncompared {
         if let Some(connection) = analysis.connections.iter_mut().find(|connection| connection.id == id) {
-            connection.problems.push(Problem {
-                slug: "not-compared".into(),
-                count: 1,
-                detail: format!("another capture has this connection too, and the two cannot be compared: {reason}"),
-            });
+            connection.problems.push(Problem::new(
+                "not-compared",
+                1,
+                format!("another capture has this connection too, and the two cannot be compared: {reason}"),
+            ));
         }
     }
     pairs.truncate(MAX_PAIRS);

@@ -5,7 +5,7 @@ use super::collector::{ConnectionPackets, PacketRecord};
 use super::fingerprint::MatchedConnection;
 use super::matcher::{DirectionMatch, Match};
 use super::span::TimeSpan;
-use crate::analysis::{Change, End};
+use crate::analysis::{Change, Detail, End, Frame};
 use crate::rules::say;
 use crate::tcp::facts::Offer;
 use crate::types::Side;
@@ -32,7 +32,7 @@ pub(super) fn find_changes(
             what: "sequence-numbers",
             from: None,
             count: 1,
-            detail: "the initial sequence numbers were rewritten".to_owned(),
+            detail: "the initial sequence numbers were rewritten".into(),
         });
     }
     for from in Side::BOTH {
@@ -62,7 +62,8 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
                 count: 1,
                 detail: format!(
                     "the {who} is {address} port {port} near the client and {other} port {other_port} near the server"
-                ),
+                )
+                .into(),
             });
         }
     }
@@ -72,7 +73,7 @@ fn addresses(found: &MatchedConnection, near_client: usize, changes: &mut Vec<Ch
 fn options(from: Side, sent: Offer, arrived: Offer, changes: &mut Vec<Change>) {
     let syn = ["SYN", "SYN-ACK"][from];
     let mut add = |what: &'static str, detail: String| {
-        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}") });
+        changes.push(Change { what, from: Some(end(from)), count: 1, detail: format!("the {syn}'s {detail}").into() });
     };
     if sent.mss != arrived.mss {
         add(
@@ -120,7 +121,7 @@ fn packets(aligned: &Aligned<'_>, from: Side, changes: &mut Vec<Change>) {
     }
     let mut add = |what: &'static str, count: u64, detail: String| {
         if count > 0 {
-            changes.push(Change { what, from: Some(end(from)), count, detail });
+            changes.push(Change { what, from: Some(end(from)), count, detail: detail.into() });
         }
     };
     if let Some((&(sent, arrived), &count)) = hops.iter().max_by_key(|(_, count)| **count)
@@ -167,15 +168,19 @@ fn resets(aligned: &Aligned<'_>, from: Side, running: TimeSpan, changes: &mut Ve
         .iter()
         .map(|&packet| aligned.placed[second].record(packet))
         .filter(|record| record.flags.has(Flags::RST) && running.contains(&(aligned.time(second, record) - delay)));
-    let frames: Vec<String> = made.map(|record| record.frame.to_string()).collect();
-    if let Some(frame) = frames.first() {
+    let frames: Vec<Frame> = made.map(|record| record.frame).collect();
+    if let Some(&first) = frames.first() {
         let count = frames.len() as u64;
         let what = say::count(count, "reset");
         changes.push(Change {
             what: "resets",
             from: Some(end(from)),
             count,
-            detail: format!("{what} (first in frame {frame}) that it did not send: something in the middle did"),
+            detail: Detail::naming(
+                format!("{what} (first in frame "),
+                first,
+                ") that it did not send: something in the middle did",
+            ),
         });
     }
 }

@@ -3,7 +3,7 @@
 use super::span::TimeSpan;
 use crate::analysis::Frame;
 use crate::capture::{Packet, Sink};
-use crate::flow::{ConnectionId, Evicted, FlowTable};
+use crate::flow::{ConnectionId, FlowTable};
 use crate::tcp::facts::Offer;
 use crate::types::Side;
 use crate::units::{Nanos, SeqNumber};
@@ -147,7 +147,6 @@ impl ConnectionPackets {
 #[derive(Debug, Default)]
 pub struct PacketCollector {
     table: FlowTable<()>,
-    gone: Evicted<()>,
     /// Connections so far.
     connections: u64,
     tracks: BTreeMap<u64, ConnectionPackets>,
@@ -191,13 +190,14 @@ impl Sink for PacketCollector {
         self.time = Some(self.time.map_or(only, |span| span.with(packet.time)));
         let Ok(segment) = wire::decode(packet) else { return };
         // The same table with the same segments gives the same numbers as the first pass.
-        let ends = FlowKey::of(&segment);
         let next = ConnectionId(self.connections + 1);
-        self.table.advance_time(packet.time, &mut self.gone);
-        let routed = self.table.route(&segment, (&ends, ends.hash()), packet.time, next, &mut self.gone, || ());
+        self.table.advance_time(packet.time);
+        let routed = self.table.route(&segment, &FlowKey::of(&segment).into(), next, || ());
         self.connections += u64::from(routed.new);
         let id = routed.id.0;
-        self.gone.clear();
+        if self.table.has_evicted() {
+            self.table.take_evicted();
+        }
         if let Some(track) = self.tracks.get_mut(&id) {
             let file = u16::try_from(self.captures.saturating_sub(1)).ok();
             track.push(&segment, packet.time, Frame { file, number: packet.frame });

@@ -36,6 +36,7 @@ mod placed;
 mod proxy;
 mod report;
 mod span;
+mod syn;
 mod words;
 
 #[cfg(test)]
@@ -46,3 +47,4 @@ pub use collector::{ConnectionPackets, PacketCollector, WantedConnection, shares
 pub use fingerprint::{ConnectionFingerprint, MatchedConnection, find};
 pub use report::compare;
 pub use span::TimeSpan;
+pub use syn::syn_hash;
