@@ -1,4 +1,4 @@
-//! A comparison as it is told: data for the renderers.
+//! A comparison: data for the renderers.
 
 use crate::analysis::{End, Limit, Near};
 use crate::units::Nanos;
@@ -143,15 +143,30 @@ pub struct RoundSide {
     pub limit: Limit,
 }
 
-/// How many bytes the receiver had by when: lines through (seconds from the request on, bytes),
-/// both rising.
+/// How many bytes the receiver had by when: lines through points, rising.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ByteCurves {
     /// As captured.
-    pub captured: Vec<(Nanos, u64)>,
-    /// As it would go on behind that; empty where that cannot be told.
-    pub extrapolated: Vec<(Nanos, u64)>,
+    pub captured: Vec<CurvePoint>,
+    /// As it would go on behind that; empty where that is not known.
+    pub extrapolated: Vec<CurvePoint>,
+}
+
+/// A point of a curve; in JSON `[time_s, bytes]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(into = "(Nanos, u64)")]
+pub struct CurvePoint {
+    /// From the request on.
+    pub time: Nanos,
+    /// Bytes that were there by then.
+    pub bytes: u64,
+}
+
+impl From<CurvePoint> for (Nanos, u64) {
+    fn from(point: CurvePoint) -> Self {
+        (point.time, point.bytes)
+    }
 }
 
 /// A property of both.

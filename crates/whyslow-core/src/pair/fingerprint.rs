@@ -86,8 +86,8 @@ impl ConnectionFingerprint {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MatchedConnection {
-    /// Its fingerprints; the second one's client is the first one's, whatever was taken for the client
-    /// there.
+    /// Its fingerprints; the second one's client is the first one's, whichever end was taken for
+    /// the client there.
     pub fingerprints: [ConnectionFingerprint; 2],
     /// What shows that they belong together.
     pub by: MatchedBy,
