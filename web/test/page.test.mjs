@@ -117,10 +117,16 @@ test("a dropped capture is read here, and one that is none is said to be none", 
   await page.click("a:has-text('see why')");
   await drawn(page);
   await drop("no.pcap", Buffer.from("this is no capture at all, and not tcpdump's text either"));
-  await page.waitForSelector(".failed");
-  const said = await page.textContent(".failed");
-  assert.match(said, /no\.pcap/);
+  await page.waitForSelector(".notice");
+  const said = await page.textContent(".notice");
+  assert.match(said, /Not opened\. no\.pcap/);
   assert.doesNotMatch(said, /\/tmp/);
+  // What was open is so still, where it was looked at, and after a reload.
+  await drawn(page);
+  assert.match(page.url(), /#c=1/);
+  await page.reload();
+  await drawn(page);
+  assert.match(await page.textContent(".notice"), /no\.pcap/);
   await page.setInputFiles("input[type=file]", [sample("loss-client"), sample("loss-server")]);
   await page.waitForSelector("h2:has-text('Both ends')");
   assert.equal(await page.locator(".capture").count(), 2);
