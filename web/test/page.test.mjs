@@ -183,10 +183,10 @@ test("keys zoom, move, turn and choose as they say", async (t) => {
   near(to - from, (end - start) / 4);
   assert.deepEqual(await moved(page, () => page.keyboard.press("0")), [start, end]);
   await page.keyboard.press("d");
-  await page.waitForSelector(".tools button:has-text('from the client')");
+  await page.waitForSelector(".tools button:has-text('data of the client')");
   await page.keyboard.press("d");
   await page.keyboard.press("s");
-  await page.waitForSelector(".tools button:has-text('absolute')");
+  await page.waitForSelector(".tools button:has-text('as on the wire')");
   await page.keyboard.press("3");
   await page.waitForSelector(".figure.single");
   await page.keyboard.press("3");
@@ -430,7 +430,7 @@ test("the state of the view is in its address", async (t) => {
     assert.ok(Math.abs(at - seen[place]) < 2e-9, `${at} is not ${seen[place]}`);
   }
   await again.waitForSelector(".figure.single");
-  await again.waitForSelector(".tools button:has-text('from the client')");
+  await again.waitForSelector(".tools button:has-text('data of the client')");
   await again.goBack().catch(() => {});
   await page.goBack();
   await page.waitForSelector(".figure:not(.single)");
