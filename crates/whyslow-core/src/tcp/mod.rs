@@ -369,8 +369,8 @@ impl Connection {
         let paths = settled.paths;
         let rtt = settled.rtt(first_round_trip);
         let [a, b] = &mut settled.senders;
-        let unseen = (a.unseen_bytes + b.unseen_bytes, a.unseen_stretches + b.unseen_stretches);
-        let first_unseen = a.first_unseen.or(b.first_unseen);
+        let unseen = (a.unseen.bytes + b.unseen.bytes, a.unseen.stretches + b.unseen.stretches);
+        let first_unseen = a.unseen.first.or(b.unseen.first);
         let stray = a.stray + b.stray;
         let mut directions = [a.finish(last, &paths[0]), b.finish(last, &paths[1])];
         // Credit for one side is no message of the other.
@@ -524,7 +524,7 @@ impl Tracking {
         for (sender, shift) in self.senders.iter_mut().zip(negotiated.window_shift) {
             sender.on_mss_negotiated(negotiated.mss);
             sender.sack_permitted = negotiated.sack;
-            sender.snd_wscale = shift;
+            sender.window.scale = shift;
         }
     }
 

@@ -1,8 +1,8 @@
 //! ACKs: received when they pass the capture point, applied when the sender can have them.
 
-use super::outstanding::Recovery;
 use super::pending_acks::{Ack, AckArrival, AckFields, AckHeaderKey, SPECIAL_FLAGS};
 use super::rtt::update_min;
+use super::scoreboard::Recovery;
 use super::transfer_recorder::TransferRecorder;
 use super::{MAX_SEQ_DISTANCE, PathEstimate, SenderState};
 use crate::tcp::elided;
@@ -60,7 +60,7 @@ impl SenderState {
         if !(is_plain && is_at_once && self.is_loss_free()) {
             return None;
         }
-        let (ack, window) = (self.unwrap_ack_of_sent(seg.ack()?)?, self.offered_window(seg)?);
+        let (ack, window) = (self.unwrap_ack_of_sent(seg.ack()?)?, self.window.offered(seg)?);
         (window > 0).then(|| Ack::new(seg, ack, Some(window), false))
     }
 
@@ -69,14 +69,12 @@ impl SenderState {
     #[inline(always)]
     fn is_loss_free(&self) -> bool {
         // One combined test: none of these is likely.
-        self.holes.is_empty()
+        self.outstanding.holes.is_empty()
             & self.scoreboard.is_empty()
-            & self.retransmitted.is_empty()
             & self.trace_notes.is_none()
-            & self.zero_window_since.is_none()
-            & self.fin_sent.is_none()
-            & (self.recovery == Recovery::None)
-            && self.retransmit_end <= self.snd_una
+            & self.window.closed_since.is_none()
+            & self.fin.sent.is_none()
+            && self.retransmits.end <= self.snd_una
     }
 
     /// Any ACK.
@@ -88,29 +86,18 @@ impl SenderState {
         let Some(ack) = self.unwrap_ack(number) else {
             return;
         };
-        let window = if seg.flags.has(Flags::SYN) { Some(u32::from(seg.window)) } else { self.offered_window(seg) };
-        if !self.holes.is_empty() || ack > self.snd_max + 1 {
+        let window = if seg.flags.has(Flags::SYN) { Some(u32::from(seg.window)) } else { self.window.offered(seg) };
+        if !self.outstanding.holes.is_empty() || ack > self.snd_max + 1 {
             self.note_unseen_bytes(ack, seg);
         }
         self.note_peer_tsval(seg);
         self.note_all_acked(ack, seg.time);
-        self.fin_acked |= self.fin_sent.is_some_and(|fin| ack > fin);
         if self.pending_acks.is_empty() && path.loop_to_sender <= NO_WAIT_WITHIN {
             let ack = Ack::new(seg, ack, window, !sack.is_empty());
             self.apply_ack(&ack, sack, seg.time + path.loop_to_sender, path);
         } else {
             self.repeatable_ack = if ack <= self.snd_max { AckHeaderKey::of(seg, sack, ack) } else { None };
             self.enqueue_ack(Ack::new(seg, ack, window, !sack.is_empty()), sack, path);
-        }
-    }
-
-    /// Returns the window offered by a segment without SYN, in bytes; `None` while the scale is
-    /// unknown, except that zero is zero at any scale.
-    #[inline(always)]
-    fn offered_window(&self, seg: &Seg) -> Option<u32> {
-        match self.snd_wscale {
-            Some(shift) => Some(u32::from(seg.window) << shift.min(14)),
-            None => (seg.window == 0).then_some(0),
         }
     }
 
@@ -205,7 +192,7 @@ impl SenderState {
     fn note_unseen_bytes(&mut self, ack: u64, seg: &Seg) {
         let mut unseen = 0;
         let mut stretches = 0;
-        self.holes.retain_mut(|hole| {
+        self.outstanding.holes.retain_mut(|hole| {
             if hole.start >= ack {
                 return true;
             }
@@ -220,7 +207,7 @@ impl SenderState {
             let first = self.snd_max;
             unseen += ack - first;
             stretches += 1;
-            elided::add(&mut self.facts.missing, (self.last_send.map_or(seg.time, |(last, _)| last), seg.time));
+            elided::add(&mut self.facts.missing, (self.last_send.at.map_or(seg.time, |(last, _)| last), seg.time));
             self.advance_snd_max(ack);
             let bin = self.rate_bin();
             let begin = || TransferRecorder::new(first, seg.time, seg.frame(), Nanos::from_millis(1), bin);
@@ -230,9 +217,9 @@ impl SenderState {
         }
         if unseen > 0 {
             self.ip_ids.excuse_missing();
-            self.unseen_bytes += unseen;
-            self.unseen_stretches += stretches;
-            self.first_unseen.get_or_insert(seg.frame());
+            self.unseen.bytes += unseen;
+            self.unseen.stretches += stretches;
+            self.unseen.first.get_or_insert(seg.frame());
         }
     }
 
@@ -303,9 +290,9 @@ impl SenderState {
     #[inline(always)]
     fn apply_repeated_ack(&mut self, since: Nanos, at: Nanos, place: FrameRef) {
         self.short_gap_limit = 0;
-        self.round_due |= self.snd_una >= self.round_first_end;
+        self.round.on_ack(self.snd_una);
         self.since_send.emptied = self.snd_una >= self.snd_max;
-        self.since_send.on_release(place, at, false, true, self.snd_right_edge);
+        self.since_send.on_release(place, at, false, true, self.window.right_edge);
         if let Some(transfer) = &mut self.transfer {
             transfer.on_acked_up_to(since, self.snd_una);
         }
@@ -344,11 +331,11 @@ impl SenderState {
         path: &PathEstimate,
     ) -> Option<Nanos> {
         let Ack { arrival, fields } = ack;
-        self.since_send.on_release(arrival.frame_ref, at, true, fields.with_payload, self.snd_right_edge);
-        if !LOSS_FREE && !self.scoreboard.is_empty() {
+        self.since_send.on_release(arrival.frame_ref, at, true, fields.with_payload, self.window.right_edge);
+        if !LOSS_FREE && !self.scoreboard.sacked.is_empty() {
             // Before this ACK's own SACKs are noted: they lie above a hole that nobody had
             // reported.
-            self.note_healed_hole(self.snd_una, fields.ack);
+            self.note_healed_hole(fields.ack);
         }
         let mut delivered = fields.ack.saturating_sub(self.snd_una);
         if !LOSS_FREE && fields.sacks {
@@ -371,7 +358,7 @@ impl SenderState {
     #[inline(never)]
     fn apply_old_ack(&mut self, ack: Ack, sack: &SackBlocks, at: Nanos) {
         let Ack { arrival, fields } = ack;
-        let edge = self.snd_right_edge;
+        let edge = self.window.right_edge;
         let delivered = if fields.sacks { self.update_scoreboard(fields.ack, sack, at) } else { 0 };
         if !fields.with_payload {
             self.count_duplicate_ack(&fields);
@@ -400,8 +387,10 @@ impl SenderState {
         if !LOSS_FREE && fields.flags.0 & (Flags::ECE | Flags::SYN).0 == Flags::ECE.0 {
             self.note_ecn_echo(arrival.frame_ref, at);
         }
-        self.round_due |= self.snd_una >= self.round_first_end
-            || (!LOSS_FREE && self.scoreboard.highest().is_some_and(|top| top > self.round_end));
+        self.round.on_ack(self.snd_una);
+        if !LOSS_FREE && let Some(top) = self.scoreboard.sacked.highest() {
+            self.round.on_sack(top);
+        }
         if let Some(transfer) = &mut self.transfer {
             transfer.on_ack(at, fields.ack, delivered, rtt, late);
         }
@@ -411,15 +400,15 @@ impl SenderState {
     #[inline(always)]
     fn is_bulk_payload_ack(&self, fields: &AckFields) -> bool {
         let same = fields.ack == self.snd_una
-            && fields.window() == self.snd_wnd
-            && fields.window().map(|window| fields.ack + window) == self.snd_right_edge;
+            && fields.window() == self.window.wnd
+            && fields.window().map(|window| fields.ack + window) == self.window.right_edge;
         let plain = fields.flags.0 & (Flags::SYN | Flags::RST | Flags::ECE).0 == 0;
         same && plain
             && fields.with_payload
             && !fields.sacks
             && fields.window() != Some(0)
-            && self.zero_window_since.is_none()
-            && self.scoreboard.is_empty()
+            && self.window.closed_since.is_none()
+            && self.scoreboard.sacked.is_empty()
             && self.trace_notes.is_none()
     }
 
@@ -451,16 +440,13 @@ impl SenderState {
     fn advance_snd_una<const LOSS_FREE: bool>(&mut self, ack: &Ack, at: Nanos) -> (Option<Nanos>, u64) {
         let Ack { arrival, fields } = ack;
         let before = std::mem::replace(&mut self.snd_una, fields.ack);
-        self.duplicate_acks = 0;
-        if !LOSS_FREE && !self.retransmitted.is_empty() {
-            self.retransmitted.remove(0, fields.ack);
-        }
-        let known = if LOSS_FREE || self.scoreboard.is_empty() { 0 } else { self.scoreboard.remove(0, fields.ack) };
+        self.scoreboard.duplicate_acks = 0;
+        let known = if LOSS_FREE { 0 } else { self.scoreboard.acknowledge(fields.ack) };
         let (newest, any_resent) = self.remove_acknowledged::<LOSS_FREE>(fields.ack);
-        if !LOSS_FREE && self.retransmit_end > before {
+        if !LOSS_FREE && self.retransmits.end > before {
             self.check_eifel(before, fields.ack, fields.tsecr);
         }
-        let recovering = !LOSS_FREE && self.recovery != Recovery::None;
+        let recovering = !LOSS_FREE && self.scoreboard.recovery != Recovery::None;
         if recovering {
             self.exit_recovery(fields.ack, at);
         }
@@ -473,15 +459,15 @@ impl SenderState {
     /// Leaves recovery once everything that was outstanding at its start is acknowledged.
     #[inline(never)]
     fn exit_recovery(&mut self, ack: u64, at: Nanos) {
-        match self.recovery {
+        match self.scoreboard.recovery {
             Recovery::Fast(recover) | Recovery::Timeout(recover) if ack >= recover => {
-                if let (Recovery::Fast(_), Some(transfer)) = (self.recovery, &mut self.transfer) {
+                if let (Recovery::Fast(_), Some(transfer)) = (self.scoreboard.recovery, &mut self.transfer) {
                     let recoveries = &mut transfer.facts().recoveries;
                     recoveries.count += 1;
-                    recoveries.took += (at - self.recovery_start).or_zero();
+                    recoveries.took += (at - self.scoreboard.recovery_start).or_zero();
                 }
-                self.recovery = Recovery::None;
-                self.may_overlap &= !self.outstanding.is_empty();
+                self.scoreboard.recovery = Recovery::None;
+                self.outstanding.may_overlap &= !self.outstanding.segments.is_empty();
             }
             _ => {}
         }
@@ -491,29 +477,23 @@ impl SenderState {
     /// whether any was retransmitted.
     #[inline(always)]
     fn remove_acknowledged<const LOSS_FREE: bool>(&mut self, ack: u64) -> (Option<Nanos>, bool) {
-        let all = &self.outstanding[..];
+        let all = &self.outstanding.segments[..];
         let count = all.iter().position(|sent| sent.end > ack).unwrap_or(all.len());
         let those = all.get(..count).unwrap_or_default();
-        if self.largest_acked_len < self.largest_len {
+        if self.segment_size.awaits_larger() {
             let largest = those.iter().map(|sent| u64::from(sent.len)).max();
-            self.largest_acked_len = self.largest_acked_len.max(largest.unwrap_or(0));
+            self.segment_size.note_acked(largest.unwrap_or(0));
         }
         let any_resent = !LOSS_FREE && those.iter().any(|sent| sent.retransmitted);
         let newest = those.last().filter(|sent| !sent.tsval.time_clamped()).map(|sent| sent.time);
-        self.outstanding.drop_first(count);
+        self.outstanding.segments.drop_first(count);
         (newest, any_resent)
     }
 
-    /// Counts a SACK hole that closed without a retransmission: reordering beyond the capture
-    /// point.
+    /// Counts a SACK hole that closes up to `ack` without a retransmission.
     #[inline(never)]
-    fn note_healed_hole(&mut self, before: u64, ack: u64) {
-        let Some(top) = self.scoreboard.highest() else {
-            return;
-        };
-        let end = ack.min(top);
-        let filled = self.scoreboard.covered(before, end) + self.retransmitted.covered(before, end);
-        if end > before && filled == self.scoreboard.covered(before, end) && filled < end - before {
+    fn note_healed_hole(&mut self, ack: u64) {
+        if self.scoreboard.heals(self.snd_una, ack) {
             self.facts.healed_holes += 1;
             if let Some(transfer) = &mut self.transfer {
                 transfer.facts().healed_holes += 1;
@@ -526,7 +506,7 @@ impl SenderState {
     #[inline(never)]
     fn update_scoreboard(&mut self, ack: u64, blocks: &SackBlocks, at: Nanos) -> u64 {
         let mut news = 0;
-        let highest = self.scoreboard.highest().unwrap_or(ack);
+        let highest = self.scoreboard.sacked.highest().unwrap_or(ack);
         for (index, &(left, right)) in blocks.as_slice().iter().enumerate() {
             let (Some(left), Some(right)) = (self.unwrap_seq(left), self.unwrap_seq(right)) else {
                 continue;
@@ -539,12 +519,12 @@ impl SenderState {
             if index == 0 && reports_duplicate((left, right), second(), ack) {
                 self.on_dsack(left, right);
             } else if left >= ack {
-                self.largest_acked_len = self.largest_acked_len.max((right - left).min(self.mss()));
-                news += self.scoreboard.insert(left, right);
+                self.segment_size.note_acked((right - left).min(self.mss()));
+                news += self.scoreboard.sacked.insert(left, right);
             }
         }
-        if let Some(top) = self.scoreboard.highest().filter(|top| *top > highest)
-            && let Some(sent) = self.send_time_of(top)
+        if let Some(top) = self.scoreboard.sacked.highest().filter(|top| *top > highest)
+            && let Some(sent) = self.outstanding.send_time_of(top)
             && let Some(transfer) = &mut self.transfer
         {
             transfer.on_sack(at.after(sent));
@@ -552,18 +532,11 @@ impl SenderState {
         news
     }
 
-    /// Returns when the segment that ends at `end` was sent, if it was sent only once.
-    fn send_time_of(&self, end: u64) -> Option<Nanos> {
-        let index = self.outstanding.partition_point(|sent| sent.end < end);
-        let sent = self.outstanding.get(index).filter(|_| !self.may_overlap)?;
-        (sent.start() < end && !sent.retransmitted && !sent.tsval.time_clamped()).then_some(sent.time)
-    }
-
     /// Counts a duplicate ACK (RFC 5681 section 2): nothing new, no payload, same window, data
     /// outstanding.
     #[inline(never)]
     fn count_duplicate_ack(&mut self, fields: &AckFields) {
-        let same_window = fields.window().is_none() || fields.window() == self.snd_wnd;
+        let same_window = fields.window().is_none() || fields.window() == self.window.wnd;
         if fields.ack == self.snd_una
             && !fields.with_payload
             && !fields.flags.has(Flags::SYN)
@@ -571,7 +544,7 @@ impl SenderState {
             && self.snd_max > self.snd_una
             && (same_window || fields.sacks)
         {
-            self.duplicate_acks += 1;
+            self.scoreboard.duplicate_acks += 1;
             self.facts.duplicate_acks += 1;
         }
     }
@@ -587,20 +560,20 @@ impl SenderState {
             return false;
         }
         if self.facts.assumed_shift.is_some()
-            && self.snd_right_edge.is_some_and(|edge| edge < self.snd_max)
+            && self.window.right_edge.is_some_and(|edge| edge < self.snd_max)
             && !self.is_window_probe()
         {
             self.reject_assumed_shift();
             return false;
         }
         let edge = fields.ack + window;
-        let opened = self.snd_right_edge.is_none_or(|before| edge > before);
-        self.snd_wnd = Some(window);
-        self.snd_right_edge = Some(edge);
-        if (LOSS_FREE || self.snd_wscale.is_some()) && self.facts.max_window.is_none_or(|most| window > most) {
+        let opened = self.window.right_edge.is_none_or(|before| edge > before);
+        self.window.wnd = Some(window);
+        self.window.right_edge = Some(edge);
+        if (LOSS_FREE || self.window.scale.is_some()) && self.facts.max_window.is_none_or(|most| window > most) {
             self.facts.max_window = Some(window);
         }
-        let is_closure = !LOSS_FREE && (window == 0 || self.zero_window_since.is_some());
+        let is_closure = !LOSS_FREE && (window == 0 || self.window.closed_since.is_some());
         if is_closure && fields.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_zero_window(window, at);
         }
@@ -609,14 +582,14 @@ impl SenderState {
 
     /// Returns whether at most one byte was sent beyond the window, as a window probe is.
     fn is_window_probe(&self) -> bool {
-        self.snd_right_edge.is_some_and(|edge| self.snd_max <= edge + 1)
+        self.window.right_edge.is_some_and(|edge| self.snd_max <= edge + 1)
     }
 
     /// Takes this for the scale of windows, if it is one, and no SYN tells another.
     pub(in crate::tcp) fn assume_shift(&mut self, shift: Option<u8>) {
-        if let Some(shift) = shift.filter(|_| self.snd_wscale.is_none()) {
-            (self.snd_wscale, self.facts.assumed_shift) = (Some(shift), Some(shift));
-            self.inferred_scale.assume(shift);
+        if let Some(shift) = shift.filter(|_| self.window.scale.is_none()) {
+            (self.window.scale, self.facts.assumed_shift) = (Some(shift), Some(shift));
+            self.window.inferred.assume(shift);
             self.repeatable_ack = None;
         }
     }
@@ -625,22 +598,23 @@ impl SenderState {
     /// after all.
     #[inline(never)]
     fn reject_assumed_shift(&mut self) {
-        self.snd_wscale = None;
+        self.window.scale = None;
         self.facts.assumed_shift = None;
-        (self.snd_wnd, self.snd_right_edge, self.facts.max_window) = (None, None, None);
-        self.inferred_scale.reject_assumed();
+        self.window.forget_offer();
+        self.facts.max_window = None;
+        self.window.inferred.reject_assumed();
         self.repeatable_ack = None;
     }
 
     /// Handles an open window of unknown scale. Returns whether the window was closed before.
     #[inline(never)]
     fn update_unscaled_window(&mut self, fields: &AckFields, at: Nanos) -> bool {
-        let shift = self.inferred_scale.infer(fields, (self.snd_max, self.mss()), self.app_limited);
+        let shift = self.window.inferred.infer(fields, (self.snd_max, self.mss()), self.last_send.app_limited);
         self.assume_shift(shift);
-        if self.zero_window_since.is_none() || fields.ack < self.snd_una {
+        if self.window.closed_since.is_none() || fields.ack < self.snd_una {
             return false;
         }
-        (self.snd_wnd, self.snd_right_edge) = (None, None);
+        self.window.forget_offer();
         if fields.flags.0 & (Flags::RST | Flags::SYN).0 == 0 {
             self.note_zero_window(1, at);
         }
@@ -651,17 +625,17 @@ impl SenderState {
     #[inline(never)]
     fn note_zero_window(&mut self, window: u64, at: Nanos) {
         self.facts.zero_windows += u64::from(window == 0);
-        match (window == 0, self.zero_window_since) {
+        match (window == 0, self.window.closed_since) {
             (true, None) => {
-                self.zero_window_since = Some(at);
+                self.window.closed_since = Some(at);
                 self.facts.closings += 1;
                 self.since_send.closed_at.get_or_insert(at);
             }
             (false, Some(since)) => {
                 self.facts.zero_window += (at - since).or_zero();
-                let paused = self.last_send.map_or(since, |(last, _)| last.max(since));
+                let paused = self.last_send.at.map_or(since, |(last, _)| last.max(since));
                 self.since_send.closed_for += (at - paused).or_zero();
-                self.zero_window_since = None;
+                self.window.closed_since = None;
             }
             _ => {}
         }
