@@ -4,7 +4,7 @@
 use super::connection::{Connection, Stage, Tracking};
 use super::segment::{FrameRef, Seg};
 use super::sender::SenderState;
-use super::sender::acks::reports_duplicate;
+use super::sender::apply_acks::reports_duplicate;
 use super::trace::{Kind, MAX_PENDING_POINTS, Note, Point, SegmentCounters, Trace};
 use crate::analysis::End;
 use crate::types::Side;

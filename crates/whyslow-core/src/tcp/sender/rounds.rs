@@ -1,9 +1,10 @@
 //! Decides whether new data begins a transfer, a round, or neither.
 
 use super::scoreboard::Recovery;
+use super::sends::is_newer;
 use super::transfer_recorder::TransferRecorder;
 use super::turns::NewDataBegins;
-use super::{PathEstimate, SenderState, is_newer};
+use super::{PathEstimate, SenderState};
 use crate::tcp::segment::Seg;
 
 impl SenderState {
