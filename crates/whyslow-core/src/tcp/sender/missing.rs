@@ -61,7 +61,7 @@ impl SenderState {
 
     /// Returns the time between the last send and this one by the sender's clock.
     pub(super) fn sender_time_since_last_send(&self, seg: &Seg) -> Option<Nanos> {
-        self.last_tsval.tsval().zip(tsval(seg)).and_then(|(one, other)| self.tsval_clock.time_between(one, other))
+        self.last_send.tsval.tsval().zip(tsval(seg)).and_then(|(one, other)| self.tsval_clock.time_between(one, other))
     }
 }
 

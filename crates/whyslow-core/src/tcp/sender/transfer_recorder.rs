@@ -1,7 +1,8 @@
 //! Records the rounds and pauses of a current transfer in bounded memory.
 
-use super::rtt::{MIN_PROBE_TIMER, Quantiles, update_min};
-use crate::tcp::facts::{Gap, RateSpread, Release, RoundFacts, TransferFacts};
+use super::rate_meter::RateMeter;
+use super::rtt::{MIN_PROBE_TIMER, update_min};
+use crate::tcp::facts::{Gap, Release, RoundFacts, TransferFacts};
 use crate::tcp::segment::FrameRef;
 use crate::types::Frame;
 use crate::units::Nanos;
@@ -51,75 +52,6 @@ pub(crate) struct TransferRecorder {
     point_at: u64,
     /// Bins between two points of the curve, less one.
     thinned: u64,
-}
-
-/// Rates over successive equal amounts of bytes: alike if one rate governs them all, whatever the
-/// rounds do.
-#[derive(Clone, Debug, Default)]
-struct RateMeter {
-    /// Time and byte count at the start of the first bin.
-    first: Option<(Nanos, u64)>,
-    /// Start of the current bin.
-    since: Option<Nanos>,
-    /// Byte count at its start.
-    from: u64,
-    /// Byte count at its end.
-    due: u64,
-    /// Nanoseconds per mebibyte, because the quantiles are of times.
-    paces: Quantiles,
-}
-
-impl RateMeter {
-    /// Adds bytes up to `total`. The first ones open the first bin: the time of their own is before
-    /// it.
-    #[inline(always)]
-    fn advance(&mut self, total: u64, time: Nanos, bin: u64) {
-        if total >= self.due {
-            self.end_bin(total, time, bin);
-        }
-    }
-
-    #[inline(never)]
-    fn end_bin(&mut self, total: u64, time: Nanos, bin: u64) {
-        if let Some(since) = self.since {
-            if time <= since {
-                return;
-            }
-            if !self.paces.skips() {
-                let bytes = total - self.from;
-                self.paces.push(pace(bytes, time - since));
-            }
-        } else {
-            self.first = Some((time, total));
-        }
-        (self.since, self.from, self.due) = (Some(time), total, total + bin);
-    }
-
-    /// Adds the bins of a meter that continues this one and has counted `less` bytes less. Between
-    /// the two lies a bin of its own.
-    fn absorb(&mut self, more: Self, less: u64) {
-        let Some((time, bytes)) = more.first else { return };
-        match self.since {
-            Some(since) if time > since && bytes + less > self.from => {
-                self.paces.push(pace(bytes + less - self.from, time - since));
-            }
-            Some(_) => {}
-            None => self.first = Some((time, bytes + less)),
-        }
-        self.paces.absorb(&more.paces);
-        (self.since, self.from, self.due) = (more.since, more.from + less, more.due + less);
-    }
-
-    fn finish(&self) -> RateSpread {
-        let rate = |pace: Nanos| 8.0 * 1_048_576.0 / pace.as_secs_f64();
-        let [p90, p50, p10] = self.paces.at([0.1, 0.5, 0.9]).map_or([0.0; 3], |paces| paces.map(rate));
-        RateSpread { p10, p50, p90, bins: self.paces.count() }
-    }
-}
-
-/// Converts bytes and time to a time per mebibyte.
-fn pace(bytes: u64, time: Nanos) -> Nanos {
-    Nanos(time.scale(1_048_576.0 / bytes as f64).0.max(1))
 }
 
 impl TransferRecorder {

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::tcp::sender::Quantiles;
 use proptest::prelude::*;
 
 /// What may happen to a transfer, after so many microseconds.
