@@ -30,6 +30,7 @@ impl TransferName {
 
 /// A transfer, its connection, and the capture that holds them.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ChosenTransfer<'a> {
     /// As the capture was named.
     pub path: &'a str,
@@ -50,6 +51,7 @@ impl ChosenTransfer<'_> {
 
 /// Why there is no such transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoSuchTransfer {
     /// The capture does not hold this connection.
     Connection {

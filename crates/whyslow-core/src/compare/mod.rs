@@ -8,6 +8,21 @@
 //! It promises that the differences of the phases add up to the difference of the whole, and that
 //! what goes beyond what was captured is called extrapolated. It ignores causes: each transfer has
 //! its own.
+//!
+//! ```
+//! use whyslow_core::compare::{TransferName, choose, compare};
+//! use whyslow_core::explain::explain;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fast = explain("fast.pcap", include_bytes!("../../../../samples/healthy-server.pcap"))?;
+//! let slow = explain("slow.pcap", include_bytes!("../../../../samples/loss-server.pcap"))?;
+//! // The largest transfer of each.
+//! let largest = TransferName::default();
+//! let comparison = compare(&choose(&fast, largest)?, &choose(&slow, largest)?);
+//! assert!(!comparison.phases.is_empty());
+//! # Ok(())
+//! # }
+//! ```
 
 mod chosen;
 mod comparison;
