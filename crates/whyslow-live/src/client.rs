@@ -150,7 +150,7 @@ impl Client {
 
     /// Waits, and keeps the connection.
     pub fn pause(&self, time: Duration) {
-        self.runtime.block_on(tokio::time::sleep(time));
+        self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 }
 

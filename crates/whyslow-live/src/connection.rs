@@ -24,6 +24,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::ProtocolVersion;
 
+/// What a stream of HTTP/2 may carry unread: not what holds a download back.
+const STREAM_WINDOW: u32 = 16 << 20;
 /// A proxy's answer that is longer is none.
 const LONGEST_TUNNEL_HEAD: usize = 64 << 10;
 
@@ -116,7 +118,9 @@ impl Connection {
 async fn speak(io: TokioIo<Watched>, is_http2: bool) -> Result<Sender, Failure> {
     let failed = |error: hyper::Error| Failure::new(Phase::Send, format!("HTTP does not begin: {error}"));
     Ok(if is_http2 {
-        let (sender, driver) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.initial_stream_window_size(STREAM_WINDOW).initial_connection_window_size(2 * STREAM_WINDOW);
+        let (sender, driver) = builder.handshake(io).await.map_err(failed)?;
         tokio::spawn(driver);
         Sender::Two(sender)
     } else {

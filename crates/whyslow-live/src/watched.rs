@@ -110,6 +110,13 @@ impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let taken = ready!(self.below().poll_write(cx, bytes))?;
         self.seen.lock().spotter.wrote(bytes.get(..taken).unwrap_or_default());
+        let is_through = match &self.below {
+            Below::Plain(_) => true,
+            Below::Tls(tls) => !tls.get_ref().1.wants_write(),
+        };
+        if is_through {
+            self.note_written();
+        }
         Poll::Ready(Ok(taken))
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Explained {
 /// When the arguments make no sense, or something cannot be written.
 pub(crate) fn run(task: &Probe, mut out: Output) -> anyhow::Result<ExitCode> {
     let plan = task.plan()?;
-    let recording = Recording::start(task.capture.as_deref())?;
+    let recording = Recording::start(task.capture.as_deref(), task.snaplen)?;
     let requests = Requests::new(&plan, recording.recorder()).make()?;
     let explained = recording.finish()?;
     let probed = Probed { requests, explained };

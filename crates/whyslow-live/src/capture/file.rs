@@ -1,6 +1,6 @@
 //! pcapng and pcap, as far as a recording needs them.
 
-use super::{Recorded, SNAPLEN};
+use super::Recorded;
 use std::io::{self, Write};
 
 /// Packets that begin with an IP header (LINKTYPE_RAW).
@@ -34,13 +34,13 @@ pub(super) struct File<W> {
 
 impl<W: Write> File<W> {
     /// Writes what comes before them.
-    pub(super) fn begin(format: Format, mut out: W) -> io::Result<Self> {
+    pub(super) fn begin(format: Format, snaplen: u32, mut out: W) -> io::Result<Self> {
         match format {
             Format::Pcap => {
                 out.write_all(&0xa1b2_3c4d_u32.to_le_bytes())?;
                 out.write_all(&[2, 0, 4, 0])?;
                 out.write_all(&[0; 8])?;
-                out.write_all(&SNAPLEN.to_le_bytes())?;
+                out.write_all(&snaplen.to_le_bytes())?;
                 out.write_all(&u32::from(LINK_TYPE).to_le_bytes())?;
             }
             Format::Pcapng => {
@@ -52,7 +52,7 @@ impl<W: Write> File<W> {
                 block(&mut out, 0x0a0d_0d0a, &section)?;
                 let mut interface = LINK_TYPE.to_le_bytes().to_vec();
                 interface.extend([0, 0]);
-                interface.extend(SNAPLEN.to_le_bytes());
+                interface.extend(snaplen.to_le_bytes());
                 // Nanoseconds.
                 option(&mut interface, 9, &[9]);
                 option(&mut interface, 0, &[]);

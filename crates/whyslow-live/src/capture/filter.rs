@@ -1,5 +1,6 @@
 //! The kernel's filter: TCP from or to some ports, in packets that begin with an IP header.
 
+use super::WHOLE;
 use socket2::SockFilter;
 
 /// Most ports: a jump reaches 255 instructions far.
@@ -33,7 +34,7 @@ enum Step {
 }
 
 /// Makes the filter; without ports nothing passes.
-pub(super) fn program(ports: &[u16], snaplen: u32) -> Vec<SockFilter> {
+pub(super) fn program(ports: &[u16]) -> Vec<SockFilter> {
     let ports = &ports[ports.len().saturating_sub(MOST_PORTS)..];
     let is_tcp = Step::Test { code: JUMP_IF_EQUAL, value: TCP, yes: To::Next, no: To::Drop };
     let is_later_fragment = Step::Test { code: JUMP_IF_SET, value: OFFSET, yes: To::Drop, no: To::Next };
@@ -44,7 +45,7 @@ pub(super) fn program(ports: &[u16], snaplen: u32) -> Vec<SockFilter> {
     v4.push(Step::Do(HEADER_LENGTH_TO_X, 0));
     v4.extend(is_one_of(ports, LOAD_HALF_AT_X, 0));
 
-    let v6 = assemble(&v6, snaplen);
+    let v6 = assemble(&v6);
     let mut out = vec![
         SockFilter::new(LOAD_BYTE, 0, 0, 0),
         SockFilter::new(SHIFT_RIGHT, 0, 0, 4),
@@ -53,7 +54,7 @@ pub(super) fn program(ports: &[u16], snaplen: u32) -> Vec<SockFilter> {
         SockFilter::new(JUMP_IF_EQUAL, v6.len() as u8, 0, 4),
     ];
     out.extend(v6);
-    out.extend(assemble(&v4, snaplen));
+    out.extend(assemble(&v4));
     out
 }
 
@@ -68,7 +69,7 @@ fn is_one_of(ports: &[u16], load: u16, at: u32) -> Vec<Step> {
 }
 
 /// Steps, and behind them what drops and what keeps.
-fn assemble(steps: &[Step], snaplen: u32) -> Vec<SockFilter> {
+fn assemble(steps: &[Step]) -> Vec<SockFilter> {
     let jump = |from: usize, to: To| match to {
         To::Next => 0,
         To::Drop => (steps.len() - from - 1) as u8,
@@ -82,6 +83,8 @@ fn assemble(steps: &[Step], snaplen: u32) -> Vec<SockFilter> {
             Step::Test { code, value, yes, no } => SockFilter::new(code, jump(index, yes), jump(index, no), value),
         })
         .collect();
-    out.extend([SockFilter::new(RETURN, 0, 0, 0), SockFilter::new(RETURN, 0, 0, snaplen)]);
+    // What passes is cut when it is received: of a packet that a filter cuts, nobody learns the
+    // length.
+    out.extend([SockFilter::new(RETURN, 0, 0, 0), SockFilter::new(RETURN, 0, 0, WHOLE)]);
     out
 }

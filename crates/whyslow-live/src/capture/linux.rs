@@ -1,7 +1,7 @@
 //! A packet socket, and the thread that empties it.
 
 use super::file::{File, Format, Packet};
-use super::{Recorded, SNAPLEN, filter};
+use super::{Recorded, filter};
 use nix::cmsg_space;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, recvmsg, setsockopt, sockopt};
@@ -47,7 +47,7 @@ impl Shared {
 
     fn filter(&self, expected: &VecDeque<Expected>) -> io::Result<()> {
         let ports: Vec<u16> = expected.iter().map(|connection| connection.port).collect();
-        self.socket.attach_filter(&filter::program(&ports, SNAPLEN))
+        self.socket.attach_filter(&filter::program(&ports))
     }
 }
 
@@ -59,23 +59,23 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins to write to `out`.
+    /// Begins to write to `out`, of each packet at most `snaplen` bytes.
     ///
     /// # Errors
     /// When whoever runs this may not record packets, or nothing can be written.
-    pub fn start(format: Format, out: Box<dyn Write + Send>) -> io::Result<Self> {
+    pub fn start(format: Format, snaplen: u32, out: Box<dyn Write + Send>) -> io::Result<Self> {
         let every_protocol = i32::from((libc::ETH_P_ALL as u16).to_be());
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(every_protocol)))?;
         // What came before the filter is of no connection that is expected.
-        socket.attach_filter(&filter::program(&[], SNAPLEN))?;
+        socket.attach_filter(&filter::program(&[]))?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
         if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
             let _ = socket.set_recv_buffer_size(ROOM);
         }
-        let file = File::begin(format, out)?;
+        let file = File::begin(format, snaplen, out)?;
         let shared =
             Arc::new(Shared { socket, expected: Mutex::new(VecDeque::new()), is_over: AtomicBool::new(false) });
-        let taker = Taker { shared: Arc::clone(&shared), file, packets: 0, space: vec![0; SNAPLEN as usize] };
+        let taker = Taker { shared: Arc::clone(&shared), file, packets: 0, space: vec![0; snaplen as usize] };
         Ok(Self { shared, thread: std::thread::spawn(move || taker.run()) })
     }
 

@@ -18,9 +18,8 @@ pub use linux::Recorder;
 #[cfg(not(target_os = "linux"))]
 pub use others::Recorder;
 
-/// Bytes of a packet that are kept: all of one that is not put together from several, so that names
-/// in TLS handshakes and heads of requests are there.
-pub const SNAPLEN: u32 = 2048;
+/// Most bytes of a packet: what a device puts together is longer than what is on the wire.
+pub const WHOLE: u32 = 0x4_0000;
 
 /// What was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

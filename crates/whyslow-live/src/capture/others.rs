@@ -11,7 +11,7 @@ pub struct Recorder;
 impl Recorder {
     /// # Errors
     /// Always.
-    pub fn start(_format: Format, _out: Box<dyn Write + Send>) -> io::Result<Self> {
+    pub fn start(_format: Format, _snaplen: u32, _out: Box<dyn Write + Send>) -> io::Result<Self> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "packets are recorded on Linux alone"))
     }
 

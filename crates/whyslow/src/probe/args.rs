@@ -86,6 +86,9 @@ pub(crate) struct Probe {
     /// Keep the packets in this file (pcapng; pcap if it is named so).
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(super) capture: Option<PathBuf>,
+    /// Record so many bytes of each packet, IP header included [default: all].
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(64..=262_144))]
+    pub(super) snaplen: Option<u32>,
 
     /// Print a JSON object (schema whyslow-probe/1).
     #[arg(long, conflicts_with = "format")]

@@ -1,8 +1,9 @@
 //! [`Floor`]: what a request takes at least, and what the rest of its time was.
 //!
-//! One round trip for the request and its answer, and the bytes at the path's rate. The rate is
-//! that of the round trip that carried most, of all requests in that direction: where none carried
-//! more than an initial window, no rate is known, and the bytes count as nothing.
+//! One round trip for the request and its answer, and the bytes at the path's rate: the highest
+//! that was seen over a few milliseconds, of all requests in that direction. Bytes that are let out
+//! at once come at the pace of the narrowest link. Where no more than an initial window came, no
+//! rate is known, and the bytes count as nothing.
 
 use super::requests::Request;
 use std::time::Duration;
@@ -11,6 +12,8 @@ use whyslow_live::{Exchange, Hop, Sample};
 /// Segments of an initial window (RFC 6928): fewer tell of no rate.
 const INITIAL_WINDOW: u64 = 10;
 const SEGMENT: u64 = 1448;
+/// A rate is seen over this time at least, seconds: several samples.
+const SEEN_OVER: f64 = 0.006;
 /// Less is not told of.
 const LEAST: f64 = 0.001;
 /// A pause that makes a connection start over: the least retransmission timeout of Linux.
@@ -58,11 +61,10 @@ impl Path {
 
     /// The same, with the rates that its round trips show.
     pub(super) fn with_rates<'a>(mut self, requests: impl Iterator<Item = &'a Request>) -> Self {
-        let Some(rtt) = self.rtt else { return self };
         for exchange in requests.filter_map(|request| request.outcome.as_ref().ok()) {
             let samples = &exchange.last().samples;
             for (rate, bytes) in self.rates.iter_mut().zip([acked as fn(&Sample) -> Option<u64>, received]) {
-                let most = most_in(samples, rtt.max(0.005), bytes);
+                let most = most_in(samples, SEEN_OVER, bytes);
                 if let Some((most, time)) = most.filter(|(most, _)| *most > INITIAL_WINDOW * SEGMENT) {
                     *rate = Some(rate.unwrap_or(0.0).max(most as f64 / time));
                 }

@@ -235,6 +235,6 @@ fn print_series(page: &mut Page, requests: &[&Request]) {
     }
     table.print(page, 0);
     page.gap();
-    let text = "floor: one round trip, and the bytes at the rate of the fastest round trip seen";
+    let text = "floor: one round trip, and the bytes at the highest rate that was seen";
     page.wrapped(&Line::new(), DIM, text);
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use whyslow_core::analysis::Analysis;
 use whyslow_core::capture::Reader;
 use whyslow_core::explain::Explainer;
-use whyslow_live::capture::{Format, Recorder};
+use whyslow_live::capture::{Format, Recorder, WHOLE};
 
 /// What packets are called that are in no file.
 const NAME: &str = "probe";
@@ -39,7 +39,7 @@ impl Recording {
     ///
     /// # Errors
     /// When a file is wanted and there can be none.
-    pub(super) fn start(file: Option<&Path>) -> anyhow::Result<Self> {
+    pub(super) fn start(file: Option<&Path>, snaplen: Option<u32>) -> anyhow::Result<Self> {
         let target = file.map(|path| Target::open(Some(path), &Sources::of(&[]))).transpose()?;
         let is_pcap = file.and_then(Path::extension).is_some_and(|extension| extension == "pcap");
         let format = if is_pcap { Format::Pcap } else { Format::Pcapng };
@@ -47,7 +47,7 @@ impl Recording {
         explainer.begin_capture(&file.map_or(NAME.to_owned(), |path| path.display().to_string()));
         let inner = Inner { held: Vec::new(), file: target, reader: Reader::new(), explainer };
         let sink = Sink(Arc::new(Mutex::new(inner)));
-        match Recorder::start(format, Box::new(sink.clone())) {
+        match Recorder::start(format, snaplen.unwrap_or(WHOLE), Box::new(sink.clone())) {
             Ok(recorder) => Ok(Self(Ok(Running { recorder: Arc::new(recorder), sink }))),
             Err(error) if file.is_some() => {
                 Err(anyhow!("{}", why(&error))).context("--capture: packets cannot be recorded")
