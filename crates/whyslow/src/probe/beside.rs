@@ -5,7 +5,9 @@ use super::floor::{Path, connect};
 use super::kernel;
 use super::requests::Request;
 use whyslow_core::analysis::{Connection, End, Transfer};
+use whyslow_core::compare::{TransferName, choose, compare};
 use whyslow_live::{Exchange, Hop};
+use whyslow_report::render::compare as render;
 use whyslow_report::text::{Column, Line, Page, Table, units};
 
 /// What one URL gives, of the fastest of its requests.
@@ -32,21 +34,44 @@ pub(super) struct Beside {
 
 /// All of them, in the order in which they were typed.
 pub(super) fn all(probed: &Probed) -> Vec<Beside> {
-    let mut urls: Vec<&str> = Vec::new();
-    for request in &probed.requests {
-        if !urls.contains(&request.url.as_str()) {
-            urls.push(&request.url);
-        }
-    }
+    let urls = urls(probed);
     if urls.len() < 2 {
         return Vec::new();
     }
     urls.iter().filter_map(|url| one(probed, url)).collect()
 }
 
+fn urls(probed: &Probed) -> Vec<&str> {
+    let mut urls: Vec<&str> = Vec::new();
+    for request in &probed.requests {
+        if !urls.contains(&request.url.as_str()) {
+            urls.push(&request.url);
+        }
+    }
+    urls
+}
+
+/// Two URLs as `whyslow compare` sets their answers side by side: the fastest request of each.
+pub(super) fn compared(probed: &Probed, width: usize) -> Option<String> {
+    let analysis = &probed.explained.as_ref().ok()?.analysis;
+    let urls = urls(probed);
+    let [a, b] = urls.as_slice() else { return None };
+    let chosen = |url: &str| {
+        let hop = fastest(probed, url)?.last();
+        let connection = connection(&analysis.connections, hop)?;
+        choose(analysis, TransferName { connection: Some(connection.id), transfer: None }).ok()
+    };
+    Some(render::terminal(&compare(&chosen(a)?, &chosen(b)?), width))
+}
+
+fn fastest<'a>(probed: &'a Probed, url: &str) -> Option<&'a Exchange> {
+    let mine = probed.requests.iter().filter(|request| request.url == url);
+    mine.filter_map(answered).min_by_key(|exchange| exchange.took)
+}
+
 fn one(probed: &Probed, url: &str) -> Option<Beside> {
     let mine = || probed.requests.iter().filter(|request| request.url == url);
-    let exchange = mine().filter_map(answered).min_by_key(|exchange| exchange.took)?;
+    let exchange = fastest(probed, url)?;
     let hop = exchange.last();
     let rtt = Path::of(mine()).rtt();
     let seen = probed.explained.as_ref().ok().and_then(|explained| transfer(&explained.analysis.connections, hop));
@@ -80,9 +105,15 @@ fn answered(request: &Request) -> Option<&Exchange> {
     request.outcome.as_ref().ok()
 }
 
+/// The connection of a request among those that were recorded: the last one of its addresses.
+pub(super) fn connection<'a>(connections: &'a [Connection], hop: &Hop) -> Option<&'a Connection> {
+    let (port, address) = (hop.local.port(), hop.remote.ip().to_string());
+    connections.iter().rev().find(|c| c.client.port == port && c.server.address == address)
+}
+
 /// The answer's transfer: the largest from the server on the request's connection.
 fn transfer<'a>(connections: &'a [Connection], hop: &Hop) -> Option<&'a Transfer> {
-    let connection = connections.iter().find(|connection| connection.client.port == hop.local.port())?;
+    let connection = connection(connections, hop)?;
     let from_server = connection.transfers.iter().filter(|transfer| transfer.from == End::Server);
     from_server.max_by_key(|transfer| transfer.bytes)
 }

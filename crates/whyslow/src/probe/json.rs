@@ -178,8 +178,7 @@ fn answered(probed: &Probed, request: &Request, exchange: &Exchange, analysis: O
     }
     let hop = exchange.last();
     let connections = analysis.map(|analysis| analysis.connections.as_slice()).unwrap_or_default();
-    let is_its = |port: u16, address: &str| port == hop.local.port() && address == hop.remote.ip().to_string();
-    let connection = connections.iter().rev().find(|c| is_its(c.client.port, &c.server.address));
+    let connection = beside::connection(connections, hop);
     Answered {
         began: exchange.began_at.duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()),
         curl,

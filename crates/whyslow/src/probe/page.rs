@@ -45,6 +45,10 @@ pub(super) fn page(probed: &Probed, width: usize) -> String {
             let view = terminal::View { width, top: crate::settings::TOP, full: false };
             let mut text = page.finish();
             text += &terminal::page(&explained.analysis, view);
+            if let Some(compared) = beside::compared(probed, width) {
+                text.push('\n');
+                text += &compared;
+            }
             text
         }
         Err(why) => {

@@ -17,7 +17,9 @@ use std::process::{Command, Output, Stdio};
 fn probe(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_whyslow"));
     command.arg("probe").args(arguments).stdin(Stdio::null());
-    for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO_COLOR"] {
+    for name in
+        ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO_COLOR"]
+    {
         command.env_remove(name);
     }
     command

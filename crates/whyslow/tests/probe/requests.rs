@@ -87,7 +87,9 @@ fn what_is_sent_arrives() {
     stdout(&[&server.url("/form"), "--form", "note=hello", "--form", "file=@Cargo.toml;type=text/plain"]);
     let form = server.got()[1].clone();
     let text = String::from_utf8(form.body.clone()).unwrap();
-    assert!(form.line.starts_with("POST /form") && form.field("content-type").unwrap().starts_with("multipart/form-data"));
+    assert!(
+        form.line.starts_with("POST /form") && form.field("content-type").unwrap().starts_with("multipart/form-data")
+    );
     assert!(text.contains("name=\"note\"\r\n\r\nhello") && text.contains("filename=\"Cargo.toml\""), "{text}");
 }
 
@@ -101,9 +103,10 @@ fn requests_share_a_connection_or_do_not() {
     let connections: Vec<usize> = server.got().iter().map(|got| got.connection).collect();
     assert_eq!(connections, [0, 1, 2, 3, 3, 3, 4, 5, 6, 6]);
     let requests = told["requests"].as_array().unwrap();
-    assert_eq!(requests.iter().map(|request| request["series"].as_str().unwrap()).collect::<Vec<_>>(), [
-        "new", "new", "reuse", "reuse"
-    ]);
+    assert_eq!(
+        requests.iter().map(|request| request["series"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["new", "new", "reuse", "reuse"]
+    );
     // A server that closes the connection is connected to again.
     let closing = Server::start(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").unwrap();

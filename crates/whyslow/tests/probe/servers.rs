@@ -166,7 +166,8 @@ pub(crate) fn configuration(servers: &str) -> String {
     )
 }
 
-fn certificate(folder: &std::path::Path) {
+/// A certificate for localhost, and its key.
+pub(crate) fn certificate(folder: &std::path::Path) {
     let key = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(folder.join("cert.pem"), key.cert.pem()).unwrap();
     std::fs::write(folder.join("key.pem"), key.signing_key.serialize_pem()).unwrap();
