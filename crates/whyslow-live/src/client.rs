@@ -7,6 +7,7 @@ use crate::exchange::{Exchange, FirstRecord, Hop, Times};
 use crate::failure::{Failure, Phase};
 use crate::proxy::Proxies;
 use crate::resolve::{Family, Pinned};
+use crate::sampler::{Left, Sampler};
 use crate::target::Target;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LOCATION, PROXY_AUTHORIZATION, USER_AGENT,
@@ -170,7 +171,9 @@ async fn follow(
         let location = hop.location.clone().filter(|_| status.is_redirection() && hops.len() < options.redirects);
         hops.push(hop);
         let Some(location) = location else {
-            return Ok(Exchange { began, began_at, took: began.elapsed(), hops });
+            // Acknowledgements that came later are waited for, and not counted.
+            let took = hops.last().map_or(Duration::ZERO, |last| last.began + last.times.total - began);
+            return Ok(Exchange { began, began_at, took, hops });
         };
         ask.target = ask.target.join(&location)?;
         if !ask.target.same_origin(&first) {
@@ -209,34 +212,25 @@ async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase
     let told = Told::of(&response);
     let body_bytes = receive(response, told.length.filter(|_| ask.method != Method::HEAD)).await?;
     let total = began.elapsed();
-    let arrival = connection.seen.answer();
-    let since = |at: Instant| at.saturating_duration_since(began);
     let left = if sent_bytes > 0 { acknowledged(&connection).await } else { left(&connection) };
-    let times = Times {
-        namelookup: opening.namelookup,
-        connect: opening.connect,
-        tunnel: opening.tunnel,
-        appconnect: opening.appconnect,
-        pretransfer,
-        posttransfer: connection.seen.written().map(|(at, _)| since(at)),
-        sent: left.sent.map(since),
-        acknowledged: left.acknowledged.map(since),
-        first_packet: arrival.map_or(total, |arrival| since(arrival.first)),
-        starttransfer: arrival.map_or(total, |arrival| since(arrival.last)),
-        total,
-    };
+    let times = Times { pretransfer, total, ..times(&connection, &opening, began, left) };
     let wire = [connection.ledger.written(), connection.ledger.read()];
+    let has_records = connection.tls.is_some();
     let hop = Hop {
         url: ask.target.to_string(),
         began,
         is_reused,
         proxy: connection.proxy.as_ref().map(Target::host_and_port),
+        times,
         attempts: opening.attempts,
         local: connection.local,
         remote: connection.remote,
         tls: connection.tls.clone(),
-        times,
-        first_record: arrival.filter(|_| connection.tls.is_some()).map(|arrival| FirstRecord { bytes: arrival.bytes }),
+        first_record: connection
+            .seen
+            .answer()
+            .filter(|_| has_records)
+            .map(|record| FirstRecord { bytes: record.bytes }),
         status: told.status,
         http: if matches!(connection.sender, Sender::Two(_)) { "2" } else { "1.1" },
         headers: told.headers,
@@ -254,12 +248,31 @@ async fn make(ask: &Ask, options: &Options, kept: &mut Option<Connection>, phase
     Ok(hop)
 }
 
-fn left(connection: &Connection) -> crate::sampler::Left {
-    connection.sampler.as_ref().map(crate::sampler::Sampler::left).unwrap_or_default()
+/// What the connection, its opening and the kernel tell of when things happened.
+fn times(connection: &Connection, opening: &Opening, began: Instant, left: Left) -> Times {
+    let since = |at: Instant| at.saturating_duration_since(began);
+    let answer = connection.seen.answer();
+    let now = began.elapsed();
+    Times {
+        namelookup: opening.namelookup,
+        connect: opening.connect,
+        tunnel: opening.tunnel,
+        appconnect: opening.appconnect,
+        posttransfer: connection.seen.written().map(|(at, _)| since(at)),
+        sent: left.sent.map(since),
+        acknowledged: left.acknowledged.map(since),
+        first_packet: answer.map_or(now, |answer| since(answer.first)),
+        starttransfer: answer.map_or(now, |answer| since(answer.last)),
+        ..Times::default()
+    }
+}
+
+fn left(connection: &Connection) -> Left {
+    connection.sampler.as_ref().map(Sampler::left).unwrap_or_default()
 }
 
 /// Waits for the last acknowledgement: an answer may overtake it.
-async fn acknowledged(connection: &Connection) -> crate::sampler::Left {
+async fn acknowledged(connection: &Connection) -> Left {
     let until = Instant::now() + ACKNOWLEDGED_WITHIN;
     loop {
         let left = left(connection);

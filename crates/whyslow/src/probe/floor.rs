@@ -14,7 +14,8 @@ const INITIAL_WINDOW: u64 = 10;
 const SEGMENT: u64 = 1448;
 /// A rate is seen over this time at least, seconds: several samples.
 const SEEN_OVER: f64 = 0.006;
-/// Less is not told of.
+/// Less is not told of: of the request's time, and in seconds.
+const LEAST_SHARE: f64 = 0.02;
 const LEAST: f64 = 0.001;
 /// A pause that makes a connection start over: the least retransmission timeout of Linux.
 const RESTARTS_AFTER: f64 = 0.2;
@@ -84,8 +85,9 @@ impl Path {
         let (bytes, rate) = if is_upload { (hop.sent_bytes, self.rates[0]) } else { (hop.body_bytes, self.rates[1]) };
         let carry = rate.map_or(0.0, |rate| bytes as f64 / rate);
         let mut rest = Vec::new();
+        let least = (LEAST_SHARE * exchange.took.as_secs_f64()).max(LEAST);
         let mut add = |what, seconds: f64| {
-            if seconds >= LEAST {
+            if seconds >= least {
                 rest.push(Rest { what, seconds });
             }
         };

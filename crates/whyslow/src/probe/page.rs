@@ -53,7 +53,7 @@ pub(super) fn page(probed: &Probed, width: usize) -> String {
         }
         Err(why) => {
             page.gap();
-            let text = format!("no packets were recorded, so that nothing rests on them: {why}");
+            let text = format!("no packets were recorded, and nothing above rests on them: {why}");
             page.wrapped(&Line::new().styled(WARNING, "! "), Style::new(), &text);
             page.finish()
         }
@@ -136,7 +136,7 @@ fn steps(hop: &Hop) -> Vec<Step> {
     let reused = if hop.is_reused { format!("on the open connection to {}", hop.remote) } else { String::new() };
     if hop.sent_bytes > 0 {
         add("request written", times.posttransfer, reused);
-        add("request sent", times.sent, "nothing of it is left in the send buffer".to_owned());
+        add("request sent", times.sent, "has left the send buffer".to_owned());
         let before_answer = times.acknowledged.filter(|at| *at <= times.first_packet);
         add("request acknowledged", before_answer, "by the server's kernel".to_owned());
     } else {

@@ -89,7 +89,7 @@ fn the_first_packet_is_that_of_the_capture() {
         let connection = &told["analysis"]["connections"][0];
         let transfers = connection["transfers"].as_array().unwrap();
         // The answer: what came after the request, a tenth of a second before the end.
-        let answer = transfers.iter().filter(|transfer| transfer["from"] == "server").next_back().unwrap();
+        let answer = transfers.iter().rfind(|transfer| transfer["from"] == "server").unwrap();
         let by_packets = seconds(&answer["start_s"]) - seconds(&connection["start_s"]);
         let times = times(&told, 0);
         let by_probe = seconds(&times["first_packet_s"]);

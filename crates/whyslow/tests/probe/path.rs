@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use whyslow_testing::{Lack, skip};
 
-/// Runs nginx and a probe at the two ends of a path; the probe's output, if there can be paths here.
+/// Runs nginx and a probe at the two ends of a path, if there can be paths here.
 fn over(rtt: &str, folder: &Path, arguments: &str) -> Option<Output> {
     if !whyslow_testing::tools(&["nginx"]) {
         return None;

@@ -19,11 +19,10 @@ pub(crate) struct Got {
 
 impl Got {
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        let found = self.fields.iter().find_map(|field| {
+        self.fields.iter().find_map(|field| {
             let (key, value) = field.split_once(": ")?;
             key.eq_ignore_ascii_case(name).then_some(value)
-        });
-        found
+        })
     }
 }
 
