@@ -178,7 +178,7 @@ async fn follow(
         ask.target = ask.target.join(&location)?;
         if !ask.target.same_origin(&first) {
             // What was meant for one server is told to no other.
-            options.headers.retain(|(name, _)| *name != AUTHORIZATION && *name != COOKIE);
+            options.headers.retain(|(name, _)| ![AUTHORIZATION, COOKIE, HOST].contains(name));
         }
         // RFC 9110 sections 15.4.2 to 15.4.4.
         let is_get = matches!(ask.method, Method::GET | Method::HEAD);
@@ -276,7 +276,9 @@ async fn acknowledged(connection: &Connection) -> Left {
     let until = Instant::now() + ACKNOWLEDGED_WITHIN;
     loop {
         let left = left(connection);
-        if left.acknowledged.is_some() || connection.sampler.is_none() || Instant::now() >= until {
+        // What was answered before it was written is not acknowledged in full.
+        let is_awaited = connection.sampler.is_some() && connection.seen.written().is_some();
+        if left.acknowledged.is_some() || !is_awaited || Instant::now() >= until {
             return left;
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -401,8 +403,16 @@ fn request(
     body: SendBody,
 ) -> Result<Request<SendBody>, Failure> {
     let wrong = |error: http::Error| Failure::new(Phase::Url, error.to_string());
-    let whole = matches!(connection.sender, Sender::Two(_)) || connection.asks_a_proxy();
-    let text = if whole { ask.target.to_string() } else { ask.target.path.clone() };
+    let is_two = matches!(connection.sender, Sender::Two(_));
+    let whole = is_two || connection.asks_a_proxy();
+    // In HTTP/2 the host is part of the URL.
+    let host =
+        options.headers.iter().find(|(name, _)| is_two && *name == HOST).and_then(|(_, host)| host.to_str().ok());
+    let text = match host {
+        Some(host) => ask.target.with_authority(host),
+        None if whole => ask.target.to_string(),
+        None => ask.target.path.clone(),
+    };
     let uri: Uri = text.parse().map_err(|error: http::uri::InvalidUri| wrong(error.into()))?;
     let mut headers = HeaderMap::new();
     let value = |text: &str| HeaderValue::from_str(text).map_err(|error| wrong(error.into()));
@@ -426,7 +436,7 @@ fn request(
     if let Some(bytes) = ask.first_bytes {
         headers.insert(http::header::RANGE, value(&format!("bytes=0-{}", bytes.saturating_sub(1)))?);
     }
-    for (name, value) in &options.headers {
+    for (name, value) in options.headers.iter().filter(|(name, _)| !is_two || *name != HOST) {
         headers.insert(name, value.clone());
     }
     let mut request = Request::new(body);

@@ -83,6 +83,12 @@ impl Target {
         if self.port == own { host } else { format!("{host}:{}", self.port) }
     }
 
+    /// The URL with another host.
+    pub(crate) fn with_authority(&self, authority: &str) -> String {
+        let scheme = if self.tls { "https" } else { "http" };
+        format!("{scheme}://{authority}{}", self.path)
+    }
+
     /// `host:port`, always.
     pub fn host_and_port(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
@@ -103,8 +109,7 @@ impl Target {
 /// Without user and password: nothing prints these.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.tls { "https" } else { "http" };
-        write!(f, "{scheme}://{}{}", self.authority(), self.path)
+        f.write_str(&self.with_authority(&self.authority()))
     }
 }
 

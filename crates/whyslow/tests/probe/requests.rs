@@ -168,3 +168,53 @@ fn urls_stand_side_by_side() {
     let page = stdout(&[&small.url("/"), &large.url("/")]);
     assert!(page.contains("side by side"), "{page}");
 }
+
+#[test]
+fn large_bodies_go_both_ways_over_http2() {
+    let server = Server::start(|got, stream| {
+        let body = if got.line.starts_with("GET") { vec![b'x'; 3_000_000] } else { Vec::new() };
+        respond(stream, "200 OK", &body);
+    });
+    let Some(nginx) = Nginx::start(server.address) else { return };
+    let trust = nginx.trust();
+    let [a, b, c, d] = trust.each_ref().map(String::as_str);
+    let url = nginx.url("/");
+    let down = json(&[&url, a, b, c, d, "-H", "Host: other.example", "--reuse", "--repeat", "2"]);
+    assert_eq!(down["requests"][1]["hops"][0]["body_bytes"], 3_000_000);
+    assert_eq!(down["requests"][1]["hops"][0]["reused"], true);
+    let up = json(&[&url, a, b, c, d, "--upload", "3MB"]);
+    let hop = &up["requests"][0]["hops"][0];
+    assert_eq!((&hop["http"], &hop["sent_bytes"]), (&"2".into(), &3_000_000.into()));
+    let times = &hop["times"];
+    let order = ["posttransfer_s", "sent_s", "acknowledged_s"].map(|name| seconds(&times[name]));
+    assert!(order.is_sorted(), "{times}");
+    assert_eq!(server.got().last().unwrap().body.len(), 3_000_000);
+}
+
+#[test]
+fn both_families_are_asked() {
+    let Ok(listener) = std::net::TcpListener::bind("[::1]:0") else {
+        return whyslow_testing::skip(whyslow_testing::Lack::Machine, "there is no IPv6 here");
+    };
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 4096];
+            let _ = std::io::Read::read(&mut stream, &mut request);
+            respond(&mut stream, "200 OK", b"six");
+        }
+    });
+    let (url, pin) = (format!("http://both.example:{port}/"), format!("both.example:{port}:127.0.0.1,::1"));
+    // Nobody listens at the IPv4 address.
+    let told = json(&[&url, "--resolve", &pin]);
+    let attempts = told["requests"][0]["hops"][0]["attempts"].as_array().unwrap();
+    assert_eq!((&attempts[0]["outcome"], &attempts[1]["outcome"]), (&"failed".into(), &"connected".into()));
+    assert!(stdout(&[&format!("http://[::1]:{port}/")]).contains("3 B in"));
+    assert_eq!(run(&[&url, "--resolve", &pin, "-4"]).status.code(), Some(2));
+    let six = json(&[&url, "--resolve", &pin, "-6"]);
+    assert_eq!(six["requests"][0]["hops"][0]["attempts"].as_array().unwrap().len(), 1);
+    if six["recording"]["missing"].is_null() {
+        assert!(!six["analysis"]["connections"][0]["handshake"].is_null());
+    }
+}
