@@ -20,7 +20,7 @@ mod threshold;
 pub(crate) use args::Probe;
 
 use crate::output::{Output, complain};
-use crate::{FAILED, FOUND};
+use crate::exit::{FAILED, FOUND};
 use anyhow::Context;
 use args::Style;
 use recording::Recording;

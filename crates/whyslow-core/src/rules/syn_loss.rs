@@ -25,12 +25,14 @@
 //! RFC 6298 section 2.1 and 5.7; Linux listen(2).
 
 use super::case::{ConnectionCase, is_half_open};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, Saving};
 use super::say::{count, evidence, finding, fix, time};
 use crate::analysis::{Actor, Finding, Frame, State};
 use crate::cause::Cause;
 
-pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check));
+/// The handshake is one round trip then. Of a connection that never carried anything no time would
+/// be left.
+pub(super) const RULE: Rule = Rule::new(Cause::SynLoss, Check::Connection(check)).saves(Saving::CostIfCarried);
 
 fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
     let facts = case.facts;
@@ -51,7 +53,7 @@ fn check(case: &ConnectionCase<'_>) -> Option<Finding> {
         return None;
     }
     let again = handshake.retries[facts.client];
-    let answers = handshake.retries[1 - facts.client];
+    let answers = handshake.retries[!facts.client];
     let what = match (again, answers) {
         (syns, 0) => format!("the SYN was sent {} more", count(syns, "time")),
         (0, answers) => format!("the SYN-ACK was sent {} more", count(answers, "time")),

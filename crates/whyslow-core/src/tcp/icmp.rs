@@ -11,12 +11,11 @@
 use super::buffering::Buffering;
 use super::connection::{Connection, Stage};
 use super::icmp_notices::{MAX_NOTICES, ReportedMtu};
-use super::outstanding::OutstandingSegment;
-use super::rtt::MIN_PROBE_TIMER;
 use super::segment::Seg;
+use super::sender::outstanding::OutstandingSegment;
+use super::sender::rtt::MIN_PROBE_TIMER;
 use super::sender::{PathEstimate, SenderState};
-use crate::analysis::Frame;
-use crate::flow::Side;
+use crate::types::{Frame, Side};
 use crate::units::{Nanos, SeqNumber};
 use crate::wire::{Fate, Flags, Icmp};
 use std::net::IpAddr;

@@ -36,7 +36,7 @@ pub fn markdown(capture: Option<&Capture>, connection: &Connection) -> String {
         units::seconds(connection.duration_s)
     );
     for problem in &connection.problems {
-        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail));
+        let _ = writeln!(out, "\n> **{}**: {}", problem.slug, escaped(&problem.detail.to_string()));
     }
     for finding in &connection.findings {
         print_finding(&mut out, finding);

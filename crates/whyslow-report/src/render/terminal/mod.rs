@@ -84,8 +84,8 @@ fn print_partial(page: &mut Page, analysis: &Analysis) {
     let mut problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
     let text = problems
         .find(|problem| problem.slug == PARTIAL)
-        .map_or("reading was stopped: something was not read", |problem| problem.detail.as_str());
-    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), text, None, 2);
+        .map_or_else(|| "reading was stopped: something was not read".to_owned(), |problem| problem.detail.to_string());
+    page.hanging(&Line::new().styled(WARNING, "partial: "), Style::new(), &text, None, 2);
 }
 
 /// One line for a capture, and one for each of its problems.
@@ -125,7 +125,7 @@ fn print_capture(page: &mut Page, analysis: &Analysis, index: usize, capture: &C
 fn print_problems(page: &mut Page, problems: &[Problem], indent: usize) {
     // What is said first of all is not said again.
     for problem in problems.iter().filter(|problem| problem.slug != PARTIAL) {
-        let mut text = problem.detail.clone();
+        let mut text = problem.detail.to_string();
         let count = units::thousands(problem.count);
         let is_told = text.contains(&count) || text.contains(&problem.count.to_string());
         if problem.count > 1 && !is_told {

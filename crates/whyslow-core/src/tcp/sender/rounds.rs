@@ -1,0 +1,102 @@
+//! Decides whether new data begins a transfer, a round, or neither.
+
+use super::outstanding::Recovery;
+use super::transfer_recorder::TransferRecorder;
+use super::turns::NewDataBegins;
+use super::{PathEstimate, SenderState, is_newer};
+use crate::tcp::segment::Seg;
+
+impl SenderState {
+    /// Processes new data sent after an event since the last send, usually an ACK: it may begin a
+    /// round or a transfer, and end a pause.
+    #[inline(never)]
+    pub(super) fn update_on_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
+        match (&mut self.transfer, self.last_send) {
+            // No transfer or round begins, no byte is skipped, and the pause is too short to
+            // record.
+            (Some(transfer), Some((last, _)))
+                if !self.round_due
+                    && self.peer_payload.is_none()
+                    && start == self.snd_max
+                    && seg.time.since(last) < transfer.short_gap_limit()
+                    && !is_newer(seg, self.newest_peer_tsval) =>
+            {
+                transfer.reopen();
+                self.end_short_gap(seg, seg.time.after(last), None, path);
+                self.record_flight(end);
+            }
+            _ => self.update_on_any_send(seg, start, end, path),
+        }
+    }
+
+    #[inline(never)]
+    fn update_on_any_send(&mut self, seg: &Seg, start: u64, end: u64, path: &PathEstimate) {
+        self.begin_transfer_or_round(seg, start, path);
+        if start != self.snd_max {
+            self.note_sequence_jump(seg, start);
+        }
+        let again = self.as_unseen_retransmit(seg, start, path);
+        self.end_gap(seg, start > self.snd_max, again, path);
+        self.record_flight(end);
+    }
+
+    /// Records that everything up to `end` is in flight now.
+    #[inline(always)]
+    fn record_flight(&mut self, end: u64) {
+        self.snd_max = end;
+        self.flight_at_send = self.in_flight();
+        self.reset_since_send();
+        let window = self.snd_right_edge.map(|edge| edge.saturating_sub(self.snd_una));
+        if let Some(transfer) = &mut self.transfer {
+            transfer.note_window(window);
+            // While this holds, bytes in flight are those sent less those acknowledged, and only an
+            // ACK can end a pause.
+            let is_plain =
+                self.recovery == Recovery::None && self.scoreboard.is_empty() && self.zero_window_since.is_none();
+            // The next segment may still answer a message that crossed this one.
+            self.short_gap_limit = if is_plain && self.peer_payload.is_none() { transfer.short_gap_limit() } else { 0 };
+        }
+    }
+
+    /// Begins a transfer, a round, or neither, for new data at `start`.
+    fn begin_transfer_or_round(&mut self, seg: &Seg, start: u64, path: &PathEstimate) {
+        if let NewDataBegins::Transfer(request) = self.what_begins(seg, start, path) {
+            let first = start.min(self.snd_max.max(1));
+            let mut transfer = TransferRecorder::new(first, seg.time, seg.frame(), path.epsilon, self.rate_bin());
+            transfer.facts().answered = request;
+            transfer.facts().missing_before = self.ip_ids.missing_before(seg, request.map(|asked| asked.last));
+            self.transfer = Some(transfer);
+            self.last_send = None;
+            self.begin_round(seg, start + u64::from(seg.len));
+            return;
+        }
+        // If the capture lacks ACKs, the echoed timestamp shows that one came.
+        let unseen_ack = is_newer(seg, self.newest_peer_tsval)
+            && path.rtt.is_some_and(|rtt| seg.time - self.round_start > rtt.scale(0.75));
+        if self.round_due || unseen_ack {
+            let at_once = self.since_send.released_at.is_some_and(|at| seg.time - at <= path.epsilon);
+            let flowing = self.last_send.is_some_and(|(last, _)| seg.time - last <= path.epsilon);
+            let held = self.since_send.met_zero_window() || self.since_send.window_update;
+            let calm = self.recovery == Recovery::None && !held;
+            let measured = !seg.time_clamped() && !self.round_start_clamped;
+            if (at_once || flowing) && calm && measured && path.loop_to_sender > path.epsilon {
+                self.round_lengths.push(seg.time - self.round_start);
+            }
+            self.begin_round(seg, start + u64::from(seg.len));
+            if let Some(transfer) = &mut self.transfer {
+                transfer.next_round(seg.time, seg.frame(), self.last_send);
+            }
+        }
+        if let Some(transfer) = &mut self.transfer {
+            transfer.reopen();
+        }
+    }
+
+    pub(super) fn begin_round(&mut self, seg: &Seg, end: u64) {
+        self.round_first_end = end;
+        self.round_end = self.snd_max.max(end);
+        self.round_due = false;
+        self.round_start = seg.time;
+        self.round_start_clamped = seg.time_clamped();
+    }
+}
