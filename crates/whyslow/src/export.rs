@@ -7,6 +7,7 @@ mod png;
 use crate::output::{Sources, Target, complain};
 use crate::place::TransferPlace;
 use crate::progress::Meter;
+use crate::quantity;
 use crate::report;
 use crate::spooled::SpooledInputs;
 use anyhow::{Context, bail};
@@ -62,10 +63,10 @@ pub(crate) struct Export {
     of: Option<Side>,
     /// A picture begins so many seconds after the capture's first packet [default: with the
     /// connection].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     from: Option<Nanos>,
     /// A picture ends there [default: with the connection].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     to: Option<Nanos>,
     /// Pixels of a picture.
     #[arg(long, value_name = "WxH", default_value = "1200x600", value_parser = size)]
@@ -95,14 +96,6 @@ enum Shown {
 enum Side {
     Client,
     Server,
-}
-
-/// Seconds from the capture's first packet.
-fn seconds(text: &str) -> Result<Nanos, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
-        _ => Err(format!("`{text}` is no number of seconds, as `1.25`")),
-    }
 }
 
 /// `1200x600`.

@@ -8,19 +8,23 @@ mod args;
 mod compare;
 mod explain;
 mod export;
+mod fail_on;
 mod help_cause;
 mod interrupt;
 mod spooled;
 // Namespaces are Linux's.
 #[cfg(target_os = "linux")]
 mod lab;
+mod manual;
 mod output;
 mod place;
 mod predict;
 mod progress;
 mod quantity;
 mod report;
+mod select;
 mod settings;
+mod table;
 mod view;
 
 use crate::args::Args;
@@ -73,11 +77,8 @@ fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
             clap_complete::generate(*shell, &mut Args::command(), "whyslow", &mut script);
             out.write_bytes(&script)?;
         }
-        Task::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page)?;
-            out.write_bytes(&page)?;
-        }
+        Task::Man(None) => out.write_bytes(&manual::pages()?)?,
+        Task::Man(Some(folder)) => manual::write(folder)?,
         Task::Usage => {
             anstream::eprint!("{}", Args::command().render_help().ansi());
             return Ok(ExitCode::from(FAILED));

@@ -35,32 +35,40 @@ const SHARE: &[Unit] = &[("%", 0.01)];
 
 /// A length of time, above zero and up to an hour.
 pub(crate) fn time(text: &str) -> Result<Nanos, String> {
-    let seconds = quantity(text, TIME, "a time", "100ms")?;
-    within(text, seconds, 1e-6, 3600.0, "1 µs", "60 min").map(Nanos::from_secs_f64)
+    let seconds = quantity(text, TIME, "time", "100ms")?;
+    within(text, seconds, ((1e-6, "1 µs"), (3600.0, "60 min"))).map(Nanos::from_secs_f64)
 }
 
 /// The same, or none at all.
 pub(crate) fn pause(text: &str) -> Result<Nanos, String> {
-    let seconds = quantity(text, TIME, "a time", "10s")?;
-    within(text, seconds, 0.0, 86_400.0, "0 s", "one day").map(Nanos::from_secs_f64)
+    let seconds = quantity(text, TIME, "time", "10s")?;
+    within(text, seconds, ((0.0, "0 s"), (86_400.0, "one day"))).map(Nanos::from_secs_f64)
+}
+
+/// A time in a capture: seconds from its first packet.
+pub(crate) fn seconds(text: &str) -> Result<Nanos, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(Nanos::from_secs_f64(seconds)),
+        _ => Err(format!("`{text}` is not a number of seconds, as `1.25`")),
+    }
 }
 
 /// A number of bytes.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let bytes = quantity(text, SIZE, "a size", "1MB")?;
-    within(text, bytes, 1.0, 1e15, "1 B", "1,000,000 GB").map(|bytes| bytes.round() as u64)
+    let bytes = quantity(text, SIZE, "size", "1MB")?;
+    within(text, bytes, ((1.0, "1 B"), (1e15, "1,000,000 GB"))).map(|bytes| bytes.round() as u64)
 }
 
 /// Bits per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
-    let rate = quantity(text, RATE, "a rate", "100mbit")?;
-    within(text, rate, 1e3, 1e13, "1 kbit/s", "10,000 Gbit/s")
+    let rate = quantity(text, RATE, "rate", "100mbit")?;
+    within(text, rate, ((1e3, "1 kbit/s"), (1e13, "10,000 Gbit/s")))
 }
 
 /// A share of packets.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
-    let share = quantity(text, SHARE, "a share", "1%")?;
-    within(text, share, 0.0, 0.5, "0 %", "50 %")
+    let share = quantity(text, SHARE, "share", "1%")?;
+    within(text, share, ((0.0, "0 %"), (0.5, "50 %")))
 }
 
 fn quantity(text: &str, units: &[Unit], what: &str, example: &str) -> Result<f64, String> {
@@ -71,19 +79,22 @@ fn quantity(text: &str, units: &[Unit], what: &str, example: &str) -> Result<f64
     let value: f64 = number
         .replace('_', "")
         .parse()
-        .map_err(|_| format!("`{text}` is not {what}: it begins with a number, as in `{example}`"))?;
+        .map_err(|_| format!("`{text}` is not a {what}: it begins with a number, as in `{example}`"))?;
     if unit.is_empty() {
-        return Err(format!("`{text}` has no unit: write `{example}`, for one (units: {})", known()));
+        return Err(format!("`{text}` has no unit, as in `{example}` (units: {})", known()));
     }
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, factor)) => Ok(value * factor),
-        None => Err(format!("`{unit}` is no unit of {what} (units: {})", known())),
+        None => Err(format!("unknown {what} unit `{unit}` (units: {})", known())),
     }
 }
 
-fn within(text: &str, value: f64, least: f64, most: f64, least_text: &str, most_text: &str) -> Result<f64, String> {
-    if value < least || value > most {
-        return Err(format!("`{text}` is out of range: from {least_text} to {most_text}"));
+/// The least and the greatest value, as figures and in words.
+type Bounds<'a> = ((f64, &'a str), (f64, &'a str));
+
+fn within(text: &str, value: f64, (least, most): Bounds<'_>) -> Result<f64, String> {
+    if value < least.0 || value > most.0 {
+        return Err(format!("`{text}` is out of range: from {} to {}", least.1, most.1));
     }
     Ok(value)
 }
@@ -107,7 +118,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         assert!(time("200").unwrap_err().contains("has no unit"));
         assert!(time("fast").unwrap_err().contains("begins with a number"));
-        assert!(size("1MBit").unwrap_err().contains("is no unit of a size"));
+        assert!(size("1MBit").unwrap_err().contains("unknown size unit `MBit`"));
         assert!(rate("0mbit").unwrap_err().contains("out of range"));
         assert!(share("90%").unwrap_err().contains("out of range"));
     }

@@ -257,9 +257,9 @@ fn rotation_sets_of_both_ends_are_paired_as_wholes() {
 fn the_page_tells_a_transfer_once() {
     let inputs = ["client", "server"].map(|end| Input::Path(format!("../../samples/loss-{end}.pcap").into()));
     let analysis = whyslow_io::explain(&inputs, &Stop::default(), &mut |_| ()).unwrap();
-    let page = terminal::page(&analysis, View { width: 100, top: 3, full: false });
+    let page = terminal::page(&analysis, View { width: 100, top: Some(3), full: false });
     let page = anstream::adapter::strip_str(&page).to_string();
-    assert_eq!(page.matches("loss:").count(), 1, "{page}");
+    assert_eq!(page.matches("\n  loss   ").count(), 1, "{page}");
     insta::assert_snapshot!("loss-both-ends", page);
 }
 

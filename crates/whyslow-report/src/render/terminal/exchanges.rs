@@ -29,7 +29,7 @@ pub(super) fn print(page: &mut Page, connection: &Connection, full: bool) {
         return;
     }
     let mut table = Table::new(vec![
-        Column::figures("began at"),
+        Column::figures("start"),
         Column::figures("request"),
         Column::figures("answer"),
         Column::figures("waited"),
