@@ -6,6 +6,7 @@
 mod words;
 
 use crate::ranking::{self, CauseCost, MainCause};
+use crate::render::terminal::SELECTION;
 use crate::text::units;
 use whyslow_core::analysis::{Actor, Analysis, Cause, Connection, End, Finding, State, Transfer};
 use whyslow_core::units::Nanos;
@@ -53,10 +54,17 @@ pub fn confidence(value: f64) -> &'static str {
 /// The headline of all that was found.
 pub fn of(analysis: &Analysis) -> Headline {
     match analysis.connections.as_slice() {
+        [] if is_selection(analysis) => Headline::new(Tone::Unknown, "No connection matches.".to_owned()),
         [] => Headline::new(Tone::Unknown, "There is no TCP connection to explain.".to_owned()),
         [one] if analysis.findings.is_empty() => of_connection(one),
         several => of_several(analysis, several),
     }
+}
+
+/// Whether connections were left out on request.
+fn is_selection(analysis: &Analysis) -> bool {
+    let mut problems = analysis.captures.iter().flat_map(|capture| &capture.problems);
+    problems.any(|problem| problem.slug == SELECTION)
 }
 
 /// The headline of one connection.

@@ -81,6 +81,7 @@ fn no_renderer_prints_what_is_hidden() {
         size: (640, 320),
         title: HOSTILE,
         subtitle: HOSTILE,
+        interval: None,
         rtt: None,
     };
     hides_nothing("svg", &picture::svg(&builder.finish(), &wanted));

@@ -51,7 +51,7 @@ fn whyslow(arguments: &str, more: &[&str]) -> String {
 #[track_caller]
 fn whyslow_in(folder: &Path, arguments: &str, more: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_whyslow"));
-    let out = command.args(arguments.split(' ')).args(more).current_dir(folder).output().unwrap();
+    let out = command.env_remove("COLUMNS").args(arguments.split(' ')).args(more).current_dir(folder).output().unwrap();
     assert!(out.status.success(), "whyslow {arguments}: {}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
 }

@@ -41,7 +41,7 @@ pub(in crate::render) fn limit(limit: Limit) -> &'static str {
 }
 
 /// The letter that stands for a limit in a timeline.
-pub(super) const fn letter(limit: Limit) -> char {
+pub(in crate::render) const fn letter(limit: Limit) -> char {
     match limit {
         Limit::Handshake => 'H',
         Limit::TlsHandshake => 'T',
