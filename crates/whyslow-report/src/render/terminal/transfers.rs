@@ -37,7 +37,10 @@ pub(super) fn is_alone(connection: &Connection) -> bool {
 fn listed(connection: &Connection, main: Option<usize>) -> Vec<usize> {
     let transfers = &connection.transfers;
     let enough = main.map_or(Nanos::ZERO, |index| transfers[index].waited().scale(LISTED_SHARE));
-    let worth = |&index: &usize| !transfers[index].findings.is_empty() || transfers[index].waited() >= enough;
+    // What slowed the connection as a whole says of each of them what there is to say.
+    let is_said = ranking::main_cause(connection).is_some_and(|main| main.transfer.is_none());
+    let is_slow = |index: usize| !is_said && transfers[index].waited() >= enough;
+    let worth = |&index: &usize| !transfers[index].findings.is_empty() || is_slow(index);
     (0..transfers.len()).filter(|&index| Some(index) != main).filter(worth).collect()
 }
 
